@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes testdata/detection: raw gaze of our own making, and the fixations that pymovements finds in it.
+"""Writes testdata/detection: made-up raw gaze, and the fixations that pymovements finds in it.
 
 Usage: pip install pymovements==0.28.0, then python assurance/detection/make.py from the root of the repository.
 
 - NAME.csv: time in milliseconds, x and y in pixels from the top left of a screen of 1280x1024 pixels; empty where the eye is
-  lost. Some lost samples have no row at all: pymovements is given them as lost ones.
-- cases.csv: the detector, its numbers, and the sampling rate. A threshold in degrees is for a screen of 38x30.2 cm at 68 cm.
+  lost. Some lost samples have no row at all; pymovements gets them as lost samples.
+- cases.csv: the detector, its settings, and the sampling rate. A threshold in degrees is for a screen of 38x30.2 cm at 68 cm.
 - fixations.csv: onset, offset, and the mean place of the samples in between, by the number of the case.
 """
 import csv
@@ -56,7 +56,7 @@ def recording(seed, rate, seconds, noise, digits):
 
 
 def steps(rate):
-    """Whole numbers that stand still and jump, so that speeds and extents are exactly those of thresholds."""
+    """Whole numbers that stand still and jump, so that speeds and extents lie exactly on thresholds."""
     rng = random.Random(99)
     points, x, y = [], 600, 500
     while len(points) < 1200:
@@ -94,13 +94,13 @@ def cases():
             yield name, rate, "ivt", 30.0, "deg", method, 100
         yield name, rate, "ivt", 20.0, "deg", FIVE, 60
         yield name, rate, "ivt", 900.0, "px", METHODS[1], 100
-        # Whole numbers must not lie on it: the weights of a polynomial are rounded in their last digit.
+        # No speed of whole numbers may equal this threshold, because a polynomial's weights have rounding errors.
         yield name, rate, "ivt", 2510.0, "px", METHODS[3], 40
         if name == "steps-500":
             for threshold in (1666.6666666666667, 2500.0, 5000.0):
                 yield name, rate, "ivt", threshold, "px", FIVE, 20
                 yield name, rate, "ivt", threshold, "px", METHODS[1], 20
-        # Its I-DT needs equal steps in whole milliseconds.
+        # pymovements' I-DT needs equal steps in whole milliseconds.
         if 1000 % rate == 0:
             for threshold, unit, duration in (
                 (1.0, "deg", 100), (0.5, "deg", 60), (2.0, "deg", 200),
@@ -136,7 +136,7 @@ def write(name, header, rows):
 
 
 def main():
-    # Windows without any place, which its I-DT meets in every blink.
+    # Suppress warnings about windows without any position, which I-DT gives for every blink.
     warnings.simplefilter("ignore")
     OUT.mkdir(parents=True, exist_ok=True)
     for name, (_, (times, points, written)) in RECORDINGS.items():

@@ -22,7 +22,7 @@ EYELINK = (1920, 1080, 53.0, 30.0, 60.0)
 
 
 def arff(path):
-    # Its clock jitters by a millisecond, which pymovements' I-DT refuses: samples are four milliseconds apart for both.
+    # The recording's clock jitters by a millisecond, which pymovements' I-DT rejects, so both programs get samples 4 ms apart.
     rows = path.read_text().partition("@DATA\n")[2].splitlines()
     for number, row in enumerate(row for row in rows if not row.startswith("%")):
         x, y, confidence = row.split(",")[1:4]

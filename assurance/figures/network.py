@@ -3,7 +3,7 @@
 
     python3 assurance/figures/network.py > docs/images/network.svg
 
-The picture follows the table, so a new measurement changes the table and then runs this.
+After a new measurement, update the table and run this.
 """
 
 import math

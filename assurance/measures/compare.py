@@ -9,8 +9,8 @@ Needs a release build of veilpath and, for each measure, the package that it is 
 
 A package that is missing is skipped with a message. Each program gets the same pairs, in memory; Veilpath's time includes
 the start of the process, reading two files, and writing the numbers, and it runs on one core. All times are CPU times, so that
-other work on the machine matters little. `py` programs are Python loops or NumPy, `c` are compiled extensions: a hundredfold
-speed is expected of the first alone. ScaSim has no package on PyPI: the loops of its definition are in vectors.py.
+other work on the machine matters little. `py` programs are Python loops or NumPy, `c` are compiled extensions: only against the
+former do we expect to be a hundred times faster. ScaSim has no package on PyPI; vectors.py has loops that follow its definition.
 """
 
 import csv
@@ -38,7 +38,7 @@ def made_up(seed, count):
 
 
 def write_cohort(path, cohort, veilpath):
-    """A cohort with letters and fixations, encoded by the command from a fixation table. Returns the numbers of the letters."""
+    """Writes a cohort with letters and fixations, encoded by the command from a fixation table. Returns the letters as numbers."""
     table = path.with_suffix(".fixations.csv")
     with table.open("w", newline="") as file:
         rows = csv.writer(file)
@@ -81,7 +81,7 @@ def ours(veilpath, files, metric):
 
 
 def lcs_table(a, b):
-    """The textbook's loops, as published code for the Sequence Score has them."""
+    """Textbook loops, as in published code for the Sequence Score."""
     table = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
     for i, x in enumerate(a):
         for j, y in enumerate(b):
@@ -90,7 +90,7 @@ def lcs_table(a, b):
 
 
 def programs(letters_of):
-    """Measure, flags, program, kind, what it is given of a scanpath, and a function of two of these."""
+    """Measure, flags, program, kind, how to convert a scanpath for it, and a function of two converted scanpaths."""
     letters = lambda path: letters_of[tuple(path)]
     yield "sequence-score", ["sequence-score"], "textbook loops", "py", letters, lcs_table
 
@@ -176,8 +176,8 @@ def programs(letters_of):
         from pyrqa.settings import Settings
         from pyrqa.time_series import EmbeddedSeries
 
-        # Points closer than the radius recur in PyRQA, and in Veilpath those that are exactly as far apart, too. No points in
-        # tenths of a pixel are 100.05 apart. By default, PyRQA leaves out the main diagonal.
+        # In PyRQA, points recur if they are closer than the radius; in Veilpath, also if they are exactly that far apart. No points
+        # in tenths of a pixel are 100.05 apart. By default, PyRQA leaves out the main diagonal.
         radius = 100.05
         series = lambda path: EmbeddedSeries(points(path).tolist(), dtype=numpy.float64)
 

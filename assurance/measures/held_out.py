@@ -5,10 +5,11 @@ Needs a release build of veilpath, the packages of compare.py, and an OpenCL dri
 
     venv/bin/python assurance/measures/held_out.py target/release/veilpath [SEED]
 
-Without a seed, the pairs are new in every run; the seed is printed. They are those of vectors.py, and places on a coarse lattice,
-where many distances are equal; there MultiMatch's path is not unique, and it is left out. Numbers that no package has are computed
-here by the loops of their definition. A row has how many numbers there are and how many are undefined, and the largest relative
-difference. The exit status is 1 if one is above 1e-9, or if only one of the two programs has a number.
+Without a seed, the pairs are new in every run; the seed is printed. Some pairs are made as in vectors.py; others lie on a coarse
+lattice, where many distances are equal. MultiMatch is left out there, because its path is not unique. Numbers that no package
+computes are computed here by loops that follow their definition. Each row prints how many numbers there are, how many of them are
+undefined, and the largest relative difference. The exit status is 1 if a difference is above 1e-9, or if only one of the two programs
+gives a number.
 """
 
 import csv
@@ -32,7 +33,7 @@ from vectors import GRID, HEIGHT, WIDTH, distances, pairs, rqa, scasim, view_of
 TOLERANCE = 1e-9
 SIZE_CM, DISTANCE_CM = (52, 29), 60
 RADIUS = 100
-# PyRQA takes only points that are closer than the radius. No places in tenths of a pixel are as far apart as this.
+# In PyRQA, only points closer than the radius recur. No points in tenths of a pixel are exactly this far apart.
 PYRQA_RADIUS = 100.05
 LETTERS = string.ascii_uppercase + string.ascii_lowercase
 LINE_NUMBERS = ["lines", "longest", "mean-line", "entropy"]
@@ -96,7 +97,7 @@ def cross_recurrence(recurs):
 
 
 def pyrqa(a, b):
-    """Shares of points, from PyRQA's counts."""
+    """Percentages of points, from PyRQA's counts."""
     on_lines = lambda counts: sum(length * count for length, count in enumerate(counts, 1) if length > 1)
     one, other = rqa(points(a), points(b), PYRQA_RADIUS), rqa(points(b), points(a), PYRQA_RADIUS)
     count = sum(one.recurrence_points)

@@ -43,7 +43,7 @@ def anywhere(chance, count):
 
 
 def clusters(chance, count):
-    """A few places that are visited again and again."""
+    """Fixations on a few places that are visited repeatedly."""
     places = anywhere(chance, 4)
     near = lambda place, size: round(min(max(chance.gauss(place, 25), 0), size - 1), 1)
     visits = [chance.choice(places) for _ in range(count)]
@@ -100,8 +100,8 @@ def angle(a, b, eye):
 
 
 def scasim(a, b, eye=EYE):
-    """The least cost: a fixation without a partner costs its duration; two partners cost the difference of their durations as far
-    as they look at the same place, and their sum as far as they do not."""
+    """The least cost of an alignment. An unaligned fixation costs its duration. Two aligned fixations cost the difference of their
+    durations if they are at the same place, their sum if they are far apart, and something in between otherwise."""
     row = [0.0]
     for fixation in b:
         row.append(row[-1] + fixation[2])
@@ -115,7 +115,7 @@ def scasim(a, b, eye=EYE):
 
 
 def rqa(a, b, radius=100):
-    # In `TimeSeries`, a point with two coordinates would be two points of one series.
+    # `TimeSeries` would treat a point with two coordinates as two points.
     series = [EmbeddedSeries(path[:, :2].tolist(), dtype=np.float64) for path in (a, b)]
     settings = Settings(
         tuple(series), analysis_type=Cross, neighbourhood=FixedRadius(radius), similarity_measure=EuclideanMetric, theiler_corrector=0

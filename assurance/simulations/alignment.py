@@ -1,7 +1,7 @@
-"""The recurrences on shares, for several matrices that advance together by anti-diagonals, and plain ones to check them.
+"""The recurrences on shares, for several matrices that advance together by anti-diagonals, and plain recurrences to check them.
 
-A matrix has lines, whose letters have trees, and positions along them. Lines are the rows of every other matrix. Costs are looked
-up one step ahead.
+A matrix has lines, whose letters have seed trees, and positions along them. In every other matrix the lines are the rows, in the
+others the columns. Costs are looked up one step ahead.
 """
 
 from gadgets import (
@@ -38,7 +38,7 @@ class Group:
         self.matrices = [Matrix(number, *pair) for number, pair in enumerate(pairs)]
         self.alphabet, self.entry, self.width = alphabet, entry, width
         self.steps = max(matrix.steps for matrix in self.matrices)
-        # All letters of both sides have trees, also those that are no line here.
+        # All letters of both sides have trees, even those that are not lines here.
         self.trees = {}
         for number, (matrix, pair) in enumerate(zip(self.matrices, pairs)):
             for owner, letters in enumerate(pair):
@@ -56,7 +56,7 @@ class Group:
         ]
 
     def look_up(self, step):
-        """The tiles that begin in a step: here all matrices have at most one tile per line."""
+        """The tiles that begin in a step. Here, a line has at most one tile."""
         for number, line, position in self.cells(step):
             if position > 0:
                 continue
@@ -79,7 +79,7 @@ class Group:
 
 
 def settle(now, *states):
-    """A step begins when everything of the one before is there."""
+    """A step begins when everything from the previous one is known."""
     for state in states:
         for place, value in state.items():
             assert value.time <= now
@@ -152,7 +152,7 @@ def linear(modulus, *terms):
 
 
 def constant(value):
-    """A public number: party 0 has it."""
+    """A public number, as shares: party 0 has the number, party 1 has zero."""
     return Shared((value, 0))
 
 
@@ -222,8 +222,10 @@ def smaller(a, b, width, first_sender):
 
 
 def coupling(group, width, takes_sum, input_width=None):
-    """X = distance plus (or the larger of it and) the least of three neighbours. Outside the matrix is the largest number, and where
-    the bit after the `input_width` bits of a distance says that a letter meets padding.
+    """X = the distance plus the least of three neighbours, or the larger of the two.
+
+    Cells outside the matrix have the largest number. So do cells where a letter meets padding, as the bit after the `input_width` bits
+    of a distance says.
     """
     modulus = width + 1
     outside = ((1 << width) - 1, 0)
@@ -263,7 +265,7 @@ def coupling(group, width, takes_sum, input_width=None):
 
 
 def largest(lists, width):
-    """The largest number of each list. The first step compares as often as all others together, so they use the other direction."""
+    """The largest number of each list. The first step makes as many comparisons as all others together, so those use the other direction."""
     sender = 0
     while any(len(values) > 1 for values in lists):
         halved = []

@@ -1,4 +1,4 @@
-"""Products, comparisons, and changes between the two ways of sharing. Every message is a function of what its sender knows."""
+"""Products, comparisons, and conversion between the two kinds of sharing. Each message depends only on what its sender knows."""
 
 from parties import Shared, by_party, rng, wire
 
@@ -12,7 +12,7 @@ def pads(sender, choice_bits, bits):
 
 
 def product(receiver, bit, number, bits):
-    """The receiver's bit times the sender's number, as shares modulo 2^bits: one transfer, 1 + bits bits, one exchange."""
+    """The receiver's bit times the sender's number, as shares modulo 2^bits. Takes one transfer, 1 + bits bits, one exchange."""
     sender = 1 - receiver
     modulus = 1 << bits
     (zero, one), choice, pad = pads(sender, 1, bits)
@@ -27,7 +27,7 @@ def product(receiver, bit, number, bits):
 
 
 def xor_product(receiver, bit, value, bits):
-    """The same with exclusive or."""
+    """The same with XOR shares."""
     sender = 1 - receiver
     (zero, one), choice, pad = pads(sender, 1, bits)
     swap = bit ^ choice
@@ -38,7 +38,7 @@ def xor_product(receiver, bit, value, bits):
 
 
 def and_bits(bit, value, bits):
-    """A shared bit times a shared value, both by exclusive or."""
+    """A shared bit times a shared value, both XOR-shared."""
     first = xor_product(0, bit[0], value[1], bits)
     second = xor_product(1, bit[1], value[0], bits)
     own = [bit[p] * value[p] for p in (0, 1)]
@@ -47,7 +47,7 @@ def and_bits(bit, value, bits):
 
 
 def select(bit, number, bits):
-    """A bit shared by exclusive or times a number shared by addition."""
+    """An XOR-shared bit times an additively shared number."""
     modulus = 1 << bits
     signed = [number[p] * (1 - 2 * bit[p]) % modulus for p in (0, 1)]
     first = product(0, bit[0], signed[1], bits)

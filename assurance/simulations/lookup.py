@@ -1,5 +1,5 @@
-"""Costs of letters that neither side shows, by seed trees of which the owner of the lines lacks a leaf: a tree for each letter,
-or, if entries have one bit, trees for eight lines at a time."""
+"""Looks up costs for letters that neither side reveals, with seed trees in which the owner of the lines lacks one leaf: a tree for each
+letter or, for entries of one bit, trees for eight lines at a time."""
 
 import hashlib
 
@@ -28,7 +28,7 @@ class Tree:
         for level in range(levels):
             bit = letter >> levels - 1 - level & 1
             zero, one = block(rng.random()), block(rng.random())
-            # The owner's random choice plus its bit, and the two keys in that order.
+            # The owner sends its bit XOR its random choice; the other side sends the two keys in that order.
             wire.transfers(1 - owner, 1)
             wire.send(owner, 1)
             key = one if bit else zero
@@ -49,7 +49,7 @@ class Tree:
                 for node in known
                 for side in (0, 1)
             ]
-            # The owner gets the sum of the side that its leaf is not on, and from it the one node that it cannot derive.
+            # The owner gets the sum of the side without its leaf, and from it the one node of that side that it cannot derive.
             sibling = 2 * missing + 1 - bit
             rest = 0
             for at in range(1 - bit, len(known), 2):
@@ -65,9 +65,9 @@ def trees(owner, letters, alphabet):
 
 
 def look_up(tree, letter, table, alphabet, width, place):
-    """Shares, bit by bit, of table[line's letter][letter], where the line's owner does not have the letter: alphabet - 1 bits."""
+    """XOR shares of table[line's letter][letter], where the line's owner does not know the letter. Takes alphabet - 1 bits."""
     last = alphabet - 1
-    # The last column is expressed by the others.
+    # The last column follows from the others.
     entry = lambda row, column: table(row, column) ^ (table(row, last) if column < last else 0)
     # A bit of a leaf's stream for each column.
     stream = lambda leaf: leaf if leaf is None else block("stream", leaf, place)
@@ -97,7 +97,7 @@ LINES = 8
 
 
 class LineTrees:
-    """For eight lines and each column but the last, a tree without the leaf whose bits are the lines' entries."""
+    """For eight lines and each column but the last, a tree that lacks the leaf whose bits are the lines' entries."""
 
     def __init__(self, owner, letters, table, alphabet):
         self.owner, self.letters, self.table, self.last = owner, letters, table, alphabet - 1
@@ -111,7 +111,7 @@ class LineTrees:
         return self.table(row, column) ^ (self.table(row, self.last) if column < self.last else 0)
 
     def look_up(self, positions, place):
-        """Shares of the entries of all eight lines with the letters at these positions: alphabet - 1 bits for each position."""
+        """Shares of the entries of all eight lines with the letters at these positions. Takes alphabet - 1 bits per position."""
         wire.send(1 - self.owner, self.last * len(positions))
         sent = [[0] * len(positions) for _ in self.letters]
         received = [

@@ -1,4 +1,4 @@
-"""What needs no recurrence: quotients, maxima and inner products over letters, diagonal runs."""
+"""Computations without a recurrence: quotients, maxima and inner products over letters, diagonal runs."""
 
 from alignment import bits_for, largest
 from gadgets import not_negative, pads, product, select, widen
@@ -26,7 +26,7 @@ def quotient(dividend, divisor, divisor_bits, bits):
 
 
 def largest_chosen(rows, width):
-    """For each row of (bits, numbers) of both sides, the largest number that the other side's bit chooses."""
+    """For each row of (bits, numbers) of both sides, the largest number that the other side's bits select."""
     lists = []
     for bits, numbers in rows:
         values = []
@@ -41,7 +41,7 @@ def largest_chosen(rows, width):
 
 
 def inner_product(factors, bits, width):
-    """The sum of products of both sides' numbers below 2^bits, as shares modulo 2^64. The sides choose in turn."""
+    """The sum of products of both sides' numbers below 2^bits, as shares modulo 2^64. The sides take turns as receiver."""
     modulus = width + 1
     total = [0, 0]
     for at, pair in enumerate(zip(*factors)):
@@ -54,7 +54,7 @@ def inner_product(factors, bits, width):
 
 
 class Multiplier:
-    """A shared bit that is multiplied several times: one transfer in each direction, and a bit of its pads each time."""
+    """A shared bit that is multiplied several times: one transfer in each direction; each product uses one bit of its pads."""
 
     def __init__(self, bit, times):
         self.bit, self.used = bit, 0

@@ -12,7 +12,7 @@ rng = random.Random(16)
 
 @dataclass
 class Shared:
-    """Shares of a value, by exclusive or or by addition, and when they are known."""
+    """XOR or additive shares of a value, and when they are known."""
 
     shares: tuple
     time: int = 0
@@ -47,7 +47,7 @@ wire = Wire()
 
 
 def reset():
-    """Starts counting from the beginning, and returns what counts."""
+    """Resets the wire's counters, and returns the wire."""
     wire.__init__()
     return wire
 
@@ -71,5 +71,5 @@ def opened_xor(shared):
 
 
 def by_party(party, own, other):
-    """A pair of what `party` has and what the other one has."""
+    """A pair, in the order of the parties, of what `party` has and what the other one has."""
     return (own, other) if party == 0 else (other, own)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Plays both parties of the engine `shares`, checks every result, and writes what it cost as CSV to standard output.
+"""Simulates both parties of the `shares` engine, checks every result, and writes the costs as CSV to standard output.
 
     python3 assurance/simulations/shares.py > testdata/shares/counts.csv
 
-Columns: what was played with its two parameters (`a`, `b`), how many of it, correlated OTs and bits by the party that sends them,
-and exchanges of messages one after the other. Rows `cell` are without the look-up, and their exchanges are those of one step.
+Columns: what was computed, with its two parameters (`a`, `b`) and how often; correlated OTs and bits by sending party; and the number
+of sequential message exchanges. Rows `cell` do not include the look-up, and count the exchanges of one step.
 """
 
 import sys
@@ -21,7 +21,7 @@ MATRICES, LENGTH = 16, 8
 
 
 def signed(width):
-    """A number from -2^width to 2^width - 1, often at a border, modulo 2^(width + 1)."""
+    """A number from -2^width to 2^width - 1, often at a boundary, modulo 2^(width + 1)."""
     half = 1 << width
     borders = [0, 1, half - 1, half, half + 1, 2 * half - 1]
     return rng.choice(borders + [rng.randrange(2 * half) for _ in borders]) % (2 * half)
@@ -141,7 +141,7 @@ def runs(alphabet, least):
 
 
 def at_once(play):
-    """Starts at the beginning whatever else is played: the COUNT gadgets of a row share their exchanges."""
+    """Makes `play` start at exchange 0, so that the COUNT gadgets of a row share their exchanges."""
 
     def played():
         end, wire.now = wire.now, 0
@@ -197,7 +197,7 @@ class Case:
         return alignment.bits_for(self.kind[1] + 2 * self.kind[3])
 
     def pairs(self, rows, columns):
-        """Strings, and the letters that take part: with hidden lengths all have the same length."""
+        """Pairs of strings, and the same pairs as they are computed: with hidden lengths, padded to the same length."""
         string = lambda length: [rng.randrange(self.alphabet) for _ in range(length)]
         if not self.padded:
             pairs = [(string(rows), string(columns)) for _ in range(MATRICES)]
@@ -234,7 +234,7 @@ class Case:
             ends.append([after - before for after, before in zip(wire.counts(), before)])
         cells = MATRICES * LENGTH * LENGTH
         counts = ends[0]
-        # Half of the matrices have their lines at each side.
+        # Each side owns the lines of half of the matrices.
         for party in (0, 1):
             counts[2 + party] -= (group.alphabet - 1) * cells // 2
         counts[4] = ends[1][4] - ends[0][4]
@@ -262,7 +262,7 @@ class Case:
 
 
 def saved(insert, delete, cost):
-    """What a global alignment saves of deleting and inserting everything."""
+    """What a global alignment saves, compared with deleting and inserting everything."""
 
     def plain(rows, columns):
         everything = len(rows) * delete + len(columns) * insert

@@ -10,11 +10,11 @@ pub struct Rule {
     pub class: Class,
     /// The file of the innermost call within the product, or `*`.
     file: String,
-    /// Whether the finding may be anywhere below a call in that file.
+    /// Whether the rule also covers findings below a call in that file.
     below: bool,
     /// The text of that line of the file, or `*`.
     text: String,
-    /// Part of the path of a file of another crate that must be above, or `-` if there must be none.
+    /// Part of the path of another crate's file that must be above it in the stack, or `-` if none may be.
     above: String,
 }
 
@@ -83,7 +83,7 @@ impl Rule {
     }
 
     /// How a rule without findings is printed.
-    pub fn place(&self) -> String {
+    pub fn describe(&self) -> String {
         format!("{}: {}", self.file, self.text)
     }
 }

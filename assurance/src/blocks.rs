@@ -1,6 +1,6 @@
 //! Finds the memory of a secret key without knowing its fields: all heap blocks that its creation leaves behind.
 //!
-//! So a field that is added later is marked, too.
+//! So fields that are added later are marked, too.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -14,7 +14,7 @@ static LENGTHS: [AtomicUsize; MAX_BLOCKS] = [const { AtomicUsize::new(0) }; MAX_
 /// The system's allocator, which records blocks while recording is on.
 pub struct Recorder;
 
-// SAFETY: every call goes to the system's allocator with its arguments; the records are atomic numbers.
+// SAFETY: every call is passed unchanged to the system's allocator; the records are atomics.
 unsafe impl GlobalAlloc for Recorder {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps to the contract, which is the same.
@@ -27,7 +27,7 @@ unsafe impl GlobalAlloc for Recorder {
             });
             match free {
                 Some((_, length)) => length.store(layout.size(), SeqCst),
-                // A block that is not recorded would be a secret that is not marked.
+                // A block that was not recorded might contain a secret that is not marked.
                 None => std::process::abort(),
             }
         }
@@ -58,21 +58,21 @@ fn blocks_of<T>(make: impl FnOnce() -> T) -> (T, Vec<&'static [u64]>) {
         .zip(&LENGTHS)
         .map(|(address, length)| (address.load(SeqCst), length.load(SeqCst) / 8))
         .filter(|&(address, words)| address != 0 && address % 8 == 0 && words > 0)
-        // SAFETY: the block is live for as long as `made` is, which the callers below keep until the program ends, and
-        // blocks of numbers are initialised.
+        // SAFETY: the block lives as long as `made`, which the callers below keep until the program ends, and blocks of
+        // numbers are initialised.
         .map(|(address, words)| unsafe { std::slice::from_raw_parts(address as *const u64, words) })
         .collect();
     (made, blocks)
 }
 
-/// Makes something public and something secret that contains a copy of it, and returns the secret one with its secret
-/// memory: numbers that are not in the public one. Structures, which contain addresses, are not numbers.
+/// Returns the value that `secret` makes, with its secret memory: the heap blocks that are not also in the value that
+/// `public` makes, such as a key's public half. A block with the address of another block is a structure, not a number.
 pub fn secret_memory<P, S>(
     public: impl FnOnce() -> P,
     secret: impl FnOnce() -> S,
 ) -> (&'static S, Vec<&'static [u64]>) {
-    let (public, known) = blocks_of(public);
-    let known: Vec<Vec<u64>> = known.into_iter().map(<[u64]>::to_vec).collect();
+    let (public, public_blocks) = blocks_of(public);
+    let public_blocks: Vec<Vec<u64>> = public_blocks.into_iter().map(<[u64]>::to_vec).collect();
     std::mem::forget(public);
     let (secret, blocks) = blocks_of(|| Box::leak(Box::new(secret())));
     let starts: Vec<u64> = blocks.iter().map(|block| block.as_ptr() as u64).collect();
@@ -80,7 +80,7 @@ pub fn secret_memory<P, S>(
         .iter()
         .copied()
         .filter(|block| !block.iter().any(|word| starts.contains(word)))
-        .filter(|block| !known.iter().any(|known| known == block))
+        .filter(|block| !public_blocks.iter().any(|public| public == block))
         .collect();
     (secret, numbers)
 }

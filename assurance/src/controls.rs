@@ -6,7 +6,7 @@ use core::hint::black_box;
 fn secret_byte() -> u8 {
     let byte = black_box([3u8]);
     mark_secret(&byte);
-    // Read again: the compiler knows what it wrote, and not that it is secret now.
+    // Read again: the compiler knows the value, but not that it is now secret.
     *black_box(&byte[0])
 }
 
@@ -25,13 +25,13 @@ pub fn address() {
     black_box(entry);
 }
 
-/// The same look-up without either.
+/// The same look-up without a branch or address that depends on the secret.
 pub fn constant_time_lookup() {
     let table: [u64; 256] = core::array::from_fn(|i| black_box(i as u64 * 7));
-    let wanted = u64::from(secret_byte());
+    let secret_index = u64::from(secret_byte());
     let mut entry = 0;
     for (index, value) in black_box(&table).iter().enumerate() {
-        let difference = wanted ^ index as u64;
+        let difference = secret_index ^ index as u64;
         let equal = ((difference | difference.wrapping_neg()) >> 63) ^ 1;
         entry |= value & black_box(equal).wrapping_neg();
     }

@@ -15,7 +15,7 @@ use veilpath_mpc::ot::{CotReceiver, CotSender};
 
 const COUNT: usize = 180;
 
-/// COTs by both group sizes, and all kinds of pads. The offset and all randomness are secret, and with them bits, blocks and pads.
+/// COTs with both group sizes, and all kinds of pads. The offset and all randomness are secret, and so are the bits, blocks and pads.
 pub fn pads(kernel: Kernel) {
     for group_bits in [GroupBits::FOUR, GroupBits::EIGHT] {
         let (left, right) = memory_pair();

@@ -1,4 +1,4 @@
-//! Channels on which everything that is sent becomes public: the other side sees it, and so may an eavesdropper.
+//! Channels that make everything sent on them public, because the other side sees it.
 
 use crate::valgrind::mark_public;
 use veilpath_channel::{Channel, ChannelError};

@@ -20,18 +20,24 @@ pub fn run() -> ExitCode {
     let rules = Rule::read(&root.join("assurance/accepted.txt"));
     let mut used = vec![false; rules.len()];
     let names = String::from_utf8(valgrind(&[]).stdout).expect("names of cases");
-    let wanted = std::env::var("VEILPATH_SECRETS").unwrap_or_default();
+    let prefix = std::env::var("VEILPATH_SECRETS").unwrap_or_default();
     let leaking: Vec<String> = cases()
         .into_iter()
         .filter(|case| case.leaks)
         .map(|case| case.name)
         .collect();
-    let mut good = !names.is_empty();
+    let mut good = true;
     println!(
         "{:<40} {:>8} {:>8} {:>8}",
         "case", "findings", "public", "local"
     );
-    for name in names.lines().filter(|name| name.starts_with(&wanted)) {
+    let chosen = names.lines().filter(|name| name.starts_with(&prefix));
+    let chosen: Vec<&str> = chosen.collect();
+    if chosen.is_empty() {
+        eprintln!("no case has a name that starts with '{prefix}' (VEILPATH_SECRETS)");
+        return ExitCode::FAILURE;
+    }
+    for name in chosen {
         let output = valgrind(&[name]);
         let log = String::from_utf8_lossy(&output.stderr);
         let (mut open, mut public, mut local) = (Vec::new(), 0, 0);
@@ -62,15 +68,15 @@ pub fn run() -> ExitCode {
         );
         good &= output.status.success() && must_leak != open.is_empty();
         if !must_leak {
-            open.iter().for_each(show);
+            open.iter().for_each(print);
         }
         if !output.status.success() {
             eprintln!("{log}");
         }
     }
     for (rule, _) in rules.iter().zip(&used).filter(|(_, used)| !**used) {
-        // Not a failure: compilers differ in which lines they keep apart.
-        println!("accepted, but not found in this build: {}", rule.place());
+        // Not a failure: compilers differ in which lines they merge.
+        println!("accepted, but not found in this build: {}", rule.describe());
     }
     if good {
         ExitCode::SUCCESS
@@ -89,7 +95,7 @@ fn valgrind(arguments: &[&str]) -> Output {
     output.expect("valgrind can be started")
 }
 
-fn show(finding: &Finding) {
+fn print(finding: &Finding) {
     println!("    {}", finding.kind);
     for frame in finding.frames.iter().take(12) {
         // Names of closures and iterators are long and say little.

@@ -23,7 +23,7 @@ pub fn by_index() -> Metric {
     }
 }
 
-/// Smith–Waterman: four candidates to a cell, and rounds to find the greatest score.
+/// Smith–Waterman: four candidates per cell, and rounds to find the greatest score.
 pub fn local() -> Metric {
     Metric::SmithWaterman {
         scoring: LocalScoring::Unit {

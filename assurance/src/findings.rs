@@ -68,10 +68,10 @@ pub fn parse(text: &str) -> Vec<Finding> {
 
 /// `function (file:line)`, or `function (in object)`.
 fn parse_frame(call: &str) -> Frame {
-    let (function, place) = call.rsplit_once(" (").unwrap_or((call, ""));
-    let place = place.trim_end_matches(')');
-    let (file, line) = match place.rsplit_once(':') {
-        Some((file, line)) if !place.starts_with("in ") => (file, line.parse().unwrap_or(0)),
+    let (function, location) = call.rsplit_once(" (").unwrap_or((call, ""));
+    let location = location.trim_end_matches(')');
+    let (file, line) = match location.rsplit_once(':') {
+        Some((file, line)) if !location.starts_with("in ") => (file, line.parse().unwrap_or(0)),
         _ => ("", 0),
     };
     Frame {

@@ -54,7 +54,7 @@ pub fn session(kernel: Kernel) {
                     &|_| (),
                 )
                 .expect("an alignment");
-            session.show(&numbers, &mut channel).expect("a result");
+            session.reveal_to_peer(&numbers, &mut channel).expect("a result");
         });
         let mut channel = Declassifying(right);
         let mut rng = SecretRng::new(2);
@@ -78,7 +78,7 @@ pub fn session(kernel: Kernel) {
                 &|_| (),
             )
             .expect("an alignment");
-        let learned = session.learn(&numbers, &mut channel).expect("a result");
+        let learned = session.decode(&numbers, &mut channel).expect("a result");
         mark_public(&learned);
         assert_eq!(learned.len(), 1);
     });

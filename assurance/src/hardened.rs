@@ -39,7 +39,7 @@ pub fn answer(keys: &Keys) {
 /// The matrix owner removes its pads from an answer.
 pub fn correct(keys: &Keys) {
     let steps = steps(keys, Arc::new(keys.public.clone()));
-    // Three ciphertexts to a cell.
+    // Three ciphertexts per cell.
     let answers: Vec<u8> = encrypted(keys, 3 * CELLS)
         .iter()
         .flat_map(|ciphertext| keys.public.ciphertext_to_bytes(ciphertext).expect("bytes"))
@@ -57,7 +57,7 @@ fn steps(keys: &Keys, source: Arc<dyn RandomizerSource>) -> HardenedSteps {
     HardenedSteps::new(&spec, LENGTH, &keys.public, source).expect("steps")
 }
 
-/// What the matrix owner sends, which is then public. If its part is watched, its masks and all words of the cells
+/// What the matrix owner sends, which is then public. If its part is checked, its masks and all words of the cells
 /// are secret.
 fn masked(keys: &Keys, all_secret: bool) -> Vec<u8> {
     let steps = steps(keys, Arc::new(keys.public.clone()));

@@ -31,7 +31,7 @@ use veilpath_mpc::Kernel;
 #[global_allocator]
 static ALLOCATOR: blocks::Recorder = blocks::Recorder;
 
-/// Something that runs with its secrets marked.
+/// A test case that runs with its secrets marked.
 struct Case {
     name: String,
     /// Whether it leaks on purpose.
@@ -95,7 +95,7 @@ fn cases() -> Vec<Case> {
             engines::paillier(&Keys::new(), engines::local(), true);
         }),
     ];
-    // Those that valgrind supports: its processor has no AVX-512.
+    // Only the kernels that valgrind supports: its emulated processor has no AVX-512.
     for kernel in Kernel::available() {
         cases.push(Case {
             name: format!("garbled: session, {} kernel", kernel.name()),
@@ -193,14 +193,14 @@ fn cases() -> Vec<Case> {
 fn main() -> ExitCode {
     match (std::env::args().nth(1).as_deref(), valgrind::is_running()) {
         (None, false) => driver::run(),
-        // The names of the cases under valgrind: the kernels of its processor are not those of this one.
+        // List the cases under valgrind, because its emulated processor has other kernels than this machine.
         (None, true) => {
             for case in cases() {
                 println!("{}", case.name);
             }
             ExitCode::SUCCESS
         }
-        (Some(wanted), true) => match cases().iter().find(|case| case.name == wanted) {
+        (Some(name), true) => match cases().iter().find(|case| case.name == name) {
             Some(case) => {
                 (case.run)();
                 ExitCode::SUCCESS

@@ -41,7 +41,7 @@ impl Keys {
                 Arc::new(key.expect("a secret key can be made again"))
             },
         );
-        // Two rings modulo primes, each with constants, and what joins them.
+        // Two rings modulo primes, each with constants, and the values that combine them (CRT).
         assert!(numbers.len() >= 20, "the secret numbers were not found");
         let randomizers = secret.fresh_randomizers(3, &mut rng);
         let plaintexts = [5u64, 0, u64::MAX].map(Plaintext::from);
@@ -74,13 +74,13 @@ impl Keys {
         assert_eq!(self.secret.fresh_randomizers(2, &mut rng).len(), 2);
     }
 
-    /// The same from tables.
+    /// The same with precomputed tables.
     pub fn key_holder_table(&self) {
         let table = RandomizerTable::for_key_holder(&self.secret, &mut SecretRng::new(2));
         assert_eq!(table.draw(2, &mut SecretRng::new(3)).len(), 2);
     }
 
-    /// The other side's randomisers, fresh and from tables.
+    /// Randomisers for the other side's key, fresh and from tables.
     pub fn other_side_randomizers(&self) {
         let mut rng = SecretRng::new(4);
         assert_eq!(self.public.fresh_randomizers(2, &mut rng).len(), 2);
@@ -123,9 +123,9 @@ impl Keys {
             .expect("an odd number below the primes has an inverse");
     }
 
-    /// Secret values into slots, and out of slots.
+    /// Packs secret values into slots, and unpacks them.
     pub fn packing(&self) {
-        let layout = SlotLayout::with_most_slots(SIZE, 100).expect("slots that fit");
+        let layout = SlotLayout::with_max_slots(SIZE, 100).expect("slots that fit");
         let values: Vec<BoxedUint> = (0..3).map(|_| secret_number(90)).collect();
         let packed = layout.pack(&values).expect("values that fit");
         layout.unpack(&packed).expect("what was packed");

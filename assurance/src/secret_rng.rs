@@ -7,7 +7,7 @@ use rand::{Rng, SeedableRng, TryCryptoRng, TryRng};
 use rand_chacha::ChaCha20Rng;
 use std::sync::Mutex;
 
-/// A generator whose numbers are marked.
+/// A generator whose output is marked as secret.
 pub struct SecretRng(ChaCha20Rng);
 
 impl SecretRng {
@@ -20,7 +20,7 @@ impl SecretRng {
         let mut bytes = [0; N];
         self.0.fill_bytes(&mut bytes);
         mark_secret(&bytes);
-        // Read again: the compiler knows what it wrote, and not that it is secret now.
+        // Read again: the compiler knows the value, but not that it is now secret.
         *black_box(&bytes)
     }
 }
@@ -48,7 +48,7 @@ impl TryCryptoRng for SecretRng {}
 
 static SYSTEM: Mutex<Option<SecretRng>> = Mutex::new(None);
 
-/// What the engines get as randomness of the operating system.
+/// Replaces the operating system's generator for the engines.
 #[unsafe(no_mangle)]
 unsafe extern "Rust" fn __getrandom_v03_custom(
     bytes: *mut u8,

@@ -76,7 +76,7 @@ fn side(
     assert_eq!(shares.len(), plan.schema().count());
 }
 
-/// Three participants of two groups with two stimuli.
+/// Three participants in two groups, with two stimuli.
 fn cohort() -> Cohort {
     let mut entries = Vec::new();
     for participant in 0..3u16 {

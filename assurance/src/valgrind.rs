@@ -6,7 +6,7 @@ compile_error!("the requests to valgrind are written for x86-64");
 use core::arch::asm;
 
 const RUNNING_ON_VALGRIND: usize = 0x1001;
-/// `'M' << 24 | 'C' << 16`: the requests of memcheck follow it.
+/// `'M' << 24 | 'C' << 16`, the number of memcheck's first request.
 const MEMCHECK: usize = 0x4d43_0000;
 const MAKE_UNDEFINED: usize = MEMCHECK + 1;
 const MAKE_DEFINED: usize = MEMCHECK + 2;
@@ -16,7 +16,7 @@ pub fn is_running() -> bool {
     request(RUNNING_ON_VALGRIND, 0, 0) != 0
 }
 
-/// Marks memory as secret: to valgrind it is uninitialised, and so is all that is computed from it.
+/// Marks memory as secret: valgrind treats it, and everything computed from it, as uninitialised.
 pub fn mark_secret<T>(memory: &[T]) {
     request(
         MAKE_UNDEFINED,
@@ -33,9 +33,9 @@ pub fn mark_public<T>(memory: &[T]) {
 fn request(number: usize, address: usize, bytes: usize) -> usize {
     let arguments = [number, address, bytes, 0, 0, 0];
     let mut result = 0usize;
-    // SAFETY: without valgrind the four rotations add up to 128 bits and change nothing, and the exchange is of a register
-    // with itself. With valgrind the sequence is a request, which reads the six words in `rax` and changes no memory that the
-    // program can see: it changes what valgrind knows about it.
+    // SAFETY: without valgrind, the four rotations add up to 128 bits and change nothing, and the exchange swaps a register
+    // with itself. Under valgrind the sequence is a request, which reads the six words that `rax` points to and changes only
+    // valgrind's own state about memory.
     unsafe {
         asm!(
             "rol rdi, 3",

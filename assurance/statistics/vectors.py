@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Statistics of the result files in testdata/statistics, by NumPy, SciPy and scikit-learn.
 
-Nothing here is taken from the Rust code but the rules that its documentation states. Permutations and draws come from
-ChaCha20 of the package `cryptography`, so that p values and intervals can be compared exactly.
+This is independent of the Rust code and follows only its documentation. Permutations and draws come from ChaCha20 in the package
+`cryptography`, so that p values and intervals can be compared exactly.
 """
 
 import csv
@@ -67,7 +67,7 @@ class Sample:
         for row in self.rows:
             a, b = self.ids[0].index(row["a"]), self.ids[1].index(row["b"])
             found[tuple(sorted((a, b))) if self.pool else (a, b)].append(row["similarity"])
-        # Exact, so that equal sums are equal.
+        # Exact fractions, so that equal sums compare as equal.
         self.scores = {pair: sum(map(Fraction, one)) / len(one) for pair, one in found.items()}
 
     def same(self, pair, groups=None):
@@ -105,7 +105,7 @@ def difference(scores, same):
 
 
 def p_value(observed, permuted):
-    """Ties count, also between numbers that differ by rounding only."""
+    """Ties count, even between numbers that differ only by rounding."""
     least = observed - TOLERANCE
     return float(Fraction(sum(one >= least for one in permuted) + 1, len(permuted) + 1))
 
@@ -231,7 +231,7 @@ def classification(sample):
     numbers = [[sample.names.index(one) for one in side] for side in sample.groups]
 
     def right(first, second):
-        # The mode is the smallest of several.
+        # If several are most frequent, `mode` returns the smallest.
         modes = [stats.mode([second[n] for n in votes]).mode for _, votes in neighbours]
         return sum(first[one] == mode for (one, _), mode in zip(neighbours, modes))
 

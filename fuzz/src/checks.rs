@@ -1,4 +1,4 @@
-//! The contract of the readers, and the options that users can give.
+//! The readers' contract, and the options that users can give.
 
 use veilpath_encode::{
     CoordinateUnit, Dropped, EncodeField, Eye, Fixation, ReadError, ReadOptions, Recording,
@@ -49,7 +49,7 @@ impl Sink for Checker {
     }
 }
 
-/// Every bit of a byte sets one option; 0 sets none.
+/// Options from a byte: each bit sets one option.
 pub fn options(bits: u8) -> ReadOptions {
     let is_set = |bit: u8| bits >> bit & 1 == 1;
     ReadOptions {

@@ -1,6 +1,6 @@
-//! The kernels of measures against slow definitions.
+//! Compares the kernels of measures with slow definitions.
 
-use veilpath_metrics::reference::{self, multimatch, places};
+use veilpath_metrics::reference::{self, multimatch, positions};
 use veilpath_metrics::{
     Alphabet, Comparison, Crqa, CrqaOutput, Dtw, DurationDivisor, Fixation, FixationComparison,
     Fixations, Frechet, Grid, Hausdorff, Metric, Model, MultiMatch, MultiMatchOutput, PairScore,
@@ -10,8 +10,8 @@ use veilpath_metrics::{
 
 const SCREEN: (f64, f64) = (512.0, 512.0);
 
-/// The first byte chooses the measure and whether it is of fixations, the second its number, the third where the first scanpath
-/// ends; the rest are letters, or x, y and duration of fixations.
+/// The first byte chooses the measure and whether it compares fixations, the second its setting, the third where the first scanpath
+/// ends. The rest are letters, or x, y and duration of fixations.
 pub fn measures(data: &[u8]) {
     let [choice, number, split, rest @ ..] = data else {
         return;
@@ -74,9 +74,11 @@ fn of_letters(choice: u8, number: u8, a: &Scanpath, b: &Scanpath) {
         return;
     };
     let slow = match (&metric, comparison.model()) {
-        (Metric::SubsMatch(_), _) => {
-            PairScore::from_numbers([places::subsmatch(a.letters(), b.letters(), window as usize)])
-        }
+        (Metric::SubsMatch(_), _) => PairScore::from_numbers([positions::subsmatch(
+            a.letters(),
+            b.letters(),
+            window as usize,
+        )]),
         (Metric::Crqa(_), Model::Recurrence(model)) => {
             let (counted, lines) = reference::recurrence(model, a, b);
             percentages(&counted, &lines, a.len(), b.len())
@@ -97,7 +99,7 @@ fn of_letters(choice: u8, number: u8, a: &Scanpath, b: &Scanpath) {
             PairScore::single(reference::hausdorff(a, b, distance))
         }
         (_, Model::Global(model)) => {
-            let cost = reference::least_cost(model, a, b);
+            let cost = reference::min_cost(model, a, b);
             let common = (a.len() + b.len()) as f64 - cost as f64;
             PairScore::single(common / 2.0 / a.len().max(b.len()) as f64)
         }
@@ -158,16 +160,16 @@ fn of_fixations(choice: u8, number: u8, a: &[Fixation], b: &[Fixation]) {
     };
     let total: f64 = a.iter().chain(b).map(|it| it.duration).sum();
     let slow = match metric {
-        Metric::Dtw(_) => PairScore::single(places::walk(m, n, distance, |sum, it| sum + it)),
-        Metric::Frechet(_) => PairScore::single(places::walk(m, n, distance, f64::max)),
-        Metric::Hausdorff(_) => PairScore::single(places::hausdorff(m, n, distance)),
+        Metric::Dtw(_) => PairScore::single(positions::walk(m, n, distance, |sum, it| sum + it)),
+        Metric::Frechet(_) => PairScore::single(positions::walk(m, n, distance, f64::max)),
+        Metric::Hausdorff(_) => PairScore::single(positions::hausdorff(m, n, distance)),
         Metric::Crqa(_) => {
             let recurs = |i: usize, j: usize| distance(i, j) <= radius;
-            let (counted, lines) = places::recurrence(m, n, line as usize, recurs);
+            let (counted, lines) = positions::recurrence(m, n, line as usize, recurs);
             percentages(&counted, &lines, m, n)
         }
         Metric::ScaSim(_) => {
-            let reward = places::largest_reward(m, n, |i, j| {
+            let reward = positions::largest_reward(m, n, |i, j| {
                 a[i].duration.min(b[j].duration) * modulator.powf(angle(&view, &a[i], &b[j]))
             });
             PairScore::single(total - 2.0 * reward)
@@ -211,7 +213,7 @@ fn distance_on(points: &Points, a: u16, b: u16) -> f64 {
         .map_or(0.0, |lattice| lattice.distance(a, b))
 }
 
-/// All numbers of a cross-recurrence analysis, with 0 where there is none.
+/// All numbers of a cross-recurrence analysis, with 0 for undefined ones.
 fn percentages(counted: &RecurrentPoints, lines: &RecurrentLines, m: usize, n: usize) -> PairScore {
     let share = |some: f64, of: f64| if of > 0.0 { some / of } else { 0.0 };
     let all = counted.all as f64;
@@ -250,7 +252,7 @@ fn percentages(counted: &RecurrentPoints, lines: &RecurrentLines, m: usize, n: u
     )
 }
 
-/// The angle between two places in degrees, by the arccosine; precise enough where places differ.
+/// The angle between two places in degrees, by the arccosine, which is precise enough for different places.
 fn angle(view: &View, a: &Fixation, b: &Fixation) -> f64 {
     if (a.x, a.y) == (b.x, b.y) {
         return 0.0;
@@ -271,8 +273,8 @@ fn agree(ours: &PairScore, slow: &PairScore, size: f64) {
     for (ours, slow) in ours.numbers().zip(slow.numbers()) {
         match (ours, slow) {
             (Some(ours), Some(slow)) => {
-                let room = 1e-9 * size.max(slow.abs());
-                assert!((ours - slow).abs() <= room, "{ours} {slow}");
+                let tolerance = 1e-9 * size.max(slow.abs());
+                assert!((ours - slow).abs() <= tolerance, "{ours} {slow}");
             }
             (ours, slow) => assert_eq!(ours, slow),
         }

@@ -1,6 +1,6 @@
-//! A peer that sends what a fuzzer generates: raw bytes, and whole parts of messages that random bytes would never produce.
+//! A peer that sends what a fuzzer generates: raw bytes, and well-formed parts of messages that random bytes would never produce.
 //!
-//! The library's own tests include this file and run the same scripts, so modules are named with their paths.
+//! The library's own tests include this file and run the same scripts, so modules have explicit paths.
 
 #[path = "scripts/bytes.rs"]
 mod bytes;
@@ -23,8 +23,8 @@ use veilpath_protocol::{
 /// The result of a run against a script; `None` if the bytes do not describe one.
 pub type ScriptOutcome = Option<Result<usize, ProtocolError>>;
 
-/// What the two roles of the engine `plain` receive, as it is: the first byte chooses the role and whether lengths were
-/// announced and whether scores or bits come, the second the number of scanpaths.
+/// Messages to either role of the `plain` engine, as raw bytes. The first byte chooses the role, whether lengths were announced, and
+/// whether scores or bits are revealed; the second chooses the number of scanpaths.
 pub fn plain(data: &[u8]) -> ScriptOutcome {
     let [choice, count, bytes @ ..] = data else {
         return None;
@@ -41,8 +41,9 @@ pub fn plain(data: &[u8]) -> ScriptOutcome {
     run(settings, role(*choice), 3, *count, announced, script)
 }
 
-/// What the two roles of the engine `paillier` receive. The first byte chooses role, packing, batch, metric, this side's
-/// length, whether lengths were announced and whether the masks are the hardened ones; the second the number of scanpaths; then come the parts of [`paillier_bytes`].
+/// Messages to either role of the `paillier` engine. The first byte chooses role, packing, batch, metric, this side's length, whether
+/// lengths were announced, and whether masks are hardened; the second chooses the number of scanpaths. Then come the parts of
+/// [`paillier_bytes`].
 pub fn paillier(data: &[u8]) -> ScriptOutcome {
     let [choice, count, parts @ ..] = data else {
         return None;
@@ -63,14 +64,14 @@ pub fn paillier(data: &[u8]) -> ScriptOutcome {
     run(settings, role(*choice), own, *count, announced, script)
 }
 
-/// What the two roles of the engine `garbled` receive. The first byte chooses role, metric, what is revealed, this side's length and
-/// whether lengths are hidden; the second the number of scanpaths; then come the parts of [`garbled_bytes`]. Lengths are always
-/// announced, as in every session: they are what a side is ready to work for.
+/// Messages to either role of the `garbled` engine. The first byte chooses role, metric, what is revealed, this side's length and
+/// whether lengths are hidden; the second chooses the number of scanpaths. Then come the parts of [`garbled_bytes`]. Lengths are always
+/// announced, as in every session, because they limit the work that a side accepts.
 ///
-/// No script passes the garbler's checks of transfers, so a first byte of 0xf0 and above chooses an honest peer, some bytes of
-/// which are changed on their way: three bytes say where and how. The second byte then chooses among the measures, too, and its higher
-/// bits whether `shares` has seed trees of eight levels ([`EIGHT_LEVELS`]), whether the peer has many letters ([`LONG`]), and
-/// whether the metric is ScanMatch if it is not another measure ([`SCANMATCH`]).
+/// No script passes the garbler's checks of transfers. So a first byte of 0xf0 or more chooses an honest peer whose bytes are changed in
+/// transit: three bytes say where and how. The second byte then also chooses among the measures; its higher bits choose whether `shares`
+/// has seed trees of eight levels ([`EIGHT_LEVELS`]), whether the peer has many letters ([`LONG`]), and whether the metric is ScanMatch
+/// if it is not another measure ([`SCANMATCH`]).
 pub fn garbled(data: &[u8]) -> ScriptOutcome {
     circuits(Engine::Garbled, data, &|changes| {
         let changes = changes.as_chunks().0.iter();
@@ -80,14 +81,14 @@ pub fn garbled(data: &[u8]) -> ScriptOutcome {
     })
 }
 
-/// What the two roles of the engine `shares` receive, described as for [`garbled`]. Its messages before the first result are longer,
-/// so four bytes say where and how a byte of an honest peer is changed.
+/// Messages to either role of the `shares` engine, described as for [`garbled`]. Its messages before the first result are longer, so
+/// four bytes say where and how a byte of an honest peer is changed.
 pub fn shares(data: &[u8]) -> ScriptOutcome {
     circuits(Engine::Shares, data, &changes)
 }
 
-/// What the two roles of an answer about groups receive from a peer some of whose bytes are changed. The first byte chooses the role
-/// and the question, and whether seed trees have eight levels ([`EIGHT_LEVELS`]).
+/// Messages to either role of a group answer, from an honest peer with changed bytes. The first byte chooses the role, the
+/// question, and whether seed trees have eight levels ([`EIGHT_LEVELS`]).
 pub fn statistics(data: &[u8]) -> ScriptOutcome {
     let [choice, parts @ ..] = data else {
         return None;
@@ -152,11 +153,11 @@ fn group_shares(
     Some(shares.map(|shares| shares.len()))
 }
 
-/// Changes of four bytes each: a place of three bytes, and what is XORed to the byte there.
+/// Changes of four bytes each: a position of three bytes, and a byte to XOR there.
 fn changes(parts: &[u8]) -> Changes {
     let change = |&[low, middle, high, change]: &[u8; 4]| {
-        let place = u32::from_le_bytes([low, middle, high, 0]);
-        (place as usize, change)
+        let index = u32::from_le_bytes([low, middle, high, 0]);
+        (index as usize, change)
     };
     parts.as_chunks().0.iter().map(change).collect()
 }
@@ -204,7 +205,7 @@ fn circuits(engine: Engine, data: &[u8], changes: &dyn Fn(&[u8]) -> Changes) -> 
     )
 }
 
-/// How long scanpaths look where lengths are hidden.
+/// The padded length of scanpaths whose lengths are hidden.
 const PADDED: u32 = 3;
 
 /// Bits of the byte that describes an honest peer.
@@ -212,10 +213,10 @@ const EIGHT_LEVELS: u8 = 16;
 const LONG: u8 = 32;
 const SCANMATCH: u8 = 64;
 
-/// Enough for lines that share trees, where costs have one bit, and for look-ups in several tiles elsewhere.
+/// Enough letters for lines to share trees if costs have one bit, and otherwise for look-ups in several tiles.
 const MANY_LETTERS: usize = 260;
 
-/// A peer that follows the protocol, with bytes that are changed on their way.
+/// An honest peer whose bytes are changed in transit.
 struct HonestPeer {
     letters: usize,
     levels: TreeLevels,
@@ -265,7 +266,7 @@ fn scanpath(letters: usize) -> Scanpath {
     Scanpath::new((0..2).cycle().take(letters).collect())
 }
 
-/// One scanpath of this side with one of an honest peer some of whose bytes are changed.
+/// Compares one scanpath of this side with one of an honest peer whose bytes are changed in transit.
 fn run_changed(
     settings: (Engine, Metric, Reveal),
     role: Role,
@@ -302,7 +303,7 @@ fn run_changed(
     })
 }
 
-/// One scanpath of this side with up to three of the other's.
+/// Compares one scanpath of this side with up to three of the other's.
 fn run_padded(
     (engine, metric, reveal): (Engine, Metric, Reveal),
     role: Role,

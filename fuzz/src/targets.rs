@@ -1,4 +1,4 @@
-//! The fuzz targets: each reads some bytes, and panics where a contract is broken.
+//! The fuzz targets. Each reads some bytes, and panics if a contract is broken.
 
 use crate::checks::{Checker, options};
 use crate::measures::measures;
@@ -70,7 +70,7 @@ pub fn readers(data: &[u8]) {
     }
 }
 
-/// Opening, recognising and explaining; the first byte chooses the file's name.
+/// Opens a file, detects its format and explains errors; the first byte chooses the file's name.
 pub fn detection(data: &[u8]) {
     let [name, file @ ..] = data else { return };
     let name = NAMES[usize::from(*name) % NAMES.len()];
@@ -107,7 +107,7 @@ pub fn rows(data: &[u8]) {
     }
 }
 
-/// Substitution tables of users; the first byte chooses the alphabet.
+/// Users' substitution tables; the first byte chooses the alphabet.
 pub fn tables(data: &[u8]) {
     let [letters, text @ ..] = data else { return };
     let Ok(alphabet) = Alphabet::letters(u32::from(*letters % 52) + 1) else {
@@ -124,7 +124,7 @@ pub fn tables(data: &[u8]) {
     }
 }
 
-/// Fixations of any numbers become letters of the alphabet.
+/// Fixations with arbitrary numbers become letters of the alphabet.
 fn rounded(cohort: &Cohort, screen: &Screen) {
     let Some(grid) = Grid::new(32, 18) else {
         return;
@@ -145,7 +145,7 @@ fn rounded(cohort: &Cohort, screen: &Screen) {
     assert!(error.off_screen <= error.fixations);
 }
 
-/// Cohort files; the first byte chooses whether and which alphabet the caller gives. Fixations come back from their own text.
+/// Cohort files; the first byte chooses the caller's alphabet, if any. Fixations that are written must be read back unchanged.
 pub fn cohort_files(data: &[u8]) {
     let [letters, file @ ..] = data else { return };
     let alphabet = match letters {
@@ -185,7 +185,7 @@ fn written_and_read(cohort: &Cohort) -> Cohort {
     cohort.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Raw gaze: the first two bytes choose the detector and its numbers, and each three that follow are a sample.
+/// Raw gaze: the first two bytes choose the detector and its settings, and each three bytes that follow are a sample.
 pub fn gaze_samples(data: &[u8]) {
     let [bits, duration, samples @ ..] = data else {
         return;
@@ -237,8 +237,8 @@ pub fn gaze_samples(data: &[u8]) {
     let [entry] = cohort.entries.as_slice() else {
         panic!("one recording is one scanpath")
     };
-    let kept = entry.fixations.as_ref().map_or(0, Fixations::len);
-    assert_eq!((kept, kept as u64), (entry.scanpath.len(), found));
+    let fixations = entry.fixations.as_ref().map_or(0, Fixations::len);
+    assert_eq!((fixations, fixations as u64), (entry.scanpath.len(), found));
     for fixation in entry.fixations.iter().flat_map(Fixations::list) {
         assert!((0.0..=1000.0).contains(&fixation.x) && (0.0..=800.0).contains(&fixation.y));
     }
@@ -285,46 +285,46 @@ pub fn session_messages(data: &[u8]) {
     assert_eq!(accepted, decode(*decoder, message));
 }
 
-/// Messages of a relay's clients, and their order.
+/// Messages of a relay's clients, in any order.
 pub fn relay_messages(data: &[u8]) {
     let connected = relay(data);
     assert_eq!(connected, relay(data));
 }
 
-/// Messages to both roles of the engine `plain`.
+/// Messages to both roles of the `plain` engine.
 pub fn plain_messages(data: &[u8]) {
     let _ = scripts::plain(data);
 }
 
-/// Messages to both roles of the engine `paillier`. No script may cause an internal error.
+/// Messages to both roles of the `paillier` engine. No script may cause an internal error.
 pub fn paillier_messages(data: &[u8]) {
     if let Some(Err(error)) = scripts::paillier(data) {
         assert!(!matches!(error, ProtocolError::Internal(_)), "{error}");
     }
 }
 
-/// Messages to both roles of the engine `garbled`. No script may cause an internal error.
+/// Messages to both roles of the `garbled` engine. No script may cause an internal error.
 pub fn garbled_messages(data: &[u8]) {
     if let Some(Err(error)) = scripts::garbled(data) {
         assert!(!matches!(error, ProtocolError::Internal(_)), "{error}");
     }
 }
 
-/// Messages to both roles of the engine `shares`. No script may cause an internal error.
+/// Messages to both roles of the `shares` engine. No script may cause an internal error.
 pub fn shares_messages(data: &[u8]) {
     if let Some(Err(error)) = scripts::shares(data) {
         assert!(!matches!(error, ProtocolError::Internal(_)), "{error}");
     }
 }
 
-/// Messages to both roles of an answer about groups. No script may cause an internal error.
+/// Messages to both roles of a group answer. No script may cause an internal error.
 pub fn statistics_messages(data: &[u8]) {
     if let Some(Err(error)) = scripts::statistics(data) {
         assert!(!matches!(error, ProtocolError::Internal(_)), "{error}");
     }
 }
 
-/// Paillier key files; one that is accepted must come back from its own text. The first byte chooses public or secret.
+/// Paillier key files; an accepted key must survive being written and read back. The first byte chooses public or secret.
 pub fn key_files(data: &[u8]) {
     let [kind, text @ ..] = data else { return };
     let Ok(text) = std::str::from_utf8(text) else {
@@ -341,7 +341,7 @@ pub fn key_files(data: &[u8]) {
     }
 }
 
-/// Result files: whatever is accepted is written and read back equal, and can be rendered as HTML, SVG and PNG.
+/// Result files: an accepted file must be equal after it is written and read back, and render as HTML, SVG and PNG.
 pub fn result_files(data: &[u8]) {
     let Ok(file) = ResultFile::read(data) else {
         return;
@@ -358,7 +358,7 @@ pub fn result_files(data: &[u8]) {
     let mut page = Vec::new();
     let _ = report.write_html(&mut page);
     let page = String::from_utf8_lossy(&page);
-    // One script, and one block of data for each heat map: an id that adds another was not escaped.
+    // One script, and one block of data per heat map. If there is another, an id was not escaped.
     let maps = page.matches("<figure class=\"heat\">").count();
     assert_eq!(page.matches("<script").count(), maps + 1);
     if report.has_heat_map().is_ok() {
@@ -367,7 +367,7 @@ pub fn result_files(data: &[u8]) {
     }
 }
 
-/// What users provide in addition to recordings: areas of interest, a picture for the report, thresholds, grids and alphabets. The first
+/// What users provide besides recordings: areas of interest, a picture for the report, thresholds, grids and alphabets. The first
 /// byte chooses.
 pub fn side_files(data: &[u8]) {
     let [kind, content @ ..] = data else { return };
@@ -384,7 +384,7 @@ pub fn side_files(data: &[u8]) {
             let Ok(text) = std::str::from_utf8(content) else {
                 return;
             };
-            // What is parsed must print as text that parses to the same value.
+            // A parsed value must print as text that parses to the same value.
             match kind {
                 2 => {
                     if let Ok(reveal) = text.parse::<Reveal>() {

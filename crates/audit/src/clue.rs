@@ -1,5 +1,5 @@
-//! What one candidate set reveals: the masked values of a matrix cell, and how well they fit the differences of a
-//! guess.
+//! What one candidate set reveals: the masked values of a matrix cell, and how well they fit the differences that a guess
+//! implies.
 
 use crate::AuditError;
 use crate::factors::{Difference, Factors};
@@ -16,22 +16,22 @@ const FACTOR_BITS: f64 = 64.0;
 pub enum Feature {
     /// Which candidates are equal.
     Ties,
-    /// The ratio of the differences, ties included.
+    /// The ratio of the differences, including ties.
     Ratios,
     /// The apparent size of the largest difference.
     Magnitudes,
-    /// All of it together, and that differences are integer multiples.
+    /// All of these, and that differences are integer multiples.
     All,
 }
 
 /// The key holder's record of a candidate set.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Clue {
-    /// The paper's masks: the middle and the largest value minus the least, both times the same secret factor.
+    /// The paper's masks: the middle and the largest value minus the smallest, both times the same secret factor.
     Shared {
-        /// Middle minus least.
+        /// Middle minus smallest.
         low: u128,
-        /// Largest minus least.
+        /// Largest minus smallest.
         high: u128,
     },
     /// The masks of the hardened variant: the difference of every two candidates, in an order that the matrix owner
@@ -58,8 +58,8 @@ impl Clue {
         })
     }
 
-    /// From the slots of a matrix cell in the hardened variant. The rest, the padded candidates, is random without
-    /// the pads.
+    /// From the slots of a matrix cell in the hardened variant. The last slot holds the padded candidates, which are random
+    /// to a party without the pads.
     pub fn hardened(slots: &[BoxedUint], masks: HardenedMasks) -> Option<Self> {
         let signed = |slot: &BoxedUint| {
             // The bias is removed before a number is rounded.
@@ -98,7 +98,7 @@ impl Clue {
         self.of_differences(feature, low, high)
     }
 
-    /// The same for differences to the least candidate.
+    /// The same for differences from the smallest candidate.
     pub(crate) fn of_differences(&self, feature: Feature, d_low: u64, d_high: u64) -> f64 {
         let (low, high) = match self {
             Self::Shared { low, high } => (*low, *high),
@@ -151,8 +151,8 @@ pub fn clues_of(watched: &Watched) -> Result<Vec<Batch>, AuditError> {
     watched.messages.iter().map(read).collect()
 }
 
-/// The same for the hardened variant, over all orders that the matrix owner may have drawn. There are no ties or
-/// ratios to see.
+/// The same for the hardened variant, over all orders that the matrix owner may have drawn. No ties or ratios are
+/// visible.
 fn hardened_likelihood(
     seen: &[Difference; 3],
     factors: Factors,
@@ -195,7 +195,7 @@ fn same_ratio(low: u128, high: u128, d_low: u128, d_high: u128) -> bool {
     }
 }
 
-/// The likelihood that the product of two uniform numbers of 32 bits is about this, times 2^64.
+/// The probability density of the product of two uniform 32-bit numbers at this value, times 2^64.
 fn density(factor: f64) -> f64 {
     (std::f64::consts::LN_2 * (FACTOR_BITS - factor.max(1.0).log2())).max(0.0)
 }
@@ -204,7 +204,7 @@ fn difference(larger: &BoxedUint, smaller: &BoxedUint) -> Option<u128> {
     whole(&larger.wrapping_sub(smaller))
 }
 
-/// The number, if it is short enough.
+/// The number, if it fits.
 pub(crate) fn whole(number: &BoxedUint) -> Option<u128> {
     let bytes = number.to_be_bytes();
     bytes.iter().try_fold(0u128, |number, &byte| {

@@ -1,19 +1,19 @@
 //! The likelihood of a masked difference of the hardened variant: `v = ρ·d + r`, ρ log-uniform, r below ρ.
 //!
-//! Every integer ρ counts separately. With d > 0 a ρ explains v if `v/(d+1) < ρ ≤ v/d`, with d < 0 if `|v|/|d| ≤ ρ <
-//! |v|/(|d|−1)`, each with exactly one r, and so
+//! Every integer ρ counts separately. For d > 0, ρ explains v if `v/(d+1) < ρ ≤ v/d`; for d < 0, if `|v|/|d| ≤ ρ <
+//! |v|/(|d|−1)`. In each case exactly one r fits, so
 //!
 //! ```text
 //! P(v | d) = Σ P(ρ)/ρ,   P(ρ) = log₂(1 + 1/ρ) / octaves
 //! ```
 //!
-//! If ρ is small that interval may contain no integer, which rules d out. An attack that treats ρ as a real number
-//! does not see that, and misses most of what small multipliers reveal.
+//! For small ρ, that interval may contain no integer, which rules out d. An attack that treats ρ as a real number misses
+//! this, and with it most of what small multipliers reveal.
 
 use crate::clue::whole;
 use crypto_bigint::BoxedUint;
 
-/// Up to this many multipliers are summed one by one; those above by an integral, which is accurate to a millionth.
+/// Multipliers up to this one are summed one by one. The rest are approximated by an integral, to within a millionth.
 const MAX_EXACT: u128 = 1_000;
 /// If this many multipliers explain a value, one more or less makes no difference.
 const MANY_MULTIPLIERS: f64 = (1u64 << 40) as f64;
@@ -59,8 +59,8 @@ impl Factors {
         }
     }
 
-    /// P(seen | truth) times the size of the seen value, up to a factor that is the same for all: 1 for every
-    /// difference of the right sign, except at the ends of the range and for effects of integers.
+    /// P(seen | truth) times the size of the seen value, up to a common factor. It is 1 for every difference with the right
+    /// sign, except at the ends of the range and where ρ being an integer matters.
     pub(crate) fn fit(self, truth: i64, seen: &Difference) -> f64 {
         if truth == 0 || (truth < 0) != seen.negative || seen.size == 0.0 {
             return 0.0;
@@ -81,7 +81,7 @@ impl Factors {
         match seen.whole {
             Some(whole) if explaining < MANY_MULTIPLIERS || seen.size / high < MAX_EXACT as f64 => {
                 let (less, more) = (u128::from(less), u128::from(more));
-                // Above zero both ends of the interval are like this, below zero they are swapped.
+                // For positive differences the interval is open at its start; for negative ones, at its end.
                 let (first, last) = if truth > 0 {
                     (whole / more + 1, whole / less)
                 } else {
@@ -100,7 +100,7 @@ impl Factors {
         }
     }
 
-    /// Σ ln(1 + 1/ρ)/ρ for integers ρ from `first` to `last`, as far as they are in the range.
+    /// Σ ln(1 + 1/ρ)/ρ over the integers ρ from `first` to `last` that are in the range.
     fn sum(self, first: u128, last: u128) -> f64 {
         let (floor, top) = self.whole;
         let first = first.max(floor);
@@ -113,8 +113,8 @@ impl Factors {
         if first > last {
             return near;
         }
-        // Each is nearly 1/(ρ + ¼)², and their sum the integral from half before the first to half after the last:
-        // their number over the product of the ends.
+        // Each term is nearly 1/(ρ + ¼)², so the sum is nearly the integral from half before the first to half after the
+        // last: the number of terms divided by the product of the ends.
         let (start, end) = (first as f64 - 0.25, last as f64 + 0.75);
         near + ((last - first) as f64 + 1.0) / start / end
     }

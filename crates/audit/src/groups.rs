@@ -1,8 +1,8 @@
-//! The distinguisher on answers about groups: does a side's view tell which of two inputs the other side had?
+//! The distinguisher on group answers: does a side's view tell which of two inputs the other side had?
 //!
-//! The inputs are two sets of scanpaths and labels that agree in everything that both sides may know: ids, lengths, names and sizes of
-//! groups, labels if these are published, and the answer. The view is the messages of the statistics, this side's halves of the pairs' numbers and its shares of the
-//! answer.
+//! The inputs are two sets of scanpaths and labels that agree in everything that both sides may know: ids, lengths, group names
+//! and sizes, labels if they are published, and the answer. The view consists of the messages of the statistics, this side's
+//! halves of the pairs' numbers, and its shares of the answer.
 
 use crate::AuditError;
 use crate::transcript::{Recorder, Transcript, Transcripts, judge, shuffled_inputs};
@@ -34,10 +34,10 @@ pub struct GroupTranscripts {
     pub kept_chi_square: f64,
 }
 
-/// Participants of each side, half of them in each of two groups.
+/// Participants per side, half of them in each of two groups.
 const PARTICIPANTS: usize = 4;
 
-/// Letters of a scanpath. Not a power of two: fractions of the length then use all bits of a share.
+/// Letters per scanpath. This is not a power of two, so that fractions of the length use all bits of a share.
 const LENGTH: usize = 5;
 
 const LETTERS: u32 = 4;
@@ -48,7 +48,7 @@ const HALF_BITS: u32 = LENGTH.ilog2() + 1;
 /// The coins of permutations, which both sides know.
 const COINS: [u8; 32] = [11; 32];
 
-/// Random sets of scanpaths and labels that are tried to find two with the same answer.
+/// How many random sets of scanpaths and labels are tried to find two with the same answer.
 const TRIES: usize = 20_000;
 
 /// The view of one side once the answer is computed: received messages, its halves of pairs, and its shares of the
@@ -58,11 +58,11 @@ pub(crate) struct View {
     lengths: Vec<usize>,
     pub(crate) halves: Vec<u64>,
     pub(crate) shares: Vec<u64>,
-    /// The bits of each share that can be anything: low ones of rounded numbers, and those above its number's, are 0.
+    /// The bits of each share that can vary. The low bits of rounded numbers, and the bits above the number, are 0.
     used: Vec<Range<u32>>,
 }
 
-/// Changes what a side has, given what the other has, to test that flaws are found.
+/// Changes one side's view, given the other's, to test that the distinguisher finds flaws.
 pub(crate) type Flaw<'a> = &'a dyn Fn(&mut View, &View);
 
 /// Lets each side observe this many runs.
@@ -119,26 +119,26 @@ pub(crate) fn observe_with(
 }
 
 impl View {
-    /// The bits of all halves that can be anything.
+    /// The bits of all halves that can vary.
     fn half_bits(&self) -> impl Iterator<Item = bool> + '_ {
         let halves = self.halves.iter();
         halves.flat_map(|half| (0..HALF_BITS).map(move |bit| half >> bit & 1 == 1))
     }
 
-    /// The bits of all shares that can be anything.
+    /// The bits of all shares that can vary.
     fn share_bits(&self) -> impl Iterator<Item = bool> + '_ {
         let both = self.shares.iter().zip(&self.used);
         both.flat_map(|(share, used)| used.clone().map(move |bit| share >> bit & 1 == 1))
     }
 }
 
-/// Whole bytes of bits.
+/// Packs bits into whole bytes.
 fn packed(bits: &[bool]) -> Vec<u8> {
     let byte = |bits: &[bool]| bits.iter().fold(0, |sum, bit| sum << 1 | u8::from(*bit));
     bits.chunks_exact(8).map(byte).collect()
 }
 
-/// The host's and the joining side's, from the observer's and the other's; or the other way round.
+/// Reorders the observer's and the other side's values to the host's and the joining side's, or back.
 fn by_role<T>(seen_by: Role, own: T, other: T) -> (T, T) {
     match seen_by {
         Role::Host => (own, other),
@@ -199,7 +199,7 @@ fn with_equal_answers(
         engine: Engine::Plain,
         ..spec.clone()
     };
-    let mut known: HashMap<String, Cohort> = HashMap::new();
+    let mut by_answer: HashMap<String, Cohort> = HashMap::new();
     for _ in 0..TRIES {
         let other = cohort(rng)?;
         let (host, join) = by_role(seen_by, fixed, &other);
@@ -213,9 +213,9 @@ fn with_equal_answers(
             let groups = other.entries.iter().map(|entry| &entry.group);
             answer += &format!("{:?}", groups.collect::<Vec<_>>());
         }
-        match known.remove(&answer) {
+        match by_answer.remove(&answer) {
             Some(earlier) if earlier.entries != other.entries => return Ok([earlier, other]),
-            _ => known.insert(answer, other),
+            _ => by_answer.insert(answer, other),
         };
     }
     Err(AuditError::Internal("no two cohorts have the same answer"))
@@ -225,10 +225,10 @@ fn with_equal_answers(
 struct HalvesInMemory(Mutex<Vec<u64>>);
 
 impl PairStore for HalvesInMemory {
-    fn keep_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn store_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
+        let mut stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for (&pair, &half) in pairs.iter().zip(halves) {
-            *kept.get_mut(pair).ok_or(Refused)? = half;
+            *stored.get_mut(pair).ok_or(Refused)? = half;
         }
         Ok(())
     }
@@ -273,12 +273,15 @@ fn run(
             minimum: 0,
             coins: COINS,
         };
-        let (whole, kept) = (job()?, HalvesInMemory(Mutex::new(vec![0; pairs.len()])));
+        let (whole, stored) = (job()?, HalvesInMemory(Mutex::new(vec![0; pairs.len()])));
         let plan = GroupPlan::new(&whole, inputs)?;
         spec.engine
-            .run(&job()?.with_store(&kept), &mut channel, &())?;
-        let halves = kept.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // The comparisons have a distinguisher of their own.
+            .run(&job()?.with_store(&stored), &mut channel, &())?;
+        let halves = stored
+            .0
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        // The comparisons have their own distinguisher.
         channel.received.clear();
         channel.lengths.clear();
         let shares = plan.run(&halves, TreeLevels::default(), &mut channel)?;
@@ -304,7 +307,7 @@ fn run(
     Ok([host?, join?])
 }
 
-/// Pearson's statistic of bytes, against a uniform distribution.
+/// Pearson's chi-square statistic of bytes against a uniform distribution.
 fn uniform(bytes: &[u8]) -> f64 {
     let mut counts = [0.0f64; 256];
     for &byte in bytes {

@@ -1,14 +1,14 @@
-//! The attack on the paper's order: which matrix cell a clue belongs to is unknown, the matrix owner's letters are
-//! unknown, and both are guessed together.
+//! The attack on the paper's order. Neither the matrix cell that a clue belongs to nor the matrix owner's letters are
+//! known, and the attack guesses both together.
 //!
-//! Clues are processed in the order in which they arrived. A hypothesis is how far the matrix is filled and which
-//! letters the matrix owner's first columns have; each clue moves it to one of the cells that are ready, weighted by
-//! how well the clue fits. Equal hypotheses are added up; the best few thousand are kept. Their final distribution of
-//! each letter is the key holder's belief. Because only some are kept, this is a lower bound of what can be learned.
+//! Clues are processed in order of arrival. A hypothesis consists of the filled part of the matrix and the letters of the
+//! matrix owner's first columns. Each clue extends it by one of the cells that are ready, weighted by how well the clue
+//! fits. Equal hypotheses are merged, and the best few thousand are kept. Their final distribution of each letter is the
+//! key holder's belief. Because only some are kept, this is a lower bound on what can be learned.
 
 use crate::clue::{Clue, Feature};
-use crate::known::{Known, LetterProbabilities, MAX_LENGTH};
 use crate::score_only;
+use crate::view::{KeyHolderView, LetterProbabilities, MAX_LENGTH};
 use rand::Rng;
 use std::collections::HashMap;
 
@@ -17,22 +17,22 @@ pub type Batch = Vec<Clue>;
 
 /// The settings of an attack.
 #[derive(Clone, Copy, Debug)]
-pub struct Effort {
+pub struct AttackSettings {
     /// The features that it uses.
     pub feature: Feature,
-    /// Hypotheses to keep.
+    /// The number of hypotheses to keep.
     pub hypotheses: usize,
-    /// Whether the clues of other comparisons are among these.
+    /// Whether clues of other comparisons are mixed in.
     pub mixed: bool,
 }
 
-/// Marks that no letter is new.
+/// Means that the hypothesis has no new letter.
 const NO_NEW_LETTER: usize = usize::MAX;
 
 /// Rows filled so far, a byte each.
 type FilledRows = u128;
 
-/// A hypothesis: a path of letters, what was filled when this message was sent, and what is filled now.
+/// A hypothesis: a path of letters, the rows filled when this message was sent, and the rows filled now.
 type State = (u32, FilledRows, FilledRows);
 
 /// A path of letters and its last column.
@@ -43,7 +43,7 @@ struct Node {
 }
 
 struct Search<'a> {
-    known: &'a Known,
+    view: &'a KeyHolderView,
     weights: Vec<Vec<f64>>,
     nodes: Vec<Node>,
     children: HashMap<(u32, usize), u32>,
@@ -52,19 +52,19 @@ struct Search<'a> {
 /// The key holder's belief after these messages, where `prior` is its belief before. `background` gives the
 /// likelihood of a clue of some other comparison.
 pub fn attack(
-    known: &Known,
+    view: &KeyHolderView,
     prior: &LetterProbabilities,
     batches: &[Batch],
-    effort: Effort,
+    settings: AttackSettings,
     background: &dyn Fn(&Clue) -> f64,
 ) -> LetterProbabilities {
     let mut search = Search {
-        known,
-        weights: class_weights(known, prior),
+        view,
+        weights: class_weights(view, prior),
         nodes: vec![Node {
             parent: 0,
             class: 0,
-            column: known.border(),
+            column: view.border(),
         }],
         children: HashMap::new(),
     };
@@ -75,12 +75,12 @@ pub fn attack(
         }
         merge(&mut states);
         for clue in batch {
-            let others = if effort.mixed {
+            let others = if settings.mixed {
                 Some((1.5 * batch.len() as f64, background(clue)))
             } else {
                 None
             };
-            let next = search.step(&states, clue, effort, others);
+            let next = search.step(&states, clue, settings, others);
             if next.is_empty() {
                 return search.belief(&states, prior);
             }
@@ -91,35 +91,35 @@ pub fn attack(
     search.belief(&states, prior)
 }
 
-/// Random scanpaths from which the usual differences between candidates are estimated.
+/// The number of random scanpaths from which the typical differences between candidates are estimated.
 const DIFFERENCE_SAMPLES: usize = 400;
 
 /// The same if the messages mix several comparisons: the likelihood of a clue of another comparison is estimated from
 /// random scanpaths.
 pub fn attack_mixed<R: Rng + ?Sized>(
-    known: &Known,
+    view: &KeyHolderView,
     prior: &LetterProbabilities,
     batches: &[Batch],
-    effort: Effort,
+    settings: AttackSettings,
     rng: &mut R,
 ) -> LetterProbabilities {
-    let usual = score_only::typical_differences(known, DIFFERENCE_SAMPLES, rng);
+    let typical = score_only::typical_differences(view, DIFFERENCE_SAMPLES, rng);
     let background = |clue: &Clue| {
-        usual
+        typical
             .iter()
-            .map(|&(low, high, share)| share * clue.of_differences(effort.feature, low, high))
+            .map(|&(low, high, share)| share * clue.of_differences(settings.feature, low, high))
             .sum()
     };
-    attack(known, prior, batches, effort, &background)
+    attack(view, prior, batches, settings, &background)
 }
 
 impl Search<'_> {
-    /// The successors of all hypotheses after one more clue, the best of them.
+    /// The best successors of all hypotheses after one more clue.
     fn step(
         &mut self,
         states: &[(State, f64)],
         clue: &Clue,
-        effort: Effort,
+        settings: AttackSettings,
         others: Option<(f64, f64)>,
     ) -> Vec<(State, f64)> {
         let mut next: Vec<(State, usize, f64)> = Vec::with_capacity(8 * states.len());
@@ -145,7 +145,7 @@ impl Search<'_> {
                     let left = self.nodes[node as usize].column[1];
                     let fits = letters
                         .entry((column, left))
-                        .or_insert_with(|| self.fitting_letters(node, column, clue, effort));
+                        .or_insert_with(|| self.fitting_letters(node, column, clue, settings));
                     next.extend(
                         fits.iter()
                             .map(|&(class, fit)| (state, class, weight * fit)),
@@ -153,14 +153,14 @@ impl Search<'_> {
                     continue;
                 }
                 let candidates = self.candidates(node, filled_in(filled, 0), row, column);
-                let fit = clue.likelihood(effort.feature, candidates);
+                let fit = clue.likelihood(settings.feature, candidates);
                 if fit > 0.0 {
                     next.push((state, NO_NEW_LETTER, weight * fit));
                 }
             }
         }
         // Unlikely hypotheses are dropped before they are compared with each other.
-        best(&mut next, 3 * effort.hypotheses);
+        best(&mut next, 3 * settings.hypotheses);
         next.sort_unstable_by_key(|&(state, class, _)| (state, class));
         next.dedup_by(|again, first| {
             let same = (again.0, again.1) == (first.0, first.1);
@@ -169,7 +169,7 @@ impl Search<'_> {
             }
             same
         });
-        best(&mut next, effort.hypotheses);
+        best(&mut next, settings.hypotheses);
         let total: f64 = next.iter().map(|(.., weight)| weight).sum();
         next.into_iter()
             .map(|((node, base, filled), class, weight)| {
@@ -189,26 +189,26 @@ impl Search<'_> {
         node: u32,
         column: usize,
         clue: &Clue,
-        effort: Effort,
+        settings: AttackSettings,
     ) -> Vec<(usize, f64)> {
         let before = &self.nodes[node as usize].column;
-        let top = self.known.top(column);
-        let classes = self.known.classes.iter().enumerate();
+        let top = self.view.top(column);
+        let classes = self.view.classes.iter().enumerate();
         classes
             .map(|(number, class)| {
-                let candidates = self.known.candidates(before, 1, top, class.costs[0]);
-                let fit = clue.likelihood(effort.feature, candidates);
+                let candidates = self.view.candidates(before, 1, top, class.costs[0]);
+                let fit = clue.likelihood(settings.feature, candidates);
                 (number, fit * self.weights[column - 1][number])
             })
             .filter(|&(_, fit)| fit > 0.0)
             .collect()
     }
 
-    /// Rows whose next cell the matrix owner could have requested: everything that it needs was known when the
-    /// message was sent.
+    /// Rows whose next cell the matrix owner could have requested, because all of its inputs were known when the message was
+    /// sent.
     fn ready(&self, base: FilledRows, filled: FilledRows) -> impl Iterator<Item = usize> + use<> {
-        let columns = self.known.theirs;
-        (0..self.known.own.len()).filter(move |&row| {
+        let columns = self.view.theirs;
+        (0..self.view.own.len()).filter(move |&row| {
             let done = filled_in(filled, row);
             done < columns
                 && filled_in(base, row) == done
@@ -223,15 +223,15 @@ impl Search<'_> {
             at = &self.nodes[at.parent as usize];
         }
         let before = &self.nodes[at.parent as usize].column;
-        let cost = self.known.classes[at.class].costs[row];
-        self.known.candidates(before, row + 1, at.column[row], cost)
+        let cost = self.view.classes[at.class].costs[row];
+        self.view.candidates(before, row + 1, at.column[row], cost)
     }
 
     fn child(&mut self, parent: u32, class: usize, column: usize) -> u32 {
-        let (known, nodes) = (self.known, &mut self.nodes);
+        let (view, nodes) = (self.view, &mut self.nodes);
         *self.children.entry((parent, class)).or_insert_with(|| {
             let before = &nodes[parent as usize].column;
-            let column = known.column(before, column, &known.classes[class], |_, _| ());
+            let column = view.column(before, column, &view.classes[class], |_, _| ());
             nodes.push(Node {
                 parent,
                 class,
@@ -241,39 +241,39 @@ impl Search<'_> {
         })
     }
 
-    /// Keeps the hypotheses that are complete and end in the score, if there are any.
+    /// Keeps the hypotheses that are complete and give the right score, if there are any.
     fn finish(&self, states: &mut Vec<(State, f64)>) {
-        let (rows, columns) = (self.known.own.len(), self.known.theirs);
+        let (rows, columns) = (self.view.own.len(), self.view.theirs);
         let complete = |filled: FilledRows| (0..rows).all(|row| filled_in(filled, row) == columns);
-        let right = |node: u32| self.nodes[node as usize].column.last() == Some(&self.known.score);
-        let kept: Vec<_> = states
+        let right = |node: u32| self.nodes[node as usize].column.last() == Some(&self.view.score);
+        let matching: Vec<_> = states
             .iter()
             .filter(|((node, _, filled), _)| complete(*filled) && right(*node))
             .copied()
             .collect();
-        if !kept.is_empty() {
-            *states = kept;
+        if !matching.is_empty() {
+            *states = matching;
         }
     }
 
     fn belief(&self, states: &[(State, f64)], prior: &LetterProbabilities) -> LetterProbabilities {
         let total: f64 = states.iter().map(|(_, weight)| weight).sum();
-        let mut belief = vec![vec![0.0; self.known.letters]; self.known.theirs];
+        let mut belief = vec![vec![0.0; self.view.letters]; self.view.theirs];
         for &((node, _, filled), weight) in states {
             let mut node = node;
             let depth = filled_in(filled, 0);
-            for place in (0..self.known.theirs).rev() {
-                if place >= depth {
-                    for (to, from) in belief[place].iter_mut().zip(&prior[place]) {
+            for position in (0..self.view.theirs).rev() {
+                if position >= depth {
+                    for (to, from) in belief[position].iter_mut().zip(&prior[position]) {
                         *to += from * weight / total;
                     }
                     continue;
                 }
                 let at = &self.nodes[node as usize];
-                let share = weight / total / self.weights[place][at.class];
-                for &letter in &self.known.classes[at.class].members {
+                let share = weight / total / self.weights[position][at.class];
+                for &letter in &self.view.classes[at.class].members {
                     let letter = usize::from(letter);
-                    belief[place][letter] += share * prior[place][letter];
+                    belief[position][letter] += share * prior[position][letter];
                 }
                 node = at.parent;
             }
@@ -282,14 +282,14 @@ impl Search<'_> {
     }
 }
 
-pub(crate) fn class_weights(known: &Known, prior: &LetterProbabilities) -> Vec<Vec<f64>> {
+pub(crate) fn class_weights(view: &KeyHolderView, prior: &LetterProbabilities) -> Vec<Vec<f64>> {
     let weight = |letters: &[f64], members: &[u16]| -> f64 {
         members.iter().map(|&m| letters[usize::from(m)]).sum()
     };
     prior
         .iter()
         .map(|letters| {
-            let classes = known.classes.iter();
+            let classes = view.classes.iter();
             classes
                 .map(|class| weight(letters, &class.members))
                 .collect()
@@ -297,10 +297,10 @@ pub(crate) fn class_weights(known: &Known, prior: &LetterProbabilities) -> Vec<V
         .collect()
 }
 
-/// The most likely hypotheses for each number of open columns, in no order. Opening a column costs a guess that pays
-/// off only later, so hypotheses compete with those that have opened as many.
-fn best(states: &mut Vec<(State, usize, f64)>, most: usize) {
-    if states.len() <= most {
+/// The `limit` most likely hypotheses for each number of open columns, in no particular order. Opening a column takes a guess that
+/// pays off only later, so a hypothesis competes only with those that have opened as many columns.
+fn best(states: &mut Vec<(State, usize, f64)>, limit: usize) {
+    if states.len() <= limit {
         return;
     }
     let mut by_columns: Vec<Vec<(State, usize, f64)>> = vec![Vec::new(); MAX_LENGTH + 1];
@@ -308,15 +308,15 @@ fn best(states: &mut Vec<(State, usize, f64)>, most: usize) {
         by_columns[filled_in(state.0.2, 0)].push(state);
     }
     for mut group in by_columns {
-        if group.len() > most {
-            group.select_nth_unstable_by(most, |a, b| b.2.total_cmp(&a.2));
-            group.truncate(most);
+        if group.len() > limit {
+            group.select_nth_unstable_by(limit, |a, b| b.2.total_cmp(&a.2));
+            group.truncate(limit);
         }
         states.extend(group);
     }
 }
 
-/// Adds up hypotheses that have become equal.
+/// Merges hypotheses that have become equal, adding their weights.
 fn merge(states: &mut Vec<(State, f64)>) {
     let mut merged: HashMap<State, f64> = HashMap::with_capacity(states.len());
     for (state, weight) in states.drain(..) {

@@ -1,28 +1,28 @@
-//! The attack if the order of the matrix cells is public: every clue has its place. It is an upper bound of what the
-//! order hides.
+//! The attack if the order of the matrix cells is public, so that the cell of every clue is known. It is an upper bound on
+//! what the order hides.
 
 use crate::AuditError;
 use crate::clue::{Clue, Feature};
-use crate::known::{Known, LetterProbabilities};
 use crate::order_hidden::{Batch, class_weights};
+use crate::view::{KeyHolderView, LetterProbabilities};
 
-/// The key holder's belief from the clues of all cells, `clues[j][i]` that of row i and column j.
+/// The key holder's belief from the clues of all cells; `clues[j][i]` is the clue of row i and column j.
 pub fn attack(
-    known: &Known,
+    view: &KeyHolderView,
     prior: &LetterProbabilities,
     clues: &[Vec<Clue>],
     feature: Feature,
     hypotheses: usize,
 ) -> LetterProbabilities {
-    let weights = class_weights(known, prior);
+    let weights = class_weights(view, prior);
     // Letters so far, the last column, and the likelihood.
-    let mut states: Vec<(Vec<usize>, Vec<i64>, f64)> = vec![(Vec::new(), known.border(), 1.0)];
-    for (place, clues) in clues.iter().enumerate() {
+    let mut states: Vec<(Vec<usize>, Vec<i64>, f64)> = vec![(Vec::new(), view.border(), 1.0)];
+    for (position, clues) in clues.iter().enumerate() {
         let mut next = Vec::new();
         for (letters, before, weight) in &states {
-            for (number, class) in known.classes.iter().enumerate() {
-                let mut fit = weight * weights[place][number];
-                let column = known.column(before, place + 1, class, |row, candidates| {
+            for (number, class) in view.classes.iter().enumerate() {
+                let mut fit = weight * weights[position][number];
+                let column = view.column(before, position + 1, class, |row, candidates| {
                     if fit > 0.0 {
                         fit *= clues[row - 1].likelihood(feature, candidates);
                     }
@@ -44,21 +44,21 @@ pub fn attack(
         states = next;
     }
     let right = |(letters, column, _): &(Vec<usize>, Vec<i64>, f64)| {
-        letters.len() == known.theirs && column.last() == Some(&known.score)
+        letters.len() == view.theirs && column.last() == Some(&view.score)
     };
     if states.iter().any(right) {
         states.retain(right);
     }
-    belief(known, prior, &weights, &states)
+    belief(view, prior, &weights, &states)
 }
 
-/// The clues of one comparison by the matrix cells that they belong to, as input of [`attack`].
+/// The clues of one comparison, arranged by matrix cell, as input for [`attack`].
 pub fn in_place(
-    known: &Known,
+    view: &KeyHolderView,
     batches: &[Batch],
     order: &[(usize, Option<(u32, u32)>)],
 ) -> Result<Vec<Vec<Clue>>, AuditError> {
-    let mut clues = vec![vec![None; known.own.len()]; known.theirs];
+    let mut clues = vec![vec![None; view.own.len()]; view.theirs];
     for (clue, (_, cell)) in batches.iter().flatten().zip(order) {
         let (row, column) = cell.ok_or(AuditError::LocalAlignment)?;
         clues[column as usize - 1][row as usize - 1] = Some(clue.clone());
@@ -70,25 +70,25 @@ pub fn in_place(
 }
 
 fn belief(
-    known: &Known,
+    view: &KeyHolderView,
     prior: &LetterProbabilities,
     weights: &[Vec<f64>],
     states: &[(Vec<usize>, Vec<i64>, f64)],
 ) -> LetterProbabilities {
     let total: f64 = states.iter().map(|(.., weight)| weight).sum();
-    let mut belief = vec![vec![0.0; known.letters]; known.theirs];
+    let mut belief = vec![vec![0.0; view.letters]; view.theirs];
     for (letters, _, weight) in states {
-        for place in 0..known.theirs {
-            let Some(&class) = letters.get(place) else {
-                for (to, from) in belief[place].iter_mut().zip(&prior[place]) {
+        for position in 0..view.theirs {
+            let Some(&class) = letters.get(position) else {
+                for (to, from) in belief[position].iter_mut().zip(&prior[position]) {
                     *to += from * weight / total;
                 }
                 continue;
             };
-            for &letter in &known.classes[class].members {
+            for &letter in &view.classes[class].members {
                 let letter = usize::from(letter);
-                let share = prior[place][letter] / weights[place][class];
-                belief[place][letter] += weight / total * share;
+                let share = prior[position][letter] / weights[position][class];
+                belief[position][letter] += weight / total * share;
             }
         }
     }

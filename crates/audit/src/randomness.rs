@@ -1,20 +1,21 @@
 //! The attack on the randomness of ciphertexts.
 //!
-//! The key holder knows the primes. Modulo p every factor (1+n)^m is 1, so what remains of a ciphertext is its
-//! randomness, and with it what the matrix owner did to the key holder's: its candidate x₁ is made from the key
-//! holder's entry D(i, k) of the matrix owner's letter k. If the matrix owner adds no randomness of its own, the
-//! quotient of two masked values is a power of that entry, and the key holder tries its letters one by one.
+//! The key holder knows the primes. Modulo p every factor (1+n)^m is 1, so only the randomness of a ciphertext remains.
+//! It shows what the matrix owner did to the key holder's randomness: candidate x₁ is made from the key holder's entry
+//! D(i, k), where k is the matrix owner's letter. If the matrix owner adds no randomness of its own, the quotient of two
+//! masked values is a power of that entry, and the key holder can try all letters one by one.
 //!
-//! The engine does not do that, and has no option for it. So the flaw is reproduced in miniature, from the operations
-//! of the cryptosystem, on the first cell of a matrix; the real engine is tested on the same cell.
+//! The engine always adds fresh randomness, and has no option to omit it. The flaw is therefore reproduced in miniature,
+//! with the operations of the cryptosystem, on the first cell of a matrix. The real engine is tested on the same cell.
 //!
-//! Letters found in the first cell, of 100, with unit costs, |a−b| and Euclidean costs: without a fresh factor, or with one factor for the
-//! three values, 100, 97 and 93 %; with a factor for each value 4.9, 5.9 and 8.3 %, as from the score alone. Where a letter costs as much
-//! as a deletion and an insertion, all three values are equal, and the attack falls back on the score.
+//! Letters found in the first cell, out of 100, with unit costs, |a−b| and Euclidean costs: 100, 97 and 93 % without a fresh
+//! factor or with one factor for the three values; 4.9, 5.9 and 8.3 %, as from the score alone, with a factor for each value.
+//! If a letter costs as much as a deletion and an insertion, all three values are equal, and the attack falls back on the
+//! score.
 
 use crate::AuditError;
 use crate::clue::Clue;
-use crate::known::Known;
+use crate::view::KeyHolderView;
 use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
 use crypto_bigint::{BoxedUint, NonZero, Odd};
 use rand::RngExt;
@@ -41,23 +42,23 @@ pub struct FirstCell {
 /// The first matrix cell of a comparison, by a matrix owner without fresh randomness.
 pub fn first_cell_without(
     key: &SecretKey,
-    known: &Known,
+    view: &KeyHolderView,
     letter: u16,
     freshness: Freshness,
 ) -> Result<FirstCell, AuditError> {
     let mut rng = veilpath_paillier::system_rng()?;
     let public = key.public_key();
-    let of_letter = known.class_of_letters();
+    let of_letter = view.class_of_letters();
     let cost = |letter: usize| {
-        let cost = known.classes[of_letter[letter]].costs[0];
+        let cost = view.classes[of_letter[letter]].costs[0];
         Plaintext::from(cost)
     };
-    let costs: Vec<Plaintext> = (0..known.letters).map(cost).collect();
+    let costs: Vec<Plaintext> = (0..view.letters).map(cost).collect();
     let row = public.encrypt_batch(
         &costs.iter().collect::<Vec<_>>(),
         key.fresh_randomizers(costs.len(), &mut rng),
     )?;
-    let gaps = public.trivial(&Plaintext::from(known.insert + known.delete))?;
+    let gaps = public.trivial(&Plaintext::from(view.insert + view.delete))?;
     let candidates = [&row[usize::from(letter)], &gaps, &gaps];
     let factor: u128 =
         u128::from(rng.random_range(1..1u64 << 40)) * u128::from(rng.random_range(1..1u64 << 40));
@@ -91,7 +92,11 @@ pub fn first_cell_without(
 }
 
 /// The letter that the randomness reveals, if it does.
-pub fn attack(key: &SecretKey, known: &Known, cell: &FirstCell) -> Result<Option<u16>, AuditError> {
+pub fn attack(
+    key: &SecretKey,
+    view: &KeyHolderView,
+    cell: &FirstCell,
+) -> Result<Option<u16>, AuditError> {
     let public = key.public_key();
     let mut opened = Vec::new();
     for bytes in &cell.masked {
@@ -101,7 +106,7 @@ pub fn attack(key: &SecretKey, known: &Known, cell: &FirstCell) -> Result<Option
     let Some(Clue::Shared { low, high }) = Clue::shared(&opened) else {
         return Err(AuditError::Internal("a cell without three values"));
     };
-    // Two values are for a deletion and an insertion and are equal; the third is the one with the letter.
+    // The values for a deletion and an insertion are equal; the third value depends on the letter.
     let mut places: Vec<usize> = (0..3).collect();
     places.sort_by(|&a, &b| opened[a].cmp(&opened[b]));
     let (odd, even) = if low == 0 {
@@ -110,10 +115,10 @@ pub fn attack(key: &SecretKey, known: &Known, cell: &FirstCell) -> Result<Option
         (places[0], places[2])
     };
     let field = Field::new(key)?;
-    let of_letter = known.class_of_letters();
-    let gaps = known.insert + known.delete;
+    let of_letter = view.class_of_letters();
+    let gaps = view.insert + view.delete;
     for (letter, entry) in cell.row.iter().enumerate() {
-        let difference = known.classes[of_letter[letter]].costs[0].abs_diff(gaps);
+        let difference = view.classes[of_letter[letter]].costs[0].abs_diff(gaps);
         let difference = u128::from(difference);
         if high == 0 || difference == 0 || high % difference != 0 {
             continue;

@@ -6,9 +6,9 @@ mod hardened;
 mod window;
 
 use crate::clue::{Clue, Feature};
-use crate::known::{Known, correct_letters};
-use crate::order_hidden::{self, Effort};
+use crate::order_hidden::{self, AttackSettings};
 use crate::randomness::{self, Freshness};
+use crate::view::{KeyHolderView, correct_letters};
 use crate::{order_public, score_only};
 use crypto_bigint::BoxedUint;
 use rand::SeedableRng;
@@ -27,22 +27,22 @@ fn absolute() -> Metric {
     }
 }
 
-fn known(metric: Metric, own: &[u16], theirs: &[u16]) -> Known {
+fn view(metric: Metric, own: &[u16], theirs: &[u16]) -> KeyHolderView {
     let comparison = Comparison::new(metric, Alphabet::letters(LETTERS).unwrap()).unwrap();
     let scanpath = |letters: &[u16]| Scanpath::new(letters.to_vec());
     let raw = comparison.raw(&scanpath(own), &scanpath(theirs)).unwrap();
-    Known::new(&comparison, own, theirs.len(), raw).unwrap()
+    KeyHolderView::new(&comparison, own, theirs.len(), raw).unwrap()
 }
 
 /// The clues of a whole matrix, column by column, under a mask with this factor.
-fn clues(known: &Known, theirs: &[u16], factor: u128) -> Vec<Vec<Clue>> {
-    let of_letter = known.class_of_letters();
-    let mut before = known.border();
+fn clues(view: &KeyHolderView, theirs: &[u16], factor: u128) -> Vec<Vec<Clue>> {
+    let of_letter = view.class_of_letters();
+    let mut before = view.border();
     let mut columns = Vec::new();
-    for (place, &letter) in theirs.iter().enumerate() {
-        let class = &known.classes[of_letter[usize::from(letter)]];
+    for (position, &letter) in theirs.iter().enumerate() {
+        let class = &view.classes[of_letter[usize::from(letter)]];
         let mut column = Vec::new();
-        before = known.column(&before, place + 1, class, |_, candidates| {
+        before = view.column(&before, position + 1, class, |_, candidates| {
             let masked =
                 candidates.map(|x| BoxedUint::from(factor * x.unsigned_abs() as u128 + (1 << 100)));
             column.push(Clue::shared(&masked).unwrap());
@@ -77,12 +77,12 @@ fn a_clue_fits_its_own_differences_and_no_other_ratio() {
 #[test]
 fn absolute_differences_in_a_public_order_reveal_every_letter() {
     let (own, theirs) = ([0, 11, 5, 8], [3, 9, 9, 1]);
-    let known = known(absolute(), &own, &theirs);
+    let view = view(absolute(), &own, &theirs);
     // A prime factor above all differences: nothing is divisible by chance.
-    let clues = clues(&known, &theirs, 1_000_003);
+    let clues = clues(&view, &theirs, 1_000_003);
     let belief = order_public::attack(
-        &known,
-        &known.uniform_probabilities(),
+        &view,
+        &view.uniform_probabilities(),
         &clues,
         Feature::All,
         5_000,
@@ -93,23 +93,23 @@ fn absolute_differences_in_a_public_order_reveal_every_letter() {
 #[test]
 fn with_a_hidden_order_most_letters_are_still_found() {
     let (own, theirs) = ([0, 11, 5, 8], [3, 9, 9, 1]);
-    let known = known(absolute(), &own, &theirs);
+    let view = view(absolute(), &own, &theirs);
     // Column by column is one of the orders that the attack cannot rule out, one cell per message.
-    let batches: Vec<Vec<Clue>> = clues(&known, &theirs, 1_000_003)
+    let batches: Vec<Vec<Clue>> = clues(&view, &theirs, 1_000_003)
         .into_iter()
         .flatten()
         .map(|clue| vec![clue])
         .collect();
-    let effort = Effort {
+    let settings = AttackSettings {
         feature: Feature::All,
         hypotheses: 2_000,
         mixed: false,
     };
     let belief = order_hidden::attack(
-        &known,
-        &known.uniform_probabilities(),
+        &view,
+        &view.uniform_probabilities(),
         &batches,
-        effort,
+        settings,
         &|_| 0.0,
     );
     for letters in &belief {
@@ -125,10 +125,10 @@ fn with_a_hidden_order_most_letters_are_still_found() {
 #[test]
 fn a_score_of_zero_reveals_everything_and_a_medium_score_little() {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    let same = known(Metric::Levenshtein, &[3, 4], &[3, 4]);
+    let same = view(Metric::Levenshtein, &[3, 4], &[3, 4]);
     let belief = score_only::attack(&same, 20_000, &mut rng);
     assert_eq!(correct_letters(&belief, &[3, 4]), 2.0);
-    let none = known(Metric::Levenshtein, &[3, 4], &[7, 8]);
+    let none = view(Metric::Levenshtein, &[3, 4], &[7, 8]);
     let belief = score_only::attack(&none, 20_000, &mut rng);
     assert!(correct_letters(&belief, &[7, 8]) < 0.5);
 }
@@ -137,11 +137,11 @@ fn a_score_of_zero_reveals_everything_and_a_medium_score_little() {
 fn ciphertexts_without_fresh_randomness_reveal_the_letter() {
     let mut rng = veilpath_paillier::system_rng().unwrap();
     let key = veilpath_paillier::SecretKey::generate(KeySize::Bits512, &mut rng).unwrap();
-    let known = known(Metric::Levenshtein, &[3], &[7]);
+    let view = view(Metric::Levenshtein, &[3], &[7]);
     for freshness in [Freshness::None, Freshness::Shared] {
         for letter in [3, 7] {
-            let cell = randomness::first_cell_without(&key, &known, letter, freshness).unwrap();
-            let found = randomness::attack(&key, &known, &cell).unwrap();
+            let cell = randomness::first_cell_without(&key, &view, letter, freshness).unwrap();
+            let found = randomness::attack(&key, &view, &cell).unwrap();
             assert_eq!(found, Some(letter), "{freshness:?}");
         }
     }

@@ -1,5 +1,5 @@
-//! The same recorder for the engines `garbled` and `shares`: what a side receives, byte by byte, and a distinguisher that tries to
-//! distinguish two inputs of the other side with the same length and the same score.
+//! Records what a side receives in the engines `garbled` and `shares`, byte by byte. A distinguisher then tries to tell apart two
+//! inputs of the other side with the same length and the same score.
 
 use crate::AuditError;
 use rand::{RngExt, SeedableRng};
@@ -16,9 +16,9 @@ pub struct Transcripts {
     pub seen_by: &'static str,
     /// Runs, half of them with each of two inputs of the other side.
     pub runs: usize,
-    /// Bytes received in each run, and whether it was the same in all.
+    /// Bytes received in each run.
     pub bytes: usize,
-    /// Whether every run had the same messages.
+    /// Whether the messages had the same lengths in every run.
     pub same_lengths: bool,
     /// Pearson's statistic of the two inputs' bytes: 255 ± 23 if they have the same distribution.
     pub chi_square: f64,
@@ -91,7 +91,7 @@ pub fn observe(
     Ok([observe(Role::Host)?, observe(Role::Join)?])
 }
 
-/// Both inputs equally often in each half, in random order: what changes over time must not distinguish them.
+/// Both inputs, equally often in each half and in random order, so that changes over time do not distinguish them.
 pub(crate) fn shuffled_inputs(runs: usize, rng: &mut ChaCha20Rng) -> Vec<usize> {
     let half = runs.div_ceil(4) * 2;
     let mut inputs: Vec<usize> = (0..2 * half).map(|run| run % 2).collect();
@@ -177,10 +177,10 @@ pub(crate) fn judge(seen_by: Role, transcripts: &[Transcript]) -> Transcripts {
     let bytes = first.map_or(0, |t| t.bytes.len());
     let same = |t: &Transcript| first.is_some_and(|first| first.lengths == t.lengths);
     let same_lengths = transcripts.iter().all(same);
-    let (known, unknown) = transcripts.split_at(transcripts.len() / 2);
-    let distinguisher = Distinguisher::trained(known, bytes);
+    let (training, test) = transcripts.split_at(transcripts.len() / 2);
+    let distinguisher = Distinguisher::trained(training, bytes);
     let is_right = |t: &&Transcript| distinguisher.input_of(&t.bytes) == t.input;
-    let right = unknown.iter().filter(is_right).count();
+    let right = test.iter().filter(is_right).count();
     Transcripts {
         seen_by: match seen_by {
             Role::Host => "host",
@@ -190,24 +190,24 @@ pub(crate) fn judge(seen_by: Role, transcripts: &[Transcript]) -> Transcripts {
         bytes,
         same_lengths,
         chi_square: two_samples(transcripts),
-        distinguished: right as f64 / unknown.len().max(1) as f64,
+        distinguished: right as f64 / test.len().max(1) as f64,
     }
 }
 
-/// Bits that a distinguisher looks at. A flaw shows in some places, and all others only add noise.
-const PLACES: usize = 16;
+/// The number of bits that a distinguisher looks at. A flaw shows in a few bits, and all others only add noise.
+const TESTED_BITS: usize = 16;
 
 /// The bits that differ most between the two inputs, and how often each is set.
 struct Distinguisher {
     /// The number of a bit, and the share of runs with each input in which it is set.
-    places: Vec<(usize, [f64; 2])>,
+    bits: Vec<(usize, [f64; 2])>,
 }
 
 impl Distinguisher {
-    fn trained(known: &[Transcript], bytes: usize) -> Self {
+    fn trained(training: &[Transcript], bytes: usize) -> Self {
         let mut ones = [vec![0u32; 8 * bytes], vec![0u32; 8 * bytes]];
         let mut runs = [0.0; 2];
-        for transcript in known {
+        for transcript in training {
             runs[transcript.input] += 1.0;
             let ones = ones[transcript.input].chunks_mut(8);
             for (ones, byte) in ones.zip(&transcript.bytes) {
@@ -217,28 +217,28 @@ impl Distinguisher {
             }
         }
         let [first, second] = ones;
-        let mut places: Vec<(usize, [f64; 2])> = first
+        let mut bits: Vec<(usize, [f64; 2])> = first
             .into_iter()
             .zip(second)
             .enumerate()
-            .map(|(place, (first, second))| {
-                // With one pseudo-count of each kind: a few runs are no certainty.
+            .map(|(bit, (first, second))| {
+                // One pseudo-count of each kind keeps a few runs from looking certain.
                 let share = |ones: u32, runs: f64| (f64::from(ones) + 1.0) / (runs + 2.0);
-                (place, [share(first, runs[0]), share(second, runs[1])])
+                (bit, [share(first, runs[0]), share(second, runs[1])])
             })
             .collect();
         let difference = |(_, [a, b]): &(usize, [f64; 2])| (a - b).abs();
-        places.sort_by(|a, b| difference(b).total_cmp(&difference(a)));
-        places.truncate(PLACES);
-        Self { places }
+        bits.sort_by(|a, b| difference(b).total_cmp(&difference(a)));
+        bits.truncate(TESTED_BITS);
+        Self { bits }
     }
 
     /// The input whose runs explain this one best, bit by bit.
     fn input_of(&self, bytes: &[u8]) -> usize {
         let mut distances = [0.0; 2];
-        for &(place, shares) in &self.places {
-            let byte = bytes.get(place / 8).copied().unwrap_or(0);
-            let is_set = byte >> (place % 8) & 1 == 1;
+        for &(bit, shares) in &self.bits {
+            let byte = bytes.get(bit / 8).copied().unwrap_or(0);
+            let is_set = byte >> (bit % 8) & 1 == 1;
             for (distance, share) in distances.iter_mut().zip(shares) {
                 *distance -= if is_set {
                     share.ln()

@@ -1,15 +1,15 @@
-//! Counts the traffic of a channel.
+//! Counts a channel's traffic.
 
 use crate::{Channel, ChannelError};
 
-/// The traffic of a channel, as one side sees it.
+/// A channel's traffic, as seen by one side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Bytes sent.
     pub sent: u64,
     /// Bytes received.
     pub received: u64,
-    /// How often this side started to receive after it had sent something. A receive at the start also counts.
+    /// How often this side switched from sending to receiving. An initial receive also counts.
     pub rounds: u64,
 }
 
@@ -22,7 +22,7 @@ pub struct Counted<C> {
 }
 
 impl<C: Channel> Counted<C> {
-    /// Counts from zero.
+    /// Starts counting at zero.
     pub fn new(inner: C) -> Self {
         Self {
             inner,

@@ -1,12 +1,12 @@
-//! A stream of bytes between two parties.
+//! A byte stream between two parties.
 //!
-//! A [`Channel`] is a reliable, ordered, two-way stream of bytes. Everything that two parties compute together runs over one:
-//! a TLS connection between two institutions, or a [`memory_pair`] between two threads. A [`Counted`] channel counts what goes over it.
+//! A [`Channel`] is a reliable, ordered, bidirectional byte stream. Everything that two parties compute together runs over one: a TLS
+//! connection between two institutions, or a [`memory_pair`] between two threads. A [`Counted`] channel counts its traffic.
 //!
 //! This crate opens no sockets and encrypts nothing. A channel that leaves the machine must be encrypted and authenticated by the code
 //! that provides it.
 
-pub mod copying;
+pub mod chunked_copy;
 mod counted;
 mod memory;
 pub mod queue;
@@ -14,11 +14,10 @@ pub mod queue;
 pub use counted::{Counted, Traffic};
 pub use memory::{MemoryChannel, memory_pair};
 
-/// A reliable, ordered, two-way stream of bytes.
+/// A reliable, ordered, bidirectional byte stream.
 ///
-/// A party may send its next message before it has received the answer to the last one. To keep the two sides from waiting for each
-/// other, a channel accepts at least [`UNREAD_BYTES`] beyond what the other side has received before [`Channel::send`] or
-/// [`Channel::flush`] blocks.
+/// A party may send its next message before it has received the answer to the last one. To avoid deadlock, a channel accepts at
+/// least [`UNREAD_BYTES`] beyond what the other side has received before [`Channel::send`] or [`Channel::flush`] blocks.
 pub trait Channel {
     /// Sends bytes. They may stay in a buffer until [`Channel::flush`].
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError>;
@@ -26,14 +25,14 @@ pub trait Channel {
     /// Fills the whole buffer with bytes from the other side.
     fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError>;
 
-    /// Sends everything that is still in a buffer. Call it before waiting for an answer.
+    /// Sends everything still buffered. Call it before waiting for an answer.
     fn flush(&mut self) -> Result<(), ChannelError>;
 }
 
-/// Bytes that every channel accepts before the other side receives any of them.
+/// The number of bytes that every channel accepts before the other side receives any of them.
 pub const UNREAD_BYTES: usize = 4 << 20;
 
-/// A channel that failed.
+/// Why a channel failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChannelError {
     /// The other side closed the connection.
@@ -42,7 +41,7 @@ pub enum ChannelError {
     /// Nothing arrived for too long.
     #[error("the other side did not answer in time")]
     TimedOut,
-    /// Any other failure that the network reports.
+    /// Any other network failure.
     #[error("the connection failed: {0}")]
     Failed(String),
 }

@@ -1,12 +1,12 @@
 //! A channel between two threads of one process.
 
 use crate::queue::{QueueReceiver, QueueSender, byte_queue};
-use crate::{Channel, ChannelError, UNREAD_BYTES, copying};
+use crate::{Channel, ChannelError, UNREAD_BYTES, chunked_copy};
 
 /// The size of a [`MemoryChannel`]'s buffer. A full buffer is sent without a flush.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// One end of a pair in memory.
+/// One end of an in-memory pair.
 #[derive(Debug)]
 pub struct MemoryChannel {
     outgoing: QueueSender<Vec<u8>>,
@@ -35,12 +35,12 @@ impl Channel for MemoryChannel {
         let mut rest = bytes;
         while !rest.is_empty() {
             if self.unsent.capacity() == 0 {
-                // Buffers of one size are cheap to allocate and to free.
+                // Buffers of equal size are cheap to allocate and free.
                 self.unsent.reserve_exact(BUFFER_BYTES);
             }
-            let room = (BUFFER_BYTES - self.unsent.len()).min(rest.len());
-            let (now, later) = rest.split_at(room);
-            copying::append(now, &mut self.unsent);
+            let count = (BUFFER_BYTES - self.unsent.len()).min(rest.len());
+            let (now, later) = rest.split_at(count);
+            chunked_copy::append(now, &mut self.unsent);
             rest = later;
             if self.unsent.len() == BUFFER_BYTES {
                 self.flush()?;
@@ -60,7 +60,7 @@ impl Channel for MemoryChannel {
                 self.read = 0;
             }
             let count = (self.unread.len() - self.read).min(buffer.len() - filled);
-            copying::copy(
+            chunked_copy::copy(
                 &self.unread[self.read..self.read + count],
                 &mut buffer[filled..filled + count],
             );

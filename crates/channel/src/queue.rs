@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A new queue. Sending waits while it has `limit` bytes or more.
+/// Creates a queue. Sending blocks while it holds `limit` bytes or more.
 pub fn byte_queue<T>(limit: usize) -> (QueueSender<T>, QueueReceiver<T>) {
     let shared = Arc::new(Shared {
         state: Mutex::new(State {
@@ -21,11 +21,11 @@ pub fn byte_queue<T>(limit: usize) -> (QueueSender<T>, QueueReceiver<T>) {
     )
 }
 
-/// The end that sends.
+/// The sending end.
 #[derive(Debug)]
 pub struct QueueSender<T>(Arc<Shared<T>>);
 
-/// The end that receives.
+/// The receiving end.
 #[derive(Debug)]
 pub struct QueueReceiver<T>(Arc<Shared<T>>);
 
@@ -38,7 +38,7 @@ pub struct Disconnected;
 pub enum ReceiveError {
     /// The other end was dropped, and the queue is empty.
     Disconnected,
-    /// The time is up.
+    /// The timeout expired.
     TimedOut,
 }
 
@@ -73,8 +73,8 @@ impl<T> QueueSender<T> {
         self.send_or_merge(item, bytes, |_, item| Some(item))
     }
 
-    /// Appends an item of this many bytes, or merges it into the last one, so that many small items do not take many times
-    /// their bytes. `merge` gets the last item and this one, and returns this one if it must be appended.
+    /// Appends an item of this many bytes, or merges it into the last one, which saves the overhead of many small items.
+    /// `merge` gets the last item and this one, and returns this one if it must be appended.
     pub fn send_or_merge(
         &self,
         item: T,
@@ -113,7 +113,7 @@ impl<T> QueueSender<T> {
 }
 
 impl<T> QueueReceiver<T> {
-    /// Takes the next item, and waits for it for at most this long, or forever.
+    /// Takes the next item. Waits at most `timeout`, or forever if there is none.
     pub fn receive(&self, timeout: Option<Duration>) -> Result<T, ReceiveError> {
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let mut state = self.0.lock();

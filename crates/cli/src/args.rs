@@ -18,7 +18,7 @@ Examples:
   veilpath split everyone.csv --seed 1
   veilpath compare everyone-a.csv everyone-b.csv
 
-Exit codes: 0 success, 2 invalid arguments or files, 3 the other side disagrees or misbehaves, 4 the network \
+Exit codes: 0 success, 2 invalid arguments or files, 3 the partner disagrees or misbehaves, 4 the network \
 failed.";
 
 /// Compare scanpaths (eye-movement sequences), on one machine or privately between two institutions.
@@ -47,15 +47,29 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Compute group means, tests and classification rates from result files
     Stats(StatsArgs),
-    /// Wait for one or more other institutions, and compare with them
+    /// Create or show this institution's identity, the key of this user account
+    Identity(IdentityArgs),
+    /// Wait for one or more partners, and compare with them
     Host(HostArgs),
-    /// Connect to another institution, and compare with it
+    /// Connect to a partner, and compare with it
     Join(JoinArgs),
     /// Connect two institutions that can only make outgoing connections
     Relay(RelayArgs),
-    /// Make a short-lived key for a machine that computes tiles
+    /// List past comparisons, or write the results of one again
+    Results(ResultsArgs),
+    /// List the partners of earlier sessions, ban one, or lift a ban
+    Peers(PeersArgs),
+    /// Define what may leave this institution, and check plans against it
+    Policy(PolicyArgs),
+    /// List what was disclosed to whom, and verify the signed record
+    Record(RecordArgs),
+    /// Split the participants of a cohort into two cohorts at random
+    Split(SplitArgs),
+    /// Generate a cohort of random or lifelike scanpaths
+    Synth(SynthArgs),
+    /// Make a short-lived key for a machine that computes part of a comparison (a tile)
     WorkerKey(WorkerKeyArgs),
-    /// Store, count and release what the workers of this institution compute
+    /// Store, count and release the results of this institution's workers
     Coordinator(CoordinatorArgs),
     /// Connect the workers of two institutions that compute the same tile
     Gateway(GatewayArgs),
@@ -63,20 +77,6 @@ pub(crate) enum Command {
     Worker(WorkerArgs),
     /// Merge the results of a comparison's tiles
     Merge(MergeArgs),
-    /// List comparisons of earlier sessions, or write the results of one again
-    Results(ResultsArgs),
-    /// List the peers of earlier sessions, ban one, or lift a ban
-    Peers(PeersArgs),
-    /// Define what may leave this institution, and check plans against it
-    Policy(PolicyArgs),
-    /// List what was disclosed to whom, and verify the signed record
-    Record(RecordArgs),
-    /// Create or show this machine's identity
-    Identity(IdentityArgs),
-    /// Split the participants of a cohort into two cohorts at random
-    Split(SplitArgs),
-    /// Generate a cohort of random or lifelike scanpaths
-    Synth(SynthArgs),
     /// Generate a Paillier key pair
     Keygen(KeygenArgs),
     /// Measure time and traffic on this machine

@@ -1,5 +1,4 @@
-//! Whether somebody started the program by clicking on it, so that a page is more useful than help on
-//! arguments.
+//! Detects that somebody started the program by clicking on it, so that a page is more useful than help on arguments.
 //!
 //! Terminals, pipes, services, cron and remote shells do not count.
 
@@ -11,7 +10,7 @@ pub(crate) fn is_desktop_launch() -> bool {
     std::env::args_os().count() == 1 && is_desktop(&LaunchContext::of_process())
 }
 
-/// What a process can see of how it was started.
+/// What a process can find out about how it was started.
 struct LaunchContext<'a> {
     /// Whether standard input, output or error is a terminal.
     has_terminal: bool,
@@ -38,7 +37,7 @@ impl LaunchContext<'_> {
         names.iter().any(is_set)
     }
 
-    /// Whether a launcher's variables were meant for another process, which has passed them on.
+    /// Whether a launcher set the variables for another process, from which this one inherited them.
     fn is_inherited(&self) -> bool {
         let launched = (self.variable)("GIO_LAUNCHED_DESKTOP_FILE_PID");
         launched.is_some_and(|id| id.to_str() != Some(&self.process.to_string()))
@@ -54,7 +53,7 @@ fn is_desktop(context: &LaunchContext<'_>) -> bool {
     }
     let launched: &[&str] = match cfg!(target_os = "macos") {
         true => &["__CFBundleIdentifier"],
-        // Set by programs that start applications for a user. A user's service may see a display, but not these.
+        // Set by desktop launchers. A user's service may have a display, but not these variables.
         false => &[
             "GIO_LAUNCHED_DESKTOP_FILE",
             "DESKTOP_STARTUP_ID",

@@ -15,21 +15,22 @@ pub(crate) enum EngineName {
     Garbled,
     /// Secret sharing: the same results and the same protection against partners that follow the protocol, with far less traffic
     Shares,
-    /// The paper's protocol over Paillier encryption, which reveals more to the host
+    /// The protocol of Ozdel et al. (2024) over Paillier encryption, which reveals many of the joining side's letters to the host:
+    /// for research only
     Paillier,
     /// In the clear, without any protection
     Plain,
 }
 
-/// The arguments of the engine paillier.
+/// The arguments of the paillier engine.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Engine paillier")]
+#[command(next_help_heading = "Paillier engine")]
 pub(crate) struct PaillierArgs {
     /// Bits of the Paillier key: 2048, 3072 or 4096 (512 and 1024 with --allow-weak-key) [default: 2048]
     #[arg(long, value_name = "BITS", value_parser = key_size)]
     pub(crate) key_bits: Option<KeySize>,
 
-    /// Allow keys of 512 and 1024 bits, only to reproduce the paper's measurements
+    /// Allow keys of 512 and 1024 bits, only to reproduce the measurements of Ozdel et al. (2024), called the paper below
     #[arg(long)]
     pub(crate) allow_weak_key: bool,
 
@@ -46,9 +47,9 @@ pub(crate) struct PaillierArgs {
     pub(crate) hardened: bool,
 }
 
-/// The argument of the side that has the key.
+/// The argument of the side that holds the key.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Engine paillier")]
+#[command(next_help_heading = "Paillier engine")]
 pub(crate) struct KeyArgs {
     /// The host's secret Paillier key, from `veilpath keygen` [default: a new one for this run]
     #[arg(long, value_name = "FILE")]
@@ -78,7 +79,7 @@ impl KeyArgs {
         if let Some(asked) = paillier.key_bits.filter(|&asked| asked != size) {
             return Err(Failure::input(format!(
                 "{}: this key has {} bits, but --key-bits asks for {}\n  \
-                 leave --key-bits out here, and give the other side --key-bits {1}",
+                 leave --key-bits out here, and give the partner --key-bits {1}",
                 path.display(),
                 size.bits(),
                 asked.bits()
@@ -91,7 +92,7 @@ impl KeyArgs {
         Ok((name.with(&with_key_size)?, Some(key)))
     }
 
-    /// The key file, for lists of inputs.
+    /// The key file, which is one of the input files.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.key.as_deref()
     }

@@ -1,14 +1,16 @@
 //! Error messages with advice.
 //!
-//! The library's errors name fields and values; here fields become flags, and advice is added.
+//! The library's errors name fields and values. This module turns fields into flags, and adds advice.
 
 pub(crate) mod encode;
 mod groups;
 mod report;
 mod session;
 mod stats;
+mod usage;
 
 pub(crate) use session::{exceeded_hint, explain as session_error};
+pub(crate) use usage::explain as usage;
 
 use std::io::ErrorKind;
 use veilpath::split::SplitError;
@@ -40,7 +42,7 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::NotACohort { file, found } => match found {
             OtherFile::Gaze(_) => {
                 format!(
-                    "{error}\n  turn it into a cohort first: veilpath encode {file} -o cohort.csv"
+                    "{error}\n  turn it into a cohort first: veilpath encode {file} -o cohort.csv (with --screen WIDTHxHEIGHT, if the file does not contain it)"
                 )
             }
             _ => format!("{error}\n  name the file that `veilpath encode` wrote"),
@@ -52,11 +54,11 @@ pub(crate) fn explain(error: &Error) -> String {
             "{error}\n  remove those rows (veilpath encode --drop-empty leaves them out), or use another --metric"
         ),
         Error::OtherAlphabet { agreed, .. } => format!(
-            "{error}\n  if both mean the same cells, add --letters {} (or the other side's --grid); a session never checks whether the letters fit, because that would reveal them",
+            "{error}\n  if both mean the same cells, add --letters {} (or the partner's --grid); a session never checks whether the letters fit, because that would reveal them",
             agreed.size()
         ),
         Error::LongerThanPadding { longest, .. } => format!(
-            "{error}\n  agree with the other side on --pad-to {longest} or more, or remove those rows"
+            "{error}\n  agree with the partner on --pad-to {longest} or more, or remove those rows"
         ),
         Error::RiskySettings { settings } => {
             let names: Vec<&str> = settings.iter().map(|setting| setting.name()).collect();
@@ -67,7 +69,7 @@ pub(crate) fn explain(error: &Error) -> String {
                 false => "",
             };
             format!(
-                "{error}{rounding}\n  if you trust the other side with that, allow it with --allow {}",
+                "{error}{rounding}\n  if you trust the partner with that, allow it with --allow {}",
                 names.join(",")
             )
         }
@@ -131,15 +133,15 @@ pub(crate) fn explain(error: &Error) -> String {
             let error = session::explain(error);
             format!("{error}\n  run both commands again: {missing}")
         }
-        Error::LetterCountConflict { known, .. } => {
-            format!("{error}\n  leave --letters out, or set it to {known}")
+        Error::LetterCountConflict { found, .. } => {
+            format!("{error}\n  leave --letters out, or set it to {found}")
         }
         Error::TooFewLetters { error, letters } => format!(
             "{error}\n  --letters {letters} may be too small: give the number of letters that can occur, on both sides"
         ),
         Error::WithPeer(error) => explain(error),
         Error::OwnFingerprint { .. } => format!(
-            "{error}\n  --peer takes the one that `veilpath identity` prints at the other institution"
+            "{error}\n  --peer takes the fingerprint that `veilpath identity` prints at the partner's institution"
         ),
         Error::Peers(PeersError::TooMany { .. }) => {
             format!("{error}\n  start another host, on another port, for the others")
@@ -158,8 +160,10 @@ pub(crate) fn protocol(error: &ProtocolError) -> String {
         ProtocolError::Unsupported(unsupported) => {
             format!("{error}\n  {}", without_capability(unsupported))
         }
-        ProtocolError::Job(JobError::WeakKey { least, .. }) => {
-            format!("{error}\n  use --key-bits {least} or more, or allow it with --allow-weak-key")
+        ProtocolError::Job(JobError::WeakKey { minimum, .. }) => {
+            format!(
+                "{error}\n  use --key-bits {minimum} or more, or allow it with --allow-weak-key"
+            )
         }
         ProtocolError::DoesNotFit { .. } => {
             format!("{error}\n  choose a larger --key-bits, or a smaller --scale")
@@ -226,7 +230,7 @@ fn stimuli_of(files: &[String; 2], stimuli: &[Vec<String>; 2]) -> String {
     let lines = files.iter().zip(stimuli);
     let lines = lines.filter(|(_, stimuli)| !stimuli.is_empty());
     lines
-        .map(|(file, stimuli)| format!("\n  stimuli of {file}: {}", listed(stimuli, stimuli.len())))
+        .map(|(file, stimuli)| format!("\n  stimuli of {file}: {}", listed(stimuli, 3)))
         .collect()
 }
 
@@ -248,6 +252,7 @@ pub(crate) fn first_of(mut names: impl ExactSizeIterator<Item = String>, shown: 
 fn synth(error: &SynthError) -> String {
     match error {
         SynthError::Letters(error) => format!("--letters: {}", error.problem),
+        SynthError::EmptyRange { .. } => format!("--length: {error}"),
         SynthError::TooManyLetters { .. } => {
             format!("{error}\n  choose a smaller --count or --length")
         }
@@ -316,13 +321,13 @@ fn metric_options(error: &MetricOptionsError) -> String {
         MetricOptionsError::RoundingIncomplete => format!(
             "{error}\n  give both, as in --fixation-grid 16x9 --duration-classes 100,200,300,500,800"
         ),
-        MetricOptionsError::RoundedDurations => {
+        MetricOptionsError::RoundedByDurations => {
             format!("{error}\n  use --divide-by lengths, or leave --divide-by out")
         }
         MetricOptionsError::RadiusMissing => {
             format!("{error}\n  add --radius, in the unit of the coordinates")
         }
-        MetricOptionsError::UnknownNumber { .. } => format!("--numbers: {error}"),
+        MetricOptionsError::UnknownOutput { .. } => format!("--numbers: {error}"),
         MetricOptionsError::DnaGrid
         | MetricOptionsError::Letters(_)
         | MetricOptionsError::Table { .. } => error.to_string(),
@@ -361,11 +366,11 @@ fn metric_flag(field: MetricField) -> &'static str {
         MetricField::Points => "--points",
         MetricField::FixationGrid => "--fixation-grid",
         MetricField::DurationClasses => "--duration-classes",
-        MetricField::Numbers => "--numbers",
+        MetricField::Outputs => "--numbers",
         MetricField::Radius => "--radius",
         MetricField::Line => "--line",
         MetricField::Undefined => "--undefined-as-zero",
-        MetricField::Rounded => "--rounded",
+        MetricField::RoundResults => "--rounded",
         MetricField::DivideBy => "--divide-by",
         MetricField::Window => "--window",
         MetricField::Modulator => "--modulator",
@@ -382,22 +387,22 @@ fn no_effect(reason: NoEffectReason) -> String {
         NoEffectReason::OtherSubstitution => {
             "it is the cost of a unit substitution, and another --substitution is given".into()
         }
-        NoEffectReason::Maximised => {
+        NoEffectReason::RewardGiven => {
             "with --match, needleman-wunsch takes only --mismatch and --gap".into()
         }
-        NoEffectReason::LocalScores => {
+        NoEffectReason::SmithWatermanFields => {
             "smith-waterman takes --match, --mismatch and --gap, or --substitution FILE and --gap".into()
         }
         NoEffectReason::TableGiven => {
             "the table of --substitution defines the scores of equal and different letters".into()
         }
-        NoEffectReason::ScanMatchNumbers => {
+        NoEffectReason::ScanMatchFields => {
             "scanmatch takes --grid, --threshold, --gap and --scale or --precision; its distances are Euclidean".into()
         }
         NoEffectReason::OnlyScanMatch => {
             "it is a distance between grid cells, for --metric scanmatch; to reveal one bit of each pair, use --reveal threshold:T".into()
         }
-        NoEffectReason::NotNormalised => {
+        NoEffectReason::OnlyScanMatchPrecision => {
             "it is for --metric scanmatch; for other metrics use --scale".into()
         }
         NoEffectReason::LettersCompared => {
@@ -406,7 +411,10 @@ fn no_effect(reason: NoEffectReason) -> String {
         NoEffectReason::OtherMeasure => "this --metric does not use it".into(),
         NoEffectReason::NotAnAlignment => "it is for alignments, and this --metric is not one".into(),
         NoEffectReason::ScaleGiven => "--scale is given".into(),
-        NoEffectReason::NoGridDistance => reason.to_string(),
+        NoEffectReason::NotRounded => {
+            "fixations are compared without rounding; use --fixation-grid to round them".into()
+        }
+        NoEffectReason::NoGridDistance | NoEffectReason::OnlyByLengths => reason.to_string(),
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn cohort(path: &Path) -> Result<RawCohort, Failure> {
 }
 
 /// Refuses to read standard input twice.
-pub(crate) fn refuse_two_stdin(paths: &[&Path]) -> Result<(), Failure> {
+pub(crate) fn check_single_stdin(paths: &[&Path]) -> Result<(), Failure> {
     if paths.iter().filter(|path| is_dash(path)).count() > 1 {
         return Err(Failure::input(
             "-: only one of the files can be standard input",

@@ -31,7 +31,10 @@ fn main() -> ExitCode {
     if desktop::is_desktop_launch() {
         return exit_code(commands::ui::run(&UiArgs::default()));
     }
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => hints::usage(error).exit(),
+    };
     messages::set_verbosity(cli.verbosity);
     exit_code(match cli.command {
         Command::Encode(args) => commands::encode::run(&args),

@@ -1,7 +1,7 @@
 //! Prints everything except results, to standard error.
 //!
-//! Names in messages may come from files and from other institutions: characters that could steer the terminal are replaced
-//! in text and escaped in JSON.
+//! Names in messages may come from files and from other institutions. Characters that could control the terminal are
+//! replaced in text and escaped in JSON.
 //!
 //! `main` sets `--quiet` and `--verbose` once, for the whole process.
 
@@ -32,7 +32,7 @@ pub(crate) struct Verbosity {
 
 static VERBOSITY: OnceLock<Verbosity> = OnceLock::new();
 
-/// Sets how much is printed; the first call counts.
+/// Sets how much is printed. Only the first call has an effect.
 pub(crate) fn set_verbosity(verbosity: Verbosity) {
     let _ = VERBOSITY.set(verbosity);
 }
@@ -40,6 +40,11 @@ pub(crate) fn set_verbosity(verbosity: Verbosity) {
 /// Whether only results and errors are wanted.
 pub(crate) fn is_quiet() -> bool {
     VERBOSITY.get().is_some_and(|verbosity| verbosity.quiet)
+}
+
+/// Whether details are wanted.
+pub(crate) fn is_verbose() -> bool {
+    VERBOSITY.get().is_some_and(|verbosity| verbosity.verbose)
 }
 
 /// An error, before the program ends.
@@ -61,14 +66,14 @@ pub(crate) fn info(text: &str) {
     }
 }
 
-/// A question to the user, without a line end.
+/// A question to the user, without a newline.
 pub(crate) fn prompt(text: &str) {
     write(format_args!("{text}"));
 }
 
 /// Plain lines that only `--verbose` shows.
 pub(crate) fn detail(text: &str) {
-    if VERBOSITY.get().is_some_and(|verbosity| verbosity.verbose) {
+    if is_verbose() {
         write(format_args!("{}", printable_lines(text)));
     }
 }

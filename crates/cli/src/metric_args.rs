@@ -10,7 +10,7 @@ use veilpath::{
 /// A metric's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MetricName {
-    /// Number of insertions, deletions and replacements
+    /// Number of edits: insertions, deletions and replacements
     #[value(alias = "wagner-fischer")]
     Levenshtein,
     /// Lowest cost of a global alignment (with --match: highest score)
@@ -33,10 +33,10 @@ pub(crate) enum MetricName {
     /// ScaSim (von der Malsburg and Vasishth 2011), from fixations
     #[value(name = "scasim")]
     ScaSim,
-    /// MultiMatch (Dewhurst et al. 2012), from fixations: shape, direction, length, position, duration
+    /// MultiMatch (Dewhurst et al. 2012), from fixations: shape, direction, length, position, duration (only with the plain engine)
     #[value(name = "multimatch")]
     MultiMatch,
-    /// SubsMatch (Kübler et al. 2014): frequencies of short sequences
+    /// SubsMatch (Kübler et al. 2014): frequencies of short sequences (only with the plain engine)
     #[value(name = "subsmatch")]
     SubsMatch,
 }
@@ -45,8 +45,14 @@ pub(crate) enum MetricName {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Metric")]
 pub(crate) struct MetricArgs {
-    /// The metric
-    #[arg(long, value_enum, value_name = "METRIC", default_value = "levenshtein")]
+    /// The metric. The default is a number of edits; scanmatch is the usual choice for scanpaths on a grid
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "METRIC",
+        default_value = "levenshtein"
+    )]
     pub(crate) metric: MetricName,
 
     /// Cost of replacing a letter: unit, index, manhattan, euclidean, chebyshev, or a CSV file with a table
@@ -62,8 +68,9 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "COST", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) delete: Option<f64>,
 
-    /// Sets --insert and --delete at once; for smith-waterman and with --match, a penalty; for scanmatch, the score that a
-    /// gap adds, usually 0 or less and at most half the threshold [default: 1; scanmatch: 0]
+    /// A letter that only one scanpath has. needleman-wunsch: its cost, as in 2, instead of --insert and --delete.
+    /// smith-waterman, and needleman-wunsch with --match: what it takes off the score, as in 1. scanmatch: what it adds to
+    /// the score, usually 0 or less, as in -0.5, and at most half of --threshold [default: 1; scanmatch: 0]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) gap: Option<f64>,
 
@@ -75,7 +82,8 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) mismatch: Option<f64>,
 
-    /// ScanMatch's threshold: the distance, in grid cells, beyond which two cells count as different [default: 3.5]
+    /// ScanMatch's distance threshold, in grid cells; not related to --reveal threshold:T. Cells further apart than this
+    /// count as different [default: 3.5]
     #[arg(long, value_name = "CELLS", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) threshold: Option<f64>,
 
@@ -126,7 +134,7 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "POINTS")]
     pub(crate) line: Option<u32>,
 
-    /// For crqa: give 0 where a number is undefined because nothing recurs [default: leave it empty]
+    /// For crqa: write 0 if a number is undefined because nothing recurs [default: leave it empty]
     #[arg(long)]
     pub(crate) undefined_as_zero: bool,
 
@@ -146,8 +154,8 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) modulator: Option<f64>,
 
-    /// For multimatch: merge two consecutive saccades, next to a fixation shorter than MILLISECONDS, if they turn by less than
-    /// DEGREES or the first one is shorter than LENGTH (in the unit of the fixations)
+    /// For multimatch: first merge consecutive saccades around a fixation shorter than MILLISECONDS, if their directions differ by
+    /// less than DEGREES or the first one is shorter than LENGTH (in the unit of the fixations)
     #[arg(long, value_name = "DEGREES,LENGTH,MILLISECONDS", value_parser = simplification)]
     pub(crate) simplify: Option<Simplification>,
 }
@@ -190,14 +198,14 @@ impl From<&MetricArgs> for MetricOptions {
                 points: args.points,
                 fixation_grid: args.fixation_grid,
                 duration_classes: args.duration_classes.clone(),
-                numbers: args.numbers.clone(),
+                outputs: args.numbers.clone(),
                 radius: args.radius,
                 line: args.line,
                 undefined: match args.undefined_as_zero {
                     true => Undefined::Zero,
                     false => Undefined::Missing,
                 },
-                rounded: args.rounded,
+                round_results: args.rounded,
                 divide_by: args.divide_by,
                 window: args.window,
                 modulator: args.modulator,

@@ -1,10 +1,10 @@
-//! Prints the library's notes, with flags.
+//! Prints the library's notes, with the flags that they are about.
 
 use crate::hints::encode::with_flags;
 use crate::messages;
 use veilpath::{Event, Note};
 
-/// Prints an event if it is a note for people.
+/// Prints an event if it is a note.
 pub(crate) fn print(event: &Event) {
     match event {
         Event::CohortNote { file, note } => {
@@ -22,10 +22,12 @@ fn text(note: &Note) -> String {
         Note::NoStimuli { .. } => " (`veilpath encode --stimulus` sets it)",
         Note::Unpaired { .. } => " (--pairs all compares all pairs)",
         Note::AllowedWithoutEffect { .. } => " (--allow)",
-        Note::NumbersOnly { .. } => " (-o scores.json of compare, host and join does)",
-        Note::NoGrid { .. } => " (--grid 7x7 names it)",
-        Note::NoGroups => " (--groups FILE names them)",
-        Note::OneNumber { .. } => " (--of chooses one)",
+        Note::NumbersOnly { .. } => {
+            " (write JSON instead: -o scores.json with compare, host or join)"
+        }
+        Note::NoGrid { .. } => " (set it with --grid 7x7)",
+        Note::NoGroups => " (add groups with --groups FILE)",
+        Note::OneOutput { .. } => " (choose one with --of)",
         _ => "",
     };
     format!("{note}{hint}")

@@ -20,9 +20,9 @@ const PREVIEW_ROWS: usize = 20;
 /// The formats of results on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// An aligned table for people
+    /// A human-readable table
     Table,
-    /// One row per pair: a,b,stimulus,score,similarity (with --reveal threshold:T: a,b,stimulus,within); for answers about groups, one row per number
+    /// One row per pair, with a, b, stimulus and its numbers; or one row per number of a group answer
     Csv,
     /// One object with the plan, the results, the cost and what was revealed
     Json,
@@ -32,7 +32,7 @@ pub(crate) enum Format {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct OutputArgs {
     /// The format of the results [default: from the extension of the output file, else table]
-    #[arg(long, value_enum, value_name = "FORMAT")]
+    #[arg(long, value_enum, ignore_case = true, value_name = "FORMAT")]
     format: Option<Format>,
 
     /// Write the results to this .csv, .json or .txt file (- for standard output)
@@ -109,7 +109,7 @@ impl OutputArgs {
         OutcomeFormat::from_extension(extension).ok_or_else(|| {
             Failure::input(format!(
                 "{}: results are not written as .{}\n  \
-                 choose a name that ends in .csv, .json or .txt (a table for people, with rounded numbers), or set --format",
+                 choose a name that ends in .csv, .json or .txt (a readable table with rounded numbers), or set --format",
                 path.display(),
                 extension.display()
             ))
@@ -154,7 +154,7 @@ pub(crate) enum WrittenTo {
 }
 
 impl WrittenTo {
-    /// What a person should know.
+    /// A message for the user, if there is one.
     pub(crate) fn message(&self) -> Option<String> {
         match self {
             WrittenTo::Printed => None,
@@ -173,16 +173,16 @@ impl WrittenTo {
         }
     }
 
-    /// The results and their cost. Answers about groups are included, unless they were printed already.
+    /// The results and their cost. Group answers are included, unless they were printed already.
     pub(crate) fn summary(&self, outcome: &Outcome) -> String {
         let answers = match self {
             WrittenTo::Printed => String::new(),
             WrittenTo::File { .. } | WrittenTo::Kept(_) => table::answers(outcome),
         };
-        answers + &table::summary(outcome)
+        answers + &summary(outcome)
     }
 
-    /// Prints it.
+    /// Prints the message.
     pub(crate) fn print(&self) {
         if let Some(message) = self.message() {
             messages::info(&format!("{message}\n"));
@@ -190,7 +190,16 @@ impl WrittenTo {
     }
 }
 
-/// An output that was checked before the work. It contains the pipe or device that was opened, if there is one.
+/// The results, what they cost, and what each side learned; with `--verbose` also the size of the computation.
+pub(crate) fn summary(outcome: &Outcome) -> String {
+    let work = match messages::is_verbose() {
+        true => table::work(outcome),
+        false => String::new(),
+    };
+    table::headline(outcome) + &table::details(outcome) + &work + &table::learned(outcome)
+}
+
+/// An output that was checked before the work. It holds the pipe or device that was opened, if there is one.
 pub(crate) struct CheckedOutput(Option<(OutputFile, OutcomeFormat)>);
 
 impl CheckedOutput {
@@ -266,8 +275,8 @@ pub(crate) enum Destination {
 }
 
 impl Destination {
-    /// Prepares the file where one is named, before the work begins. `inputs` are the files that are read; a file with other
-    /// contents is replaced only with `force`.
+    /// Prepares the file, if one is named, before the work begins. `inputs` are the input files. A file with other contents
+    /// is replaced only with `force`.
     pub(crate) fn prepare(
         contents: Contents,
         path: Option<&Path>,

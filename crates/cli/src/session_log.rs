@@ -21,7 +21,7 @@ use veilpath::{
 /// How the steps of a session are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// Text for people
+    /// Human-readable text
     Text,
     /// One JSON object per line
     Json,
@@ -48,10 +48,10 @@ impl SessionLog {
     pub(crate) fn warn_about(&self, engine: EngineChoice) {
         let warning = match engine.representative() {
             Engine::Plain => {
-                "the engine plain protects nothing: the host will see every scanpath of the joining side"
+                "the plain engine protects nothing: the host will see every scanpath of the joining side"
             }
             Engine::Paillier(_) => {
-                "the engine paillier reveals more than lengths and scores to the host (see the chapter on engines)"
+                "the paillier engine reveals more than lengths and scores to the host (see the chapter on engines)"
             }
             Engine::Garbled | Engine::Shares => return,
         };
@@ -113,7 +113,7 @@ impl SessionLog {
                 "another file now has the planned name, so the results are in {}",
                 path.display()
             ),
-            Saved::Kept(path) => format!(
+            Saved::Withheld(path) => format!(
                 "the results are for the other side only, and {} is unchanged",
                 path.display()
             ),
@@ -157,7 +157,7 @@ impl SessionLog {
     pub(crate) fn served(&self, finished: usize, peers: usize) {
         match self.format {
             LogFormat::Text => {
-                messages::info(&format!("{finished} of {peers} peers have finished\n"));
+                messages::info(&format!("{finished} of {peers} partners have finished\n"));
             }
             LogFormat::Json => {
                 line(&json!({"event": "served", "finished": finished, "peers": peers}));
@@ -292,7 +292,7 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
         "groups": summary.groups.map(|groups| json!({
             "minimum_group": groups.minimum,
             "answers": groups.answers,
-            "answers_per_partner": groups.most_answers,
+            "answers_per_partner": groups.max_answers,
         })),
         "engine": engine::to_json(&summary.engine),
         "estimate": engine::estimate_json(&summary.estimate),

@@ -1,5 +1,5 @@
-//! How fast files become letters: 100 MB of CSV, once with fixations and once with raw gaze. The promise is under three
-//! seconds, in memory bounded by the longest line and the scanpaths.
+//! Encoding throughput: 100 MB of CSV, once with fixations and once with raw gaze. The target is under three seconds,
+//! with memory bounded by the longest line and the scanpaths.
 #![allow(clippy::unwrap_used)] // a bench that cannot write its input has nothing to measure
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

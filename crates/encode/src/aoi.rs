@@ -1,7 +1,7 @@
-//! Areas of interest, drawn in a file.
+//! Areas of interest (AOIs) defined in a file.
 //!
 //! # The file
-//! A table (comma, semicolon or tab) with a header; the column `stimulus` may be left out:
+//! A table with a header, separated by commas, semicolons or tabs. The `stimulus` column is optional:
 //!
 //! ```text
 //! name,shape,coordinates,stimulus
@@ -9,19 +9,20 @@
 //! hand,polygon,310 400 380 400 350 470,portrait.png
 //! ```
 //!
-//! Where semicolons or tabs separate the columns, numbers may have decimal commas.
+//! With semicolons or tabs as separators, numbers may have decimal commas.
 //!
 //! | shape | coordinates, separated by spaces |
 //! |---|---|
 //! | `rectangle` | left top right bottom (two opposite corners, in any order) |
 //! | `polygon` | x y of three or more corners, in order around the area |
 //!
-//! Coordinates are in the units of the gaze file. An area with a stimulus counts only for that stimulus, one without for
-//! all. Several rows may share a name, on one stimulus (an area in pieces) or on several (the same thing in other
-//! pictures): letters go by name, in the order in which the names first appear in the file.
+//! Coordinates use the units of the gaze file. An area with a stimulus applies to that stimulus only; an area without
+//! one applies to all. Several rows may share a name, on one stimulus (an area in several pieces) or on several (the
+//! same object in different pictures). Letters are assigned by name, in the order in which the names first appear in
+//! the file.
 //!
-//! Where areas overlap, the one that comes first in the file wins; list small areas before the large ones around them.
-//! An edge belongs to its area.
+//! Where areas overlap, the first one in the file wins, so list small areas before the large ones around them. An edge
+//! belongs to its area.
 
 use crate::{Input, ReadError, Row, Rows, parse_number};
 
@@ -97,12 +98,12 @@ impl Areas {
         Ok(areas)
     }
 
-    /// The names in the order of their letters.
+    /// The area names, in letter order.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The areas that count for a stimulus, as positions for [`Areas::letter_at`].
+    /// The areas that apply to a stimulus, as indices for [`Areas::letter_at`].
     pub(crate) fn on(&self, stimulus: Option<&str>) -> Vec<usize> {
         let counts = |area: &Area| area.stimulus.is_none() || area.stimulus.as_deref() == stimulus;
         self.areas
@@ -113,7 +114,7 @@ impl Areas {
             .collect()
     }
 
-    /// The letter of the first of `candidates` that the point lies in.
+    /// The letter of the first of `candidates` that contains the point.
     pub(crate) fn letter_at(&self, candidates: &[usize], x: f64, y: f64) -> Option<u16> {
         candidates
             .iter()
@@ -188,7 +189,7 @@ fn polygon(numbers: &[f64]) -> Option<Outline> {
 /// The outline of one row.
 fn outline(row: &Row<'_>, shape: usize, coordinates: usize) -> Result<Outline, ReadError> {
     let name = row.text(shape);
-    let (draw, wanted, remedy): (Draw, _, _) = if name.eq_ignore_ascii_case("rectangle") {
+    let (build, wanted, remedy): (ShapeBuilder, _, _) = if name.eq_ignore_ascii_case("rectangle") {
         (
             rectangle,
             "a rectangle has 4 numbers",
@@ -205,35 +206,39 @@ fn outline(row: &Row<'_>, shape: usize, coordinates: usize) -> Result<Outline, R
             .error(shape, "this shape is not known")
             .with_remedy("a shape is \"rectangle\" or \"polygon\""));
     };
-    drawn(row, coordinates, draw)?.map_err(|count| {
+    parse_shape(row, coordinates, build)?.map_err(|count| {
         row.error(coordinates, format!("{wanted}; this one has {count}"))
             .with_remedy(format!("{remedy}; a number with a fraction has a decimal point, or a decimal comma where semicolons or tabs separate the columns"))
     })
 }
 
-/// A shape from its numbers.
-type Draw = fn(&[f64]) -> Option<Outline>;
+/// Builds a shape from its numbers.
+type ShapeBuilder = fn(&[f64]) -> Option<Outline>;
 
-/// The shape that the numbers of a field give, or how many there are.
+/// Builds a shape from the numbers in a field. If they do not form one, the inner error is how many there are.
 ///
-/// Where the comma does not separate columns, it may be a decimal comma (`20,5 30 40 50`) or separate two numbers
-/// (`0,0 60,0 60,60`). The interpretation that makes a shape is used; if both do, it is an error.
-fn drawn(row: &Row<'_>, column: usize, draw: Draw) -> Result<Result<Outline, usize>, ReadError> {
-    const BLANKS: [char; 3] = [' ', '\t', ';'];
+/// If commas do not separate columns, a comma may be a decimal comma (`20,5 30 40 50`) or separate two numbers (`0,0
+/// 60,0 60,60`). The interpretation that makes a shape is used; if both do, it is an error.
+fn parse_shape(
+    row: &Row<'_>,
+    column: usize,
+    build: ShapeBuilder,
+) -> Result<Result<Outline, usize>, ReadError> {
+    const SEPARATORS: [char; 3] = [' ', '\t', ';'];
     let text = row.text(column);
     let words = || {
-        let words = text.split(BLANKS).map(|word| word.trim_matches(','));
+        let words = text.split(SEPARATORS).map(|word| word.trim_matches(','));
         words.filter(|word| !word.is_empty())
     };
     let paired = words().filter(|word| word.contains(',')).count();
-    let may_be_decimal = row.may_have_decimal_commas() && text.contains(BLANKS) && paired > 0;
+    let may_be_decimal = row.may_have_decimal_commas() && text.contains(SEPARATORS) && paired > 0;
     if !may_be_decimal {
         let numbers = numbers(row, column, words().flat_map(|word| word.split(',')))?;
-        return Ok(draw(&numbers).ok_or(numbers.len()));
+        return Ok(build(&numbers).ok_or(numbers.len()));
     }
     let decimal = numbers(row, column, words())?;
     let as_pairs = if paired == decimal.len() {
-        draw(&numbers(
+        build(&numbers(
             row,
             column,
             words().flat_map(|word| word.split(',')),
@@ -241,7 +246,7 @@ fn drawn(row: &Row<'_>, column: usize, draw: Draw) -> Result<Result<Outline, usi
     } else {
         None
     };
-    match (draw(&decimal), as_pairs) {
+    match (build(&decimal), as_pairs) {
         (Some(_), Some(_)) => Err(row
             .error(column, "the commas may be decimal commas or separate x and y")
             .with_remedy("write numbers with decimal points and spaces between them, as in \"100 50.5 300 200\"")),
@@ -339,24 +344,24 @@ mod tests {
             let [header, row] = [&fields[..3], &fields[3..]].map(|line| line.join(delimiter));
             areas(&format!("\u{feff}{header}\r\n{row}\r\n"))
         };
-        let drawn = |delimiter, shape, coordinates| {
+        let outline = |delimiter, shape, coordinates| {
             let areas = with(delimiter, shape, coordinates).unwrap();
             areas.areas[0].outline.clone()
         };
-        let rectangle = drawn(",", "rectangle", "20.5 30 40 50.25");
+        let rectangle = outline(",", "rectangle", "20.5 30 40 50.25");
         for delimiter in [";", "\t"] {
             for same in [
                 "20,5 30 40 50,25",
                 "20,5, 30, 40, 50,25",
                 "20.5 30 40 50.25",
             ] {
-                assert_eq!(drawn(delimiter, "rectangle", same), rectangle, "{same}");
+                assert_eq!(outline(delimiter, "rectangle", same), rectangle, "{same}");
             }
         }
         // Commas between numbers are still understood, and an ambiguous field is rejected.
-        let triangle = drawn(",", "polygon", "0 0 60 0 60 60");
-        assert_eq!(drawn(";", "polygon", "0,0 60,0 60,60"), triangle);
-        assert_eq!(drawn(";", "polygon", "0,0,60,0,60,60"), triangle);
+        let triangle = outline(",", "polygon", "0 0 60 0 60 60");
+        assert_eq!(outline(";", "polygon", "0,0 60,0 60,60"), triangle);
+        assert_eq!(outline(";", "polygon", "0,0,60,0,60,60"), triangle);
         let both = with(";", "polygon", "0,0 6,0 6,6 0,6 1,2 1,1").unwrap_err();
         assert!(both.remedy.contains("decimal points"), "{both}");
         let quoted = with(",", "rectangle", "\"20,5 30 40 50\"").unwrap_err();

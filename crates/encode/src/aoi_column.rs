@@ -1,39 +1,39 @@
-//! The areas of interest that a tracker's software names in a column.
+//! Areas of interest that the tracker's software names in a column.
 //!
-//! Which names there are is known only at the end of the last file. Until then a name's letter is its place in the
-//! order of appearance; at the end the names are sorted and the letters exchanged, so that two institutions with the
-//! same areas have the same letters, no matter what was looked at first. With a list of names the letters are their
-//! places in the list.
+//! The full set of names is known only after the last file. Until then, letters follow the order in which names appear.
+//! At the end, the names are sorted and the letters renumbered, so that two institutions with the same areas get the
+//! same letters, whatever was looked at first. If the user lists the names, each letter is its name's position in that
+//! list.
 
-use crate::{Placing, is_missing};
+use crate::{LetterMap, is_missing};
 use std::collections::HashMap;
 
 /// The names so far, and their letters.
-pub(crate) struct ColumnNames {
+pub(crate) struct AoiNames {
     /// Whether the user gave the list.
     fixed: bool,
-    known: HashMap<String, u16>,
+    letters: HashMap<String, u16>,
     names: Vec<String>,
 }
 
 /// More names than letters.
 pub(crate) struct TooManyNames;
 
-/// Maps letters in the order of appearance to letters in the order of names.
+/// Maps letters in order of appearance to letters in name order.
 pub(crate) struct LetterOrder(Vec<u16>);
 
-impl ColumnNames {
-    /// The user's list of names, where there is one.
-    pub(crate) fn new(placing: &Placing) -> Self {
-        let names: Vec<String> = match placing {
-            Placing::AoiColumn { names: Some(names) } => {
+impl AoiNames {
+    /// Starts with the user's list of names, if there is one.
+    pub(crate) fn new(letter_map: &LetterMap) -> Self {
+        let names: Vec<String> = match letter_map {
+            LetterMap::AoiColumn { names: Some(names) } => {
                 names.iter().map(|name| name.trim().to_string()).collect()
             }
             _ => Vec::new(),
         };
         Self {
             fixed: !names.is_empty(),
-            known: names.iter().cloned().zip(0..=u16::MAX).collect(),
+            letters: names.iter().cloned().zip(0..=u16::MAX).collect(),
             names,
         }
     }
@@ -41,16 +41,16 @@ impl ColumnNames {
     /// The letter of a name; `None` for names that mean no area or are not in the list.
     pub(crate) fn letter(&mut self, name: &str) -> Result<Option<u16>, TooManyNames> {
         let name = name.trim();
-        if let Some(&letter) = self.known.get(name) {
+        if let Some(&letter) = self.letters.get(name) {
             return Ok(Some(letter));
         }
-        // SMI writes "White Space" where no area was hit.
+        // SMI writes "White Space" if no area was hit.
         if self.fixed || is_missing(name) || name.eq_ignore_ascii_case("white space") {
             return Ok(None);
         }
         let letter = u16::try_from(self.names.len()).map_err(|_| TooManyNames)?;
         self.names.push(name.to_string());
-        self.known.insert(name.to_string(), letter);
+        self.letters.insert(name.to_string(), letter);
         Ok(Some(letter))
     }
 
@@ -59,23 +59,23 @@ impl ColumnNames {
         self.names.is_empty()
     }
 
-    /// The names sorted, and how to rename letters accordingly.
+    /// The sorted names, and the mapping that renumbers letters to match.
     pub(crate) fn sorted(&self) -> (Vec<String>, LetterOrder) {
         let mut names = self.names.clone();
         names.sort_unstable();
-        let place: HashMap<&str, u16> =
+        let letters: HashMap<&str, u16> =
             names.iter().map(String::as_str).zip(0..=u16::MAX).collect();
         let order = self
             .names
             .iter()
-            .map(|name| place.get(name.as_str()).copied().unwrap_or_default())
+            .map(|name| letters.get(name.as_str()).copied().unwrap_or_default())
             .collect();
         (names, LetterOrder(order))
     }
 }
 
 impl LetterOrder {
-    /// The scanpath in the order of names.
+    /// Renumbers the letters of a scanpath.
     pub(crate) fn apply(&self, mut letters: Vec<u16>) -> Vec<u16> {
         for letter in &mut letters {
             *letter = self.0.get(usize::from(*letter)).copied().unwrap_or(*letter);
@@ -88,8 +88,8 @@ impl LetterOrder {
 mod tests {
     use super::*;
 
-    fn letters(names: Option<Vec<String>>, column: &[&str]) -> (Vec<Option<u16>>, ColumnNames) {
-        let mut known = ColumnNames::new(&Placing::AoiColumn { names });
+    fn letters(names: Option<Vec<String>>, column: &[&str]) -> (Vec<Option<u16>>, AoiNames) {
+        let mut known = AoiNames::new(&LetterMap::AoiColumn { names });
         let letters = column
             .iter()
             .map(|name| known.letter(name).unwrap_or_else(|_| panic!("too many")))
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn there_are_as_many_names_as_letters() {
-        let mut known = ColumnNames::new(&Placing::AoiColumn { names: None });
+        let mut known = AoiNames::new(&LetterMap::AoiColumn { names: None });
         for number in 0..=u16::MAX {
             assert!(known.letter(&format!("area {number}")).is_ok());
         }

@@ -12,21 +12,24 @@
 //! p01,bridge.png,IKKDPPqtggvbbbSSGGS
 //! "Müller, A.",bridge.png,
 //! ```
-//! Under the first line every comment is a setting, `# name: value`. An empty last field is an empty scanpath. Where participants
-//! have groups, a column `group` follows the participant; every row has one, the same for all rows of a participant. Ids with a comma, a quote or a `#` at their start are quoted; line
-//! breaks and other unprintable characters in them become spaces, because every row is one line; one that a spreadsheet would take
-//! for a formula starts with an apostrophe, which is removed when it is read back (see [`veilpath_metrics::text`]).
+//! After the first line, every comment is a setting: `# name: value`. An empty last field is an empty scanpath. If
+//! participants have groups, a `group` column follows the participant. Every row then has a group, the same in all rows
+//! of a participant.
 //!
-//! Where fixations were kept, a last column `fixations` has `x y duration` or `x y duration start` for each, in milliseconds,
-//! with semicolons between them, and two settings say what the coordinates mean:
+//! Ids that contain a comma or a quote, or start with `#`, are quoted. Line breaks and other unprintable characters in
+//! ids become spaces, because every row is one line. An id that a spreadsheet would take for a formula starts with an
+//! apostrophe, which is removed on reading (see [`veilpath_metrics::text`]).
+//!
+//! If fixations were kept, a last column `fixations` holds `x y duration` or `x y duration start` for each of them,
+//! with times in milliseconds, separated by semicolons. Two settings say what the coordinates mean:
 //! ```text
 //! # screen: 1280 x 720 pixels
 //! # viewing: 52 x 29 cm from 60 cm (where it is known)
 //! participant,stimulus,scanpath,fixations
 //! p01,bridge.png,IK,401.5 90 212 0;800 100.25 180 230
 //! ```
-//! They must agree when fixations are compared; letters from different screens can be compared. A column of this name
-//! is ignored in a file without the setting `screen`.
+//! Both settings must match when fixations are compared; letters from different screens can be compared. Without the
+//! `screen` setting, a column of this name is ignored.
 //!
 //! # What is read
 //! | form | how it is recognised |
@@ -35,14 +38,14 @@
 //! | OGAMA and ScanGraph text: `#` comments, then `participant<TAB>letters` | by the tab in its first line; a header with a column `Scanpath string` is understood; `#` within letters (no area was hit) is left out |
 //! | one string per line; participants are numbered from 1 | neither header, tab, comma nor semicolon |
 //!
-//! In the last form a blank line is skipped, with a note: an empty scanpath needs a participant. Settings count under the
-//! line `# veilpath cohort 1` only, so that the comments of other programs are not mistaken for them. Unsafe characters in ids
-//! and settings are replaced by U+FFFD, with a note.
+//! In the last form, blank lines are skipped with a note: an empty scanpath needs a participant. Settings are read only
+//! after the line `# veilpath cohort 1`, so that comments by other programs are not mistaken for settings. Unsafe
+//! characters in ids and settings are replaced by U+FFFD, with a note.
 //!
 //! # The alphabet
-//! What the caller says, else what the settings say, else the cells of the grid that they name, else a guess that is
-//! reported: digits and spaces are cell numbers, strings of pairs such as `aAbC` are ScanMatch's double letters,
-//! everything else is `A…Z a…z`.
+//! The alphabet is the one that the caller names, else the one in the settings, else the cells of the grid in the
+//! settings, else a guess, which is reported. Digits and spaces are read as cell numbers, strings of pairs such as
+//! `aAbC` as ScanMatch's double letters, and everything else as `A…Z a…z`.
 
 mod fixations;
 mod note;
@@ -59,8 +62,8 @@ use veilpath_metrics::{Cohort, SCREEN, VIEWING};
 pub use note::CohortNote;
 pub use raw::RawCohort;
 
-/// Writes a cohort file. The aspect, width by height of what was looked at, is for drawing scanpaths, and notes are for
-/// people: neither takes part in comparing encodings.
+/// Writes a cohort file. `aspect` (width divided by height of what was looked at) is used to draw scanpaths, and
+/// `notes` are for human readers. Neither affects whether two encodings match.
 pub fn write(
     cohort: &Cohort,
     aspect: Option<f64>,
@@ -71,8 +74,8 @@ pub fn write(
     write_declaring(Some(&alphabet), cohort, aspect, notes, out)
 }
 
-/// Writes scanpaths of a file that was read: all of them, or some. The header declares no more than that file's header,
-/// so that a metric's grid can still decide what it leaves open.
+/// Writes some or all scanpaths of a file that was read. The header declares no more than that file's header, so that a
+/// metric's grid can still decide what the file leaves open.
 pub fn write_part(whole: &RawCohort, part: &Cohort, out: &mut dyn Write) -> io::Result<()> {
     let alphabet = whole.declared_for(part);
     let (aspect, notes) = (whole.aspect(), whole.header_notes());
@@ -135,20 +138,20 @@ fn write_declaring(
     out.flush()
 }
 
-/// How a cohort file starts.
+/// The start of a cohort file's first line.
 pub const MAGIC: &str = "# veilpath cohort";
 const VERSION: u32 = 1;
 const ALPHABET: &str = "alphabet";
 const NOTE: &str = "note";
 const ASPECT: &str = "aspect";
 
-/// Text without line breaks and other unprintable characters, and without spaces around it.
+/// Replaces line breaks and other unprintable characters with spaces, and trims the result.
 fn one_line(text: &str) -> String {
     let spaces = text.replace(is_unprintable, " ");
     spaces.trim().to_string()
 }
 
-/// An id as a field of a table.
+/// Formats an id as a CSV field.
 pub fn field(id: &str) -> String {
     let id = csv_field(&one_line(id)).into_owned();
     if id.contains([',', '"']) || id.starts_with('#') {

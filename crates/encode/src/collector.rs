@@ -1,13 +1,13 @@
 //! Collects what readers find into a cohort.
 //!
-//! Recordings are distinguished by participant and stimulus within a file; they may be consecutive or interleaved, and
-//! are returned in the order in which they first appeared. A recording without usable rows becomes an empty scanpath:
+//! Within a file, recordings are identified by participant and stimulus. Their rows may be consecutive or interleaved;
+//! recordings keep the order in which they first appeared. A recording without usable rows becomes an empty scanpath:
 //! that somebody's data were lost is a fact about the cohort.
 //!
-//! The same participant and stimulus in a second file make a further scanpath, with a note: joining them would invent
-//! eye movements between two recordings, and an error would make files unusable that do not name stimuli.
+//! The same participant and stimulus in a second file make another scanpath, with a note. Joining the two would invent
+//! eye movements between recordings, and an error would make files that do not name stimuli unusable.
 //!
-//! Where the coordinates of a recording change half-way (a picture shown again at another size), each row counts in the
+//! If the coordinates of a recording change midway (a picture shown again at another size), each row is placed in the
 //! space that was named most recently before it.
 
 mod finish;
@@ -16,18 +16,18 @@ mod limits;
 mod spaces;
 mod tally;
 
-use crate::aoi_column::{ColumnNames, TooManyNames};
+use crate::aoi_column::{AoiNames, TooManyNames};
 use crate::detector::FixationDetector;
 use crate::fixation_path::FixationPath;
-use crate::groups::GroupsOfFiles;
-use crate::observations::Places;
-use crate::place::cell_at;
+use crate::grid_cell::cell_at;
+use crate::groups::FileGroups;
+use crate::observations::PointCounts;
 use crate::runs::RunEncoder;
 use crate::summary::{DetectedCount, FileSummary};
 use crate::surface::{Display, Surface};
 use crate::{
     ColumnRoles, Detector, Dropped, EncodeField, EncodeNote, EncodeOptions, Fixation, Kind,
-    Placing, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Space,
+    LetterMap, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Space,
 };
 use fixations::Origin;
 use std::collections::HashMap;
@@ -42,23 +42,23 @@ use veilpath_metrics::Screen;
 pub struct Collector {
     options: EncodeOptions,
     recordings: Vec<State>,
-    /// Recordings of this file by the hash of their ids: a look-up without building a key.
+    /// Recordings of this file by the hash of their ids, so that a lookup does not build a key.
     index: HashMap<u64, Vec<usize>>,
     hashing: RandomState,
     latest: Option<usize>,
-    column: ColumnNames,
-    /// Letters of all fixations so far.
+    column: AoiNames,
+    /// The number of letters of all fixations so far.
     letters: usize,
-    /// Fixations that have been kept.
+    /// The number of fixations kept so far.
     kept: usize,
     display: Display,
     /// The screen of kept fixations.
     screen: Option<Screen>,
     detected: DetectedCount,
-    places: Places,
-    groups: GroupsOfFiles,
+    point_counts: PointCounts,
+    groups: FileGroups,
     files: Vec<FileSummary>,
-    /// Those of readers.
+    /// Notes from readers.
     notes: Vec<EncodeNote>,
     failure: Option<ReadError>,
 }
@@ -68,9 +68,9 @@ struct State {
     stimulus: Option<String>,
     file: usize,
     space: Option<Space>,
-    /// Where fixations are kept or detected.
+    /// Set if fixations are kept or detected.
     surface: Option<Surface>,
-    /// The areas that count for the stimulus.
+    /// The areas that apply to the stimulus.
     areas: Vec<usize>,
     tally: Tally,
     path: Path,
@@ -79,7 +79,7 @@ struct State {
 enum Path {
     Fixations(FixationPath),
     Gaze(RunEncoder),
-    /// Raw gaze whose fixations are detected; `None` when its end has been reached.
+    /// Raw gaze whose fixations are detected. The detector is `None` once the recording has ended.
     Detected {
         detector: Option<Box<FixationDetector>>,
         path: FixationPath,
@@ -87,7 +87,7 @@ enum Path {
 }
 
 impl Path {
-    /// Where the letters of fixations go.
+    /// The path that collects the letters of fixations, if there is one.
     fn fixations(&mut self) -> Option<&mut FixationPath> {
         match self {
             Path::Fixations(path) | Path::Detected { path, .. } => Some(path),
@@ -97,7 +97,7 @@ impl Path {
 }
 
 impl Collector {
-    /// A collector without any file. Fails if options are invalid.
+    /// Creates an empty collector. Fails if the options are invalid.
     pub fn new(options: &EncodeOptions) -> Result<Self, ReadError> {
         options.check()?;
         Ok(Self {
@@ -106,26 +106,26 @@ impl Collector {
             index: HashMap::new(),
             hashing: RandomState::new(),
             latest: None,
-            column: ColumnNames::new(&options.placing),
+            column: AoiNames::new(&options.letter_map),
             letters: 0,
             kept: 0,
             display: Display::default(),
             screen: None,
             detected: DetectedCount::default(),
-            places: Places::default(),
-            groups: GroupsOfFiles::default(),
+            point_counts: PointCounts::default(),
+            groups: FileGroups::default(),
             files: Vec::new(),
             notes: Vec::new(),
             failure: None,
         })
     }
 
-    /// Takes the user's settings for the screen, which matter if fixations are kept or detected.
+    /// Sets the user's screen settings, which are needed if fixations are kept or detected.
     pub fn set_display(&mut self, options: &ReadOptions) {
         self.display = Display::new(options);
     }
 
-    /// The following rows come from this file.
+    /// Begins a file; the following rows come from it.
     pub fn begin_file(&mut self, name: &str, format: &str, title: &str) {
         self.index.clear();
         self.latest = None;
@@ -214,8 +214,8 @@ impl Collector {
             file: self.files.len() - 1,
             space: recording.space,
             surface: None,
-            areas: match &self.options.placing {
-                Placing::AoiFile(areas) => areas.on(recording.stimulus),
+            areas: match &self.options.letter_map {
+                LetterMap::AoiFile(areas) => areas.on(recording.stimulus),
                 _ => Vec::new(),
             },
             tally: Tally::default(),
@@ -224,14 +224,14 @@ impl Collector {
     }
 
     /// The letter of a point, or why it has none.
-    fn place(
+    fn letter_of(
         &mut self,
         recording: usize,
         point: Option<(f64, f64)>,
         aoi: Option<&str>,
     ) -> Result<u16, Dropped> {
         let point = point.filter(|(x, y)| x.is_finite() && y.is_finite());
-        if let Placing::AoiColumn { .. } = &self.options.placing {
+        if let LetterMap::AoiColumn { .. } = &self.options.letter_map {
             return match aoi.map(|name| self.column.letter(name)) {
                 Some(Ok(Some(letter))) => Ok(letter),
                 Some(Err(TooManyNames)) => {
@@ -247,19 +247,19 @@ impl Collector {
         }
         let (x, y) = point.ok_or(Dropped::Lost)?;
         let state = self.recordings.get_mut(recording).ok_or(Dropped::Lost)?;
-        match (&self.options.placing, &state.space) {
-            (Placing::AoiFile(areas), _) => {
+        match (&self.options.letter_map, &state.space) {
+            (LetterMap::AoiFile(areas), _) => {
                 areas.letter_at(&state.areas, x, y).ok_or(Dropped::NoAoi)
             }
-            (Placing::Grid(grid), Some(space)) => {
-                self.places.point(space, x, y);
+            (LetterMap::Grid(grid), Some(space)) => {
+                self.point_counts.point(space, x, y);
                 let cell = cell_at(grid, space, self.options.outside, x, y);
                 let Some(cell) = cell else {
                     state.tally.outside();
                     return Err(Dropped::Outside);
                 };
                 state.tally.cell(cell);
-                self.places.cell(cell);
+                self.point_counts.cell(cell);
                 Ok(cell)
             }
             _ => Err(Dropped::Outside),
@@ -272,7 +272,7 @@ impl Sink for Collector {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
-        if let Placing::Grid(_) = self.options.placing {
+        if let LetterMap::Grid(_) = self.options.letter_map {
             spaces::check(recording.space.as_ref(), |problem| self.error(problem))?;
         }
         let found = self.find(recording)?;
@@ -284,7 +284,7 @@ impl Sink for Collector {
             | (Path::Gaze(_) | Path::Detected { .. }, Kind::Gaze { .. }) => Ok(RecordingId(found)),
             _ => Err(self
                 .error("fixations and raw gaze of one participant and stimulus are mixed")
-                .with_remedy("say which rows to take: fixations or samples")
+                .with_remedy("choose which rows to read: fixations or samples")
                 .with_fields(&[EncodeField::Rows])),
         }
     }
@@ -317,7 +317,7 @@ impl Sink for Collector {
     }
 
     fn note(&mut self, note: EncodeNote) {
-        // Every file counts its own trials.
+        // Each file reports its own count, so add them up.
         if let EncodeNote::StimuliRepeated { trials: more } = note {
             let known = self.notes.iter_mut().find_map(|known| match known {
                 EncodeNote::StimuliRepeated { trials } => Some(trials),
@@ -333,8 +333,8 @@ impl Sink for Collector {
         }
     }
 
-    fn places_points(&self) -> bool {
-        matches!(self.options.placing, Placing::Grid(_))
+    fn needs_surface(&self) -> bool {
+        matches!(self.options.letter_map, LetterMap::Grid(_))
             || self.options.keep_fixations
             || self.options.detection.detector != Detector::Runs
     }

@@ -1,14 +1,13 @@
-//! Recognises the format of a file; if there is none, explains what the file probably is and what to
-//! do about it.
+//! Detects the format of a file. For an unknown format, explains what the file probably is and what to do about it.
 
 use crate::readers::{
     FORMATS, Format, coordinate_pairs, look_like_coordinates, unpaired_coordinate,
 };
 use crate::{EncodeField, Head, ReadError, guess_delimiter, is_missing, parse_number};
 
-/// The format of a file that starts like this; `None` if [`explain_unknown`] should explain.
+/// The format of a file with this head; if there is none, [`explain_unknown`] explains why.
 pub fn detect(head: &Head) -> Option<&'static dyn Format> {
-    // Some mistakes look like data: source code with a table inside, positions of electrodes.
+    // Some wrong files look like data: source code with a table inside, or electrode positions.
     if certain_mistake(head).is_some() {
         return None;
     }
@@ -29,11 +28,13 @@ pub fn explain_unknown(head: &Head) -> ReadError {
             .with_remedy(remedy)
             .with_fields(fields)
     };
-    let columns = &[EncodeField::PlaceColumns, EncodeField::Format];
+    let columns = &[EncodeField::CoordinateColumns, EncodeField::Format];
     match explained {
         Some(found) => error(found, &[]),
         None => match table(head) {
-            Some((found, places)) => error(found, columns).with_places(places),
+            Some((found, coordinates)) => {
+                error(found, columns).with_coordinate_columns(coordinates)
+            }
             None => error(unknown(head), &[EncodeField::Format]),
         },
     }
@@ -82,9 +83,9 @@ const MAGIC_NUMBERS: &[(&[u8], &str, &str)] = &[
         "this is a NumPy file",
         "in Python, write it as a table: numpy.savetxt('gaze.csv', array, delimiter=',', header='x,y,duration', comments='')",
     ),
-    (b"PAR1", COLUMNAR, PYTHON_REMEDY),
-    (b"ARROW1", COLUMNAR, PYTHON_REMEDY),
-    (b"FEA1", COLUMNAR, PYTHON_REMEDY),
+    (b"PAR1", "this is a Parquet file", PARQUET_REMEDY),
+    (b"ARROW1", ARROW, ARROW_REMEDY),
+    (b"FEA1", ARROW, ARROW_REMEDY),
     (
         b"XDF:",
         "this is a recording of the Lab Streaming Layer (XDF)",
@@ -120,16 +121,17 @@ const IMAGE_REMEDY: &str =
     "give the gaze or fixation data that were recorded on it; images are not needed";
 const HDF5_REMEDY: &str = "export the gaze or fixations as CSV (for PsychoPy: the events of the eye tracker; for MATLAB: save with -v7)";
 const SPSS: &str = "this is an SPSS file";
-const SPSS_REMEDY: &str =
-    "in SPSS, save the table as CSV with the names of variables in the first row";
+const SPSS_REMEDY: &str = "in SPSS, save the table as CSV with variable names in the first row";
 const R_DATA: &str = "this is an R data file";
 const R_REMEDY: &str =
     "in R, load it and write the table with write.csv(table, 'table.csv', row.names = FALSE)";
 const PACKED: &str = "this is a compressed file or archive";
 const PACKED_REMEDY: &str = "unpack it and give the files inside; only gzip (.gz) is read directly";
-const COLUMNAR: &str = "this is a binary table (Parquet, Arrow or Feather)";
-const PYTHON_REMEDY: &str =
+const PARQUET_REMEDY: &str =
     "in Python, write it as CSV: pandas.read_parquet('file').to_csv('file.csv', index=False)";
+const ARROW: &str = "this is an Arrow or Feather file";
+const ARROW_REMEDY: &str =
+    "in Python, write it as CSV: pandas.read_feather('file').to_csv('file.csv', index=False)";
 const WEB_PAGE: &str = "this is a web page, not data";
 const WEB_REMEDY: &str = "it was probably saved in place of a download: fetch the file itself (on GitHub, with the \"Raw\" button)";
 
@@ -139,7 +141,7 @@ fn certain_mistake(head: &Head) -> Option<Explanation> {
     let start = head.start.as_slice();
     let extension = head.extension();
     if start.starts_with(b"PK\x03\x04") {
-        // The names in the archive decide, not the file's own name.
+        // The extension may be wrong, so the names in the archive count as well.
         let has = |name: &str| head.lines.iter().any(|line| line.contains(name));
         return if matches!(extension.as_str(), "xlsx" | "xlsm" | "ods")
             || has("xl/")
@@ -168,7 +170,7 @@ fn certain_mistake(head: &Head) -> Option<Explanation> {
             );
         }
     }
-    // The magic number of bitmaps is two letters, which may also start a text.
+    // The magic number of bitmaps is two letters, with which text may also start.
     let magic = MAGIC_NUMBERS
         .iter()
         .find(|(magic, ..)| start.starts_with(magic) && (magic.len() > 2 || head.binary));
@@ -213,14 +215,14 @@ fn certain_mistake(head: &Head) -> Option<Explanation> {
     if is_cohort(head) {
         return found(
             "this is already a cohort: scanpaths as letters",
-            "nothing is left to encode; compare it as it is",
+            "there is nothing to encode; compare it directly",
         );
     }
     let about = bids_table(&head.name).filter(|(suffix, _)| *suffix != "events");
     about.map(|(_, about)| not_gaze(about))
 }
 
-/// Whether a file is made like the ones `veilpath encode` writes.
+/// Whether a file looks like a cohort that `veilpath encode` writes.
 fn is_cohort(head: &Head) -> bool {
     let header = head
         .lines
@@ -236,7 +238,7 @@ fn is_cohort(head: &Head) -> bool {
     has("participant") && has("scanpath")
 }
 
-/// Tables of BIDS that accompany recordings, by the end of their names.
+/// BIDS tables that accompany recordings, by the suffix of their names.
 const BIDS_TABLES: &[(&str, &str)] = &[
     ("participants", "the list of participants"),
     ("scans", "the list of recordings"),
@@ -318,8 +320,7 @@ fn first_lines(head: &Head) -> Option<(&String, Vec<&String>)> {
     Some((header, lines.take(2).collect()))
 }
 
-/// Whether a character separates columns: prose has commas, too, but not the same number in three
-/// lines.
+/// Whether a character separates columns: prose has commas, too, but not the same number on three lines.
 fn separates(sign: char, header: &str, next: &[&String]) -> bool {
     let count = header.split(sign).count();
     count > 1 && next.iter().all(|line| line.split(sign).count() == count)
@@ -340,7 +341,7 @@ fn odd_delimiter(head: &Head) -> Option<Explanation> {
     ))
 }
 
-/// A table whose columns no reader knows, with those that are probably x and y.
+/// Explains a table whose columns no reader knows, and returns the columns that are probably x and y.
 fn table(head: &Head) -> Option<(Explanation, Option<(String, String)>)> {
     let (header, next) = first_lines(head)?;
     let delimiter = char::from(guess_delimiter(header));
@@ -352,7 +353,7 @@ fn table(head: &Head) -> Option<(Explanation, Option<(String, String)>)> {
         .split(delimiter)
         .map(|field| field.trim().trim_matches('"'))
         .collect();
-    // A first line with numbers is not a header but somebody's data, which no message quotes.
+    // A first line with numbers is not a header but somebody's data, which must not appear in a message.
     let is_name =
         |name: &&str| name.len() <= 60 && !is_missing(name) && parse_number(name, true).is_none();
     let mut pairs = Vec::new();

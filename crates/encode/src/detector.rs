@@ -1,14 +1,15 @@
-//! Finds fixations in raw gaze, as pymovements' `ivt` and `idt` do; tests compare the two on the same samples.
+//! Detects fixations in raw gaze, like pymovements' `ivt` and `idt`; tests compare both on the same samples.
 //!
-//! # What pymovements leaves open, and our answers
-//! - **Rows that are missing** (a step of more than one and a half) count as lost samples, so that a file that writes
-//!   them and one that leaves them out give the same fixations.
-//! - **The rate** is known, or follows from the median of the first 64 steps of the recording, as for runs.
-//! - **Unequal steps**, which its `idt` rejects: the shortest fixation is a number of samples, its duration times the
-//!   rate, rounded up.
-//! - **Time that goes backwards** ends everything; what follows is a recording of its own.
+//! # Cases that pymovements leaves open
+//! - **Missing rows** (a gap of more than one and a half steps) count as lost samples, so that a file that contains
+//!   lost samples and one that leaves them out give the same fixations.
+//! - **The rate** is given, or computed from the median of the recording's first 64 steps, as for runs.
+//! - **Unequal steps**, which pymovements' `idt` rejects: the minimum duration is converted to a number of samples,
+//!   duration times rate, rounded up.
+//! - **Time going backwards** ends the current fixation. Detection restarts, as for a separate recording.
 //!
-//! Memory is bounded: rows until the step is known, and then the samples that a speed or the shortest fixation needs.
+//! Memory is bounded: rows are buffered until the step is known, then only the samples that a velocity or the shortest
+//! fixation needs.
 
 mod idt;
 mod ivt;
@@ -25,21 +26,21 @@ pub use options::{
     VelocityMethodError,
 };
 
-/// A place of gaze.
+/// A gaze point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Point {
     /// In the coordinates of the file.
     pub(crate) file: (f64, f64),
     /// In the unit of the threshold.
-    pub(crate) seen: (f64, f64),
+    pub(crate) measured: (f64, f64),
 }
 
-/// A fixation that was found. It lasts from its first sample to its last.
+/// A detected fixation, from its first sample to its last.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct DetectedFixation {
     pub(crate) onset_ms: f64,
     pub(crate) offset_ms: f64,
-    /// The mean place, in the coordinates of the file.
+    /// The mean position, in the coordinates of the file.
     pub(crate) x: f64,
     pub(crate) y: f64,
 }
@@ -50,13 +51,13 @@ pub(crate) struct FixationDetector {
     options: DetectionOptions,
     rate_hz: Option<f64>,
     stage: Stage,
-    /// Rows whose time is before that of the row before.
+    /// Rows with an earlier time than the previous row.
     backwards: u64,
 }
 
 #[derive(Debug)]
 enum Stage {
-    /// The first rows wait until the step is known.
+    /// Buffers the first rows until the step is known.
     Waiting {
         rows: Vec<Row>,
         steps: usize,
@@ -83,14 +84,15 @@ enum Algorithm {
     Idt(Idt),
 }
 
-/// The most samples of a shortest fixation: more would come from mistaken units of time.
+/// The maximum number of samples in the shortest fixation; more would come from a wrong time unit.
 const MAX_SAMPLES: usize = 1 << 16;
 
-/// The tolerance, as a share of a sample, when durations become numbers of samples: steps are written with few digits.
+/// The tolerance, as a fraction of a sample, for converting durations to numbers of samples: files write steps with few
+/// digits.
 const TOLERANCE: f64 = 1e-3;
 
 impl FixationDetector {
-    /// `options` must have been checked and name a detector of fixations.
+    /// `options` must have been checked, and must name a fixation detector.
     pub(crate) fn new(options: DetectionOptions, rate_hz: Option<f64>) -> Self {
         Self {
             options,
@@ -103,7 +105,7 @@ impl FixationDetector {
         }
     }
 
-    /// The next row; what is found goes to `found`.
+    /// Adds a row, and appends the detected fixations to `found`.
     pub(crate) fn push(
         &mut self,
         time_ms: Option<f64>,
@@ -131,7 +133,7 @@ impl FixationDetector {
         }
     }
 
-    /// The remaining fixations at the end of the recording, and the number of times that went backwards.
+    /// Ends the recording: appends the remaining fixations to `found`, and returns how often time went backwards.
     pub(crate) fn finish(
         mut self,
         found: &mut Vec<DetectedFixation>,
@@ -150,7 +152,7 @@ impl FixationDetector {
         Ok(self.backwards)
     }
 
-    /// Settles on a step and processes the rows that waited.
+    /// Determines the step and processes the buffered rows.
     fn start(&mut self, found: &mut Vec<DetectedFixation>) {
         let Stage::Waiting { rows, .. } = &mut self.stage else {
             return;
@@ -162,7 +164,7 @@ impl FixationDetector {
         };
         let step = 1000.0 / rate_hz;
         self.stage = match rate_hz.is_finite() && step.is_finite() {
-            // Times that stand still make no fixation.
+            // Timestamps that never advance give no fixation.
             false if rows.iter().any(|row| row.time.is_some()) => return,
             false => Stage::Failed(ReductionError::NoTime),
             true => match Algorithm::new(&self.options, rate_hz) {
@@ -218,10 +220,10 @@ impl Algorithm {
             return Ok(Algorithm::Ivt(Ivt::new(options, rate_hz)));
         }
         let samples = options.min_duration_ms * rate_hz / 1000.0;
-        let least = whole((samples - TOLERANCE).ceil()).max(2);
-        match least <= MAX_SAMPLES {
-            true => Ok(Algorithm::Idt(Idt::new(options, least))),
-            false => Err(ReductionError::TooLong),
+        let min_samples = whole((samples - TOLERANCE).ceil()).max(2);
+        match min_samples <= MAX_SAMPLES {
+            true => Ok(Algorithm::Idt(Idt::new(options, min_samples))),
+            false => Err(ReductionError::TooManySamples),
         }
     }
 
@@ -247,7 +249,7 @@ impl Algorithm {
     }
 }
 
-/// How many samples are missing in a gap, counting no further than `enough`.
+/// The number of samples missing in a gap, at most `enough`.
 fn missing(gap: f64, step: f64, enough: usize) -> u32 {
     let missing = whole((gap / step).round() - 1.0).min(enough);
     u32::try_from(missing).unwrap_or(u32::MAX)

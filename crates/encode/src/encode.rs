@@ -1,8 +1,8 @@
-//! From files to a cohort.
+//! Encodes files into a cohort.
 
 use crate::frame::NamedFrame;
-use crate::input::Consumed;
-use crate::notes::counted;
+use crate::input::{Consumed, STOPPED};
+use crate::notes::pluralized;
 use crate::readers::{FORMATS, Format, SupportedOptions, without_effect};
 use crate::{
     Collector, ColumnRoles, Dropped, EncodeField, EncodeNote, EncodeOptions, Eye, Fixation, Head,
@@ -26,18 +26,19 @@ pub struct Encoded {
 
 /// Where gaze comes from.
 pub enum Source {
-    /// A file, which is opened when its turn comes.
+    /// A file, which is opened only when it is read.
     File(PathBuf),
-    /// Something that is open already, such as standard input.
+    /// An input that is already open, such as standard input.
     Open(Box<Input>),
     /// A table in memory, with the columns of a generic table.
     Frame(NamedFrame),
 }
 
-/// Encodes files; `format` names the format of all of them; otherwise each is recognised by its content.
+/// Encodes files. `format` names the format of all of them; if it is `None`, each is recognised by its content.
 ///
 /// `progress` is called from time to time, and at the end, with the number of bytes of all files (as stored on disk)
-/// consumed so far. If it returns `Break`, reading ends with an error.
+/// consumed so far. If it returns `Break`, reading ends with an error. The bytes of a [`Source::Open`] are not counted,
+/// so `progress` may not be called before its end.
 pub fn encode_files(
     sources: Vec<Source>,
     format: Option<&str>,
@@ -48,7 +49,7 @@ pub fn encode_files(
     encode_with((FORMATS, &detect), sources, format, read, options, progress)
 }
 
-/// The formats to choose from by name, and the choice by content.
+/// The formats that can be chosen by name, and the function that detects a format by content.
 pub(crate) type Formats<'f> = (
     &'f [&'static dyn Format],
     &'f dyn Fn(&Head) -> Option<&'static dyn Format>,
@@ -72,7 +73,8 @@ fn encode_with(
     let mut first = None;
     for source in sources {
         let input = source.open(Arc::clone(&consumed))?;
-        first.get_or_insert_with(|| input.name().to_string());
+        let name = input.name().to_string();
+        first.get_or_insert_with(|| name.clone());
         let format = format_of(&input, (formats, detect), format, read)?;
         collector.begin_file(input.name(), format.name(), format.title());
         accepts = accepts.or(format.accepts());
@@ -82,6 +84,7 @@ fn encode_with(
             }
         }
         let mut sink = ProgressSink {
+            file: &name,
             collector: &mut collector,
             consumed: &consumed,
             progress,
@@ -93,7 +96,7 @@ fn encode_with(
             error
         })?;
         if progress(consumed.bytes()).is_break() {
-            consumed.stop();
+            return Err(ReadError::new(&name, STOPPED));
         }
     }
     let (cohort, mut summary) = collector.finish()?;
@@ -117,7 +120,7 @@ fn encode_with(
 }
 
 impl Source {
-    /// Opens it; bytes that are read from a file are counted.
+    /// Opens the source; bytes that are read from a file or a frame are counted.
     pub(crate) fn open(self, consumed: Arc<Consumed>) -> Result<Input, ReadError> {
         match self {
             Source::File(path) => Input::open_counting(&path, consumed),
@@ -161,7 +164,7 @@ fn with_named_columns<'f>(formats: &[&'f dyn Format]) -> Option<&'f dyn Format> 
     formats.find(|format| format.accepts().columns)
 }
 
-/// A frame with the name of a file format.
+/// The error for a frame with the name of a file format.
 fn not_for_frames(input: &Input, table: &dyn Format) -> ReadError {
     ReadError::new(
         input.name(),
@@ -193,7 +196,7 @@ fn names(formats: &[&dyn Format]) -> String {
 }
 
 fn no_scanpaths(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadError {
-    let place = match files {
+    let files_named = match files {
         0 => "encoding".to_string(),
         1 => file.to_string(),
         more => format!("{file} and {} more", more - 1),
@@ -201,15 +204,15 @@ fn no_scanpaths(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadEr
     if summary.empty_left_out > 0 {
         let empty = summary.empty_left_out;
         let problem = format!("all scanpaths are empty ({empty}), so none is left");
-        return ReadError::new(&place, problem)
+        return ReadError::new(&files_named, problem)
             .with_remedy(
                 "keep the empty ones: the summary then says why their rows could not be used",
             )
             .with_fields(&[EncodeField::DropEmpty]);
     }
     match (files, summary.rows_read) {
-        (0, _) => ReadError::new(&place, "there is no file to encode"),
-        (_, 0) => ReadError::new(&place, "there is no row of gaze after the header")
+        (0, _) => ReadError::new(&files_named, "there is no file to encode"),
+        (_, 0) => ReadError::new(&files_named, "there are no gaze rows after the header")
             .with_remedy("was the recording exported completely?"),
         (_, rows) if summary.dropped.contains_key(&Dropped::OtherEye) => {
             let eye = match eye {
@@ -219,15 +222,15 @@ fn no_scanpaths(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadEr
             };
             let problem = format!(
                 "no row is about the {eye} eye ({} read)",
-                counted(rows, "row")
+                pluralized(rows, "row")
             );
-            ReadError::new(&place, problem)
+            ReadError::new(&files_named, problem)
                 .with_remedy("choose the other eye, or none")
                 .with_fields(&[EncodeField::Eye])
         }
         (_, rows) => ReadError::new(
-            &place,
-            format!("no row is about gaze ({} read)", counted(rows, "row")),
+            &files_named,
+            format!("no row is about gaze ({} read)", pluralized(rows, "row")),
         )
         .with_remedy("choose fixations or samples, choose the events, or name the format")
         .with_fields(&[EncodeField::Rows, EncodeField::Events, EncodeField::Format]),
@@ -236,6 +239,7 @@ fn no_scanpaths(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadEr
 
 /// Passes everything on to the collector and reports progress.
 struct ProgressSink<'a> {
+    file: &'a str,
     collector: &'a mut Collector,
     consumed: &'a Consumed,
     progress: &'a dyn Fn(u64) -> ControlFlow<()>,
@@ -293,8 +297,17 @@ impl Sink for ProgressSink<'_> {
         self.collector.note(note);
     }
 
-    fn places_points(&self) -> bool {
-        self.collector.places_points()
+    /// These lines are read again, so their bytes do not count.
+    fn looked_at_line(&mut self) -> Result<(), ReadError> {
+        self.calls = self.calls.wrapping_add(1);
+        if self.calls.is_multiple_of(1 << 16) && (self.progress)(self.consumed.bytes()).is_break() {
+            return Err(ReadError::new(self.file, STOPPED));
+        }
+        Ok(())
+    }
+
+    fn needs_surface(&self) -> bool {
+        self.collector.needs_surface()
     }
 
     fn groups(&mut self, groups: HashMap<String, String>, requested: bool) {

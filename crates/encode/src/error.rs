@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A file that cannot be read: what is wrong, where, and what to do about it.
 ///
-/// The text never quotes a participant's data; the place is enough to find it.
+/// The text never quotes a participant's data; the position is enough to find them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
     /// The file's name as the user gave it.
@@ -14,16 +14,16 @@ pub struct ReadError {
     pub line: Option<u64>,
     /// The row of a frame in memory, from 0.
     pub row: Option<u64>,
-    /// The column of a table, from 1, with its name where it has one.
+    /// The column of a table, from 1, with its name if it has one.
     pub column: Option<Box<(usize, String)>>,
     /// The problem.
     pub problem: String,
     /// The remedy; empty if the problem implies it.
     pub remedy: Box<str>,
-    /// The fields of the options that the remedy is about; a front end says what they are called there.
+    /// The option fields that the remedy is about; the front end knows what it calls them.
     pub fields: Vec<EncodeField>,
-    /// The columns that are probably x and y, where the remedy is to name those of the coordinates.
-    pub places: Option<Box<(String, String)>>,
+    /// The columns that are probably x and y, if the remedy is to name the coordinate columns.
+    pub coordinate_columns: Option<Box<(String, String)>>,
 }
 
 impl ReadError {
@@ -37,11 +37,11 @@ impl ReadError {
             problem: problem.into(),
             remedy: Box::default(),
             fields: Vec::new(),
-            places: None,
+            coordinate_columns: None,
         }
     }
 
-    /// The same, at a line; 0 means before the first line and adds no place.
+    /// Adds a line; 0 means before the first line and adds nothing.
     pub fn at_line(self, line: u64) -> Self {
         Self {
             line: (line > 0).then_some(line),
@@ -49,7 +49,7 @@ impl ReadError {
         }
     }
 
-    /// The same, at a row of a frame.
+    /// Adds a row of a frame.
     pub fn at_row(self, row: u64) -> Self {
         Self {
             row: Some(row),
@@ -57,7 +57,7 @@ impl ReadError {
         }
     }
 
-    /// The same, at a column of a table.
+    /// Adds a column of a table; `index` counts from 0.
     pub fn at_column(self, index: usize, name: &str) -> Self {
         Self {
             column: Some(Box::new((index + 1, name.to_string()))),
@@ -65,7 +65,7 @@ impl ReadError {
         }
     }
 
-    /// The same, with the options that the advice is about.
+    /// Adds the option fields that the remedy is about.
     pub fn with_fields(self, fields: &[EncodeField]) -> Self {
         Self {
             fields: fields.to_vec(),
@@ -73,15 +73,15 @@ impl ReadError {
         }
     }
 
-    /// The same, with the columns that are probably x and y.
-    pub fn with_places(self, places: Option<(String, String)>) -> Self {
+    /// Adds the columns that are probably x and y.
+    pub fn with_coordinate_columns(self, columns: Option<(String, String)>) -> Self {
         Self {
-            places: places.map(Box::new),
+            coordinate_columns: columns.map(Box::new),
             ..self
         }
     }
 
-    /// The same, with advice.
+    /// Adds a remedy.
     pub fn with_remedy(self, remedy: impl Into<String>) -> Self {
         Self {
             remedy: remedy.into().into_boxed_str(),

@@ -1,10 +1,10 @@
-//! The fields of the options that errors and notes refer to.
+//! The option fields that errors and notes refer to.
 
 use serde::Serialize;
 
 /// A field of [`ReadOptions`](crate::ReadOptions), [`EncodeOptions`](crate::EncodeOptions) or of the whole job.
 ///
-/// Errors and notes name the relevant fields; a front end says which flag or box that is.
+/// Errors and notes name the relevant fields; the front end maps them to its own flags or form fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EncodeField {
@@ -26,7 +26,7 @@ pub enum EncodeField {
     TimeUnit,
     /// Samples per second.
     Rate,
-    /// Whether the vertical axis is turned around.
+    /// Whether the vertical axis is flipped.
     FlipY,
     /// Which eye.
     Eye,
@@ -34,17 +34,18 @@ pub enum EncodeField {
     Rows,
     /// Which events.
     Events,
-    /// The column of event labels.
+    /// The event label column.
     EventColumn,
-    /// The column of participants.
+    /// The participant column.
     ParticipantColumn,
-    /// The column of stimuli.
+    /// The stimulus column.
     StimulusColumn,
-    /// The columns of coordinates.
-    PlaceColumns,
-    /// The column of trials.
+    /// The coordinate columns.
+    #[serde(rename = "place-columns")]
+    CoordinateColumns,
+    /// The trial column.
     TrialColumn,
-    /// The column of groups of participants.
+    /// The column of participants' groups.
     GroupColumn,
     /// The table of participants and their groups.
     Groups,
@@ -52,46 +53,46 @@ pub enum EncodeField {
     Participant,
     /// The stimulus' name.
     Stimulus,
-    /// Where names are in file names.
+    /// The pattern that finds names in file names.
     NameTemplate,
     /// The names of columns.
     Columns,
     /// The grid.
     Grid,
-    /// The areas of interest of an AOI file.
+    /// Areas of interest from an AOI file.
     AoiFile,
-    /// The areas of interest of a column.
+    /// Areas of interest from a column.
     AoiColumn,
     /// The notation of letters.
     Notation,
     /// The temporal bin.
     Bin,
-    /// Whether the first fixation is left out with a bin.
+    /// Whether binning leaves out the first fixation.
     MatlabCompat,
     /// Whether empty scanpaths are left out.
     DropEmpty,
     /// The minimum dwell.
     MinDwell,
-    /// The rest of a run.
+    /// How the remainder of a run is rounded.
     Downsize,
     /// Whether equal neighbours are merged.
     Merge,
-    /// The most letters of a run.
+    /// The maximum number of letters per run.
     MaxRepeats,
     /// The longest gap in a run.
     MaxGap,
     /// How runs are measured.
     Runs,
-    /// The detector of fixations.
+    /// The fixation detector.
     Detect,
-    /// The speed from which on the eye moves.
+    /// The speed at which the eye counts as moving.
     Velocity,
     /// How speed is computed.
     VelocityMethod,
     /// The largest extent of a fixation.
     Dispersion,
-    /// The shortest fixation.
+    /// The minimum duration of a fixation.
     MinDuration,
-    /// Whether fixations are kept beside letters.
+    /// Whether fixations are kept alongside letters.
     KeepFixations,
 }

@@ -1,12 +1,12 @@
-//! The letters of a recording of fixations, in the order of time.
+//! Collects the letters of a fixation recording, in temporal order.
 //!
-//! Trackers write fixations one after the other, but tables get sorted by areas, by durations or at random. Where rows
-//! say when their fixations start, the fixations of a recording are put into the order of their starts; equal starts
-//! keep their order, and a row without a start stays after the row before it.
+//! Trackers write fixations in order, but tables get sorted by area, by duration or at random. If rows have start
+//! times, the fixations of a recording are sorted by start. Equal starts keep their order, and a row without a start
+//! stays after the row before it.
 //!
 //! Two trials under one name, each with its own clock, must not be mixed: that would invent eye movements. They can be
-//! recognised, because nobody fixates two places at once. So where a fixation would start in the first half of the one
-//! before it, all stay in the order of their rows.
+//! recognised, because nobody fixates two places at once. So if sorting would make a fixation start in the first half
+//! of the one before it, all fixations stay in row order.
 //!
 //! In addition to the scanpath, it uses 24 bytes for each fixation with a start, and 48 for each that is kept.
 
@@ -19,33 +19,33 @@ pub(crate) struct FixationPath {
     letters: Vec<u16>,
     /// The blocks of `letters`, fixation by fixation; empty as long as no row has a start.
     blocks: Vec<Block>,
-    /// The fixations behind `letters`, with the number of letters of each, where they are kept.
+    /// The kept fixations behind `letters`, each with its number of letters.
     kept: Vec<KeptFixation>,
     rows: u64,
-    /// The start of the row before.
+    /// The start of the previous row.
     latest: f64,
-    /// The earliest fixation so far, where it is to be left out.
+    /// The earliest fixation so far, if it is to be left out.
     held_back: Option<Row>,
 }
 
-/// A fixation as its row has it.
+/// A fixation as read from its row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     number: u64,
-    /// Its own start, or that of the row before; −∞ where there is none.
+    /// Its own start, or that of the previous row; −∞ if there is none.
     start_ms: f64,
     has_start: bool,
     pub(crate) duration_ms: Option<f64>,
-    pub(crate) placed: Result<u16, Dropped>,
-    /// The fixation itself, where it is kept.
-    kept: Option<Fixation>,
+    pub(crate) letter: Result<u16, Dropped>,
+    /// The fixation itself, if it is kept.
+    pub(crate) kept: Option<Fixation>,
 }
 
-/// The fixations of a recording in the order of time.
+/// The fixations of a recording in temporal order.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Ordered {
     pub(crate) letters: Vec<u16>,
-    /// Those that were kept.
+    /// The fixations that were kept.
     pub(crate) fixations: Vec<Fixation>,
     pub(crate) order: RowOrder,
 }
@@ -63,14 +63,14 @@ struct Block {
 /// A fixation that is kept, and the number of its letters.
 type KeptFixation = (Fixation, u32);
 
-/// In which order the rows of a recording were.
+/// The order of a recording's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowOrder {
-    /// In the order of time, or without times.
+    /// In temporal order, or without times.
     Kept,
-    /// Not in the order of time, and sorted.
+    /// Not in temporal order, and sorted.
     Sorted,
-    /// Not in the order of time, but left unchanged because sorted fixations would overlap.
+    /// Not in temporal order, but left unchanged because sorted fixations would overlap.
     ClockRestarts,
 }
 
@@ -125,12 +125,12 @@ impl FixationPath {
         self.kept.len()
     }
 
-    /// The next row, used or not, and the fixation itself if it is to be kept.
+    /// Starts the next row, used or not. `kept` is the fixation itself, if it is to be kept.
     pub(crate) fn next_row(
         &mut self,
         start_ms: Option<f64>,
         duration_ms: Option<f64>,
-        placed: Result<u16, Dropped>,
+        letter: Result<u16, Dropped>,
         kept: Option<Fixation>,
     ) -> Row {
         self.rows += 1;
@@ -141,12 +141,12 @@ impl FixationPath {
             start_ms: self.latest,
             has_start: start_ms.is_some(),
             duration_ms,
-            placed,
+            letter,
             kept,
         }
     }
 
-    /// Holds back the earliest row and returns the other of the two; `None` for the very first.
+    /// Holds back the earliest row so far and returns the other of the two; `None` for the very first row.
     pub(crate) fn hold_back_first(&mut self, row: Row) -> Option<Row> {
         match &mut self.held_back {
             None => {
@@ -183,9 +183,9 @@ impl FixationPath {
             .extend(row.kept.map(|fixation| (fixation, repeats)));
     }
 
-    /// The letters in the order of time.
+    /// The letters in temporal order.
     pub(crate) fn finish(self) -> Ordered {
-        // A fixation that was held back comes after later ones.
+        // A fixation that was held back may follow later rows.
         let by_row = self.blocks.is_sorted_by_key(|block| block.row);
         let in_time = |pair: &[Block]| pair[0].start_ms <= pair[1].start_ms;
         if by_row && self.blocks.windows(2).all(in_time) {
@@ -345,7 +345,7 @@ mod tests {
             for (letter, &start) in (0..).zip(starts) {
                 let row = path.next_row(Some(start), Some(100.0), Ok(letter), None);
                 if let Some(row) = path.hold_back_first(row) {
-                    path.push(&row, row.placed.unwrap(), 1);
+                    path.push(&row, row.letter.unwrap(), 1);
                 }
             }
             let ordered = path.finish();
@@ -353,7 +353,7 @@ mod tests {
         };
         assert_eq!(held(&[0.0, 150.0, 300.0]).0, [1, 2]);
         assert_eq!(held(&[300.0, 150.0, 0.0]), (vec![1, 0], RowOrder::Sorted));
-        // Rows that must keep their order keep it around the one that is left out.
+        // Rows that must stay in row order do so without the one that is left out.
         let restarted = held(&[20.0, 150.0, 10.0, 160.0]);
         assert_eq!(restarted, (vec![0, 1, 3], RowOrder::ClockRestarts));
     }

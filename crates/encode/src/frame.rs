@@ -1,10 +1,10 @@
-//! Tables that are in memory already, such as the data frames of Python, read without a copy of them.
+//! Tables already in memory, such as Python data frames, which are read without copying them.
 
 use std::cell::OnceCell;
 use std::fmt;
 use std::sync::Arc;
 
-/// A table in memory. Its rows come in batches, as most programs keep them.
+/// A table in memory. Its rows come in batches, as most libraries store them.
 pub trait Frame: Send + Sync {
     /// The columns, in order.
     fn columns(&self) -> &[FrameColumn];
@@ -31,32 +31,32 @@ pub struct FrameColumn {
 /// The kind of values of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// Numbers, or 0 and 1, or nothing at all.
+    /// Numbers, booleans, or only missing values.
     Numbers,
-    /// Texts.
+    /// Text.
     Texts,
-    /// A type that is never gaze or an id, by its name.
+    /// Another type, by its name, which never holds gaze or ids.
     Other(String),
 }
 
 /// A value of a [`Frame`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// There is none.
+    /// No value.
     Missing,
     /// A number. Infinity and NaN count as missing.
     Number(f64),
     /// A whole number.
     Integer(i64),
-    /// Yes or no.
+    /// A boolean.
     Flag(bool),
-    /// A text.
+    /// Text.
     Text(&'a str),
 }
 
 impl Value<'_> {
-    /// As a field of a file would be written. A whole number has no decimals: programs turn an id 3 into 3.0 where
-    /// another id is missing.
+    /// The value as a field of a file. A whole number has no decimals: some programs turn an id 3 into 3.0 if another
+    /// id is missing.
     fn text(self) -> String {
         match self {
             Value::Missing => String::new(),
@@ -68,7 +68,7 @@ impl Value<'_> {
         }
     }
 
-    /// The number, or `None` for a text.
+    /// The number, `Some(None)` if it is missing, or `None` for text.
     #[allow(clippy::cast_precision_loss)] // as in a file, which is read as floating-point numbers
     fn number(self) -> Option<Option<f64>> {
         match self {
@@ -81,7 +81,7 @@ impl Value<'_> {
     }
 }
 
-/// A frame with a name, for messages and for a participant without one.
+/// A frame with a name, which is used in messages and as the id of an unnamed participant.
 #[derive(Clone)]
 pub struct NamedFrame {
     /// Its name.
@@ -91,7 +91,7 @@ pub struct NamedFrame {
 }
 
 impl NamedFrame {
-    /// About the number of bytes, for progress.
+    /// The approximate size in bytes, for progress reports.
     pub fn bytes(&self) -> u64 {
         let rows: usize = (0..self.frame.batches())
             .map(|batch| self.frame.rows(batch))
@@ -100,7 +100,7 @@ impl NamedFrame {
     }
 }
 
-/// Nothing of a participant.
+/// Shows nothing about participants.
 impl fmt::Debug for NamedFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NamedFrame")
@@ -110,25 +110,25 @@ impl fmt::Debug for NamedFrame {
     }
 }
 
-/// About the bytes of a row.
+/// The approximate size of a row in bytes.
 pub(crate) fn row_bytes(frame: &dyn Frame) -> u64 {
     8 * frame.columns().len() as u64
 }
 
-/// A place in a frame, which moves from row to row.
+/// A cursor over the rows of a frame.
 pub(crate) struct FrameCursor {
     frame: Arc<dyn Frame>,
     batch: usize,
-    /// The row of the batch after the current one.
+    /// The index of the next row in the batch.
     next: usize,
-    /// How many rows there were, including the current one.
+    /// The number of rows visited, including the current one.
     count: u64,
-    /// Values that were converted to text on request: ids repeat from row to row.
+    /// A cache of values converted to text: ids repeat from row to row.
     texts: Vec<OnceCell<String>>,
 }
 
 impl FrameCursor {
-    /// Before the first row.
+    /// Creates a cursor before the first row.
     pub(crate) fn new(frame: Arc<dyn Frame>) -> Self {
         let texts = frame.columns().iter().map(|_| OnceCell::new()).collect();
         Self {
@@ -172,7 +172,7 @@ impl FrameCursor {
         true
     }
 
-    /// How many rows there were, the current one included.
+    /// The number of rows visited, including the current one.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
@@ -194,7 +194,7 @@ impl FrameCursor {
         }
     }
 
-    /// A number of the current row, or `Some(None)` if it is missing; `None` for a text.
+    /// A number of the current row, `Some(None)` if it is missing, or `None` for text.
     pub(crate) fn number(&self, column: usize) -> Option<Option<f64>> {
         self.value(column).number()
     }

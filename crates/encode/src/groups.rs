@@ -1,7 +1,7 @@
 //! Groups of participants, such as patients and controls: from a column of a table, or from a separate table.
 //!
-//! A group is a property of a participant. So a participant has at most one, and if one participant has a group, all
-//! do.
+//! A group is a property of a participant. So a participant has at most one group, and if any participant has a group,
+//! all do.
 
 use crate::cohort_file::{MAGIC, RawCohort};
 use crate::{EncodeField, EncodeNote, Encoded, Input, ReadError, Row, Rows, is_missing};
@@ -18,9 +18,9 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Reads a table with the columns `participant` and `group`; `participant_id`, as in the `participants.tsv` of
-    /// BIDS, is understood. A participant may have several rows, but only one group. Rows without a group are skipped.
-    /// A cohort file with groups is such a table, too.
+    /// Reads a table with the columns `participant` (or `participant_id`, as in BIDS' `participants.tsv`) and `group`.
+    /// A participant may have several rows, but only one group. Rows without a group are skipped. A cohort file with
+    /// groups is accepted, too.
     pub fn read(input: Input) -> Result<Self, ReadError> {
         let file = input.name().to_string();
         if input.head().first_line().contains(MAGIC) {
@@ -81,7 +81,7 @@ impl fmt::Debug for Groups {
 }
 
 impl Encoded {
-    /// Gives every participant the group of the table, in place of groups from the recordings.
+    /// Assigns every participant the group in the table, in place of groups from the recordings.
     pub fn assign(&mut self, groups: &Groups) -> Result<(), ReadError> {
         if self.cohort.has_groups() {
             self.summary.notes.push(EncodeNote::GroupsNotUsed {
@@ -136,13 +136,13 @@ impl fmt::Display for GroupsNotUsed {
     }
 }
 
-/// The groups in a column of a table, with the place where each participant was seen first.
+/// The groups in a column of a table, with the row in which each participant was seen first.
 #[derive(Default)]
 pub(crate) struct GroupColumn {
     by_participant: HashMap<String, (String, String)>,
     /// The first row, and whether it has a group.
     first: Option<(String, bool)>,
-    /// The row before: most rows are like it.
+    /// The previous row: most rows repeat it.
     last: Option<(String, String)>,
 }
 
@@ -153,7 +153,7 @@ pub(crate) struct Contradiction {
 }
 
 impl GroupColumn {
-    /// The group of a row, where rows have one.
+    /// Adds a row and returns its group, if rows have groups.
     pub(crate) fn add(
         &mut self,
         participant: &str,
@@ -170,7 +170,9 @@ impl GroupColumn {
             error: Box::new(row.error(column, problem).with_remedy(remedy)),
         };
         let has_group = !is_no_group(group);
-        let (first, has_first) = &*self.first.get_or_insert_with(|| (row.place(), has_group));
+        let (first, has_first) = &*self
+            .first
+            .get_or_insert_with(|| (row.location(), has_group));
         if has_group != *has_first {
             let (here, there) = if has_group {
                 ("a", "none")
@@ -186,12 +188,12 @@ impl GroupColumn {
         if !has_group {
             return Ok(None);
         }
-        let known = self.by_participant.entry(participant.to_string());
-        let (known, place) = known.or_insert_with(|| (group.to_string(), row.place()));
-        if known.as_str() != group {
+        let previous = self.by_participant.entry(participant.to_string());
+        let (previous, location) = previous.or_insert_with(|| (group.to_string(), row.location()));
+        if previous.as_str() != group {
             return Err(contradiction(
                 GroupsNotUsed::Several,
-                format!("this participant has a different group in {place}"),
+                format!("this participant has a different group in {location}"),
                 "give every participant one group, or rename the column",
             ));
         }
@@ -209,25 +211,25 @@ impl GroupColumn {
 }
 
 #[derive(Default)]
-pub(crate) struct GroupsOfFiles {
+pub(crate) struct FileGroups {
     by_participant: HashMap<String, String>,
     contradictory: bool,
     /// Whether the user named the column, so that a problem with it is an error.
     requested: bool,
 }
 
-impl GroupsOfFiles {
+impl FileGroups {
     /// Adds the groups of a file.
     pub(crate) fn add(&mut self, groups: HashMap<String, String>, requested: bool) {
         self.requested |= requested;
         for (participant, group) in groups {
-            let known = self.by_participant.entry(participant);
-            let known = known.or_insert_with(|| group.clone());
-            self.contradictory |= *known != group;
+            let previous = self.by_participant.entry(participant);
+            let previous = previous.or_insert_with(|| group.clone());
+            self.contradictory |= *previous != group;
         }
     }
 
-    /// The groups, if they are those of all these participants, or why they are not used.
+    /// The groups, if all of these participants have one, or why they are not used.
     pub(crate) fn resolve<'a>(
         self,
         mut participants: impl Iterator<Item = &'a str>,
@@ -263,7 +265,7 @@ pub fn is_group_name(text: &str) -> bool {
     text.trim() == text && is_printable(text) && !is_no_group(text)
 }
 
-/// The usual ways to say that a value is missing, without words such as `none`, which may be a group.
+/// Whether a field means that there is no group. Unlike in [`is_missing`], words such as `none` may be a group.
 fn is_no_group(text: &str) -> bool {
     let missing = ["", ".", "na", "n/a", "nan"];
     missing.iter().any(|it| text.eq_ignore_ascii_case(it))

@@ -1,8 +1,8 @@
-//! Opens files: only this module deals with gzip, byte order marks, UTF-16, old code pages and line ends.
+//! Opens files. Only this module deals with gzip, byte order marks, UTF-16, legacy code pages and line endings.
 
 mod consumed;
 
-pub(crate) use consumed::Consumed;
+pub(crate) use consumed::{Consumed, STOPPED};
 
 use crate::ReadError;
 use crate::frame::NamedFrame;
@@ -15,31 +15,31 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How much of a file the format detection looks at.
+/// How many bytes of a file format detection looks at.
 const HEAD_BYTES: usize = 64 << 10;
 
 /// How many raw bytes [`Head`] keeps: enough for any format's magic number.
 const START_BYTES: usize = 256;
 
-/// About as many rows of a frame.
+/// How many rows of a frame are looked at to judge it: about as much data as [`HEAD_BYTES`] of a file.
 const START_ROWS: u64 = 2000;
 
-/// A longer line means that this is not a text table; it also bounds the memory of reading.
+/// The longest line. A longer one means that this is not a text table; the limit also bounds memory.
 const MAX_LINE_BYTES: usize = 16 << 20;
 
-/// The most that is read into memory as a whole.
+/// The largest content that is read into memory as a whole.
 const MAX_TEXT_BYTES: u64 = 1 << 30;
 
 type Decoded = BufReader<DecodeReaderBytes<Box<dyn Read + Send>, Vec<u8>>>;
 
-/// An opened file: UTF-8 text without byte order mark (single lines may still contain bytes of an old code page). A frame in
-/// memory is an input, too: it has rows and no lines.
+/// An open file: UTF-8 text without byte order mark (single lines may still contain bytes of a legacy code page). A
+/// frame in memory is an input, too; it has rows but no lines.
 pub struct Input {
     name: String,
     path: Option<PathBuf>,
     memory: Option<Arc<[u8]>>,
     frame: Option<(NamedFrame, u64, Arc<Consumed>)>,
-    companions: Vec<(String, Arc<[u8]>)>,
+    companions: Arc<[(String, Arc<[u8]>)]>,
     head: Vec<u8>,
     rest: Decoded,
 }
@@ -50,7 +50,7 @@ impl Input {
         Self::open_counting(path, Arc::default())
     }
 
-    /// Opens a file whose consumed bytes (as they lie on disk) are added to a counter while it is read.
+    /// Opens a file. The bytes consumed while it is read (as stored on disk) are added to a counter.
     pub(crate) fn open_counting(path: &Path, consumed: Arc<Consumed>) -> Result<Self, ReadError> {
         let name = path.display().to_string();
         let metadata = std::fs::metadata(path).map_err(|error| cannot_open(&name, &error))?;
@@ -69,12 +69,12 @@ impl Input {
         )
     }
 
-    /// Bytes in memory under any name.
+    /// Opens bytes in memory under any name.
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, ReadError> {
         Self::from_shared(name, bytes.into())
     }
 
-    /// The same without a copy, for bytes that are read several times.
+    /// Like [`Input::from_bytes`], but without a copy, for bytes that are read several times.
     pub fn from_shared(name: &str, bytes: Arc<[u8]>) -> Result<Self, ReadError> {
         let input = Self::from_reader(name, None, Box::new(Cursor::new(Arc::clone(&bytes))))?;
         Ok(Self {
@@ -83,7 +83,7 @@ impl Input {
         })
     }
 
-    /// A frame, whose rows [`crate::Rows::open`] reads. It has no lines.
+    /// Opens a frame, whose rows [`crate::Rows::open`] reads. It has no lines.
     pub fn from_frame(frame: NamedFrame) -> Result<Self, ReadError> {
         Self::from_frame_counting(frame, Arc::default())
     }
@@ -99,35 +99,35 @@ impl Input {
         })
     }
 
-    /// The frame, the most rows to read of it, and where they are counted.
+    /// The frame, the maximum number of rows to read from it, and the counter for them.
     pub(crate) fn frame(&self) -> Option<(&NamedFrame, u64, Arc<Consumed>)> {
-        let (frame, most, consumed) = self.frame.as_ref()?;
-        Some((frame, *most, Arc::clone(consumed)))
+        let (frame, max_rows, consumed) = self.frame.as_ref()?;
+        Some((frame, *max_rows, Arc::clone(consumed)))
     }
 
-    /// The start of a table, to judge it by.
+    /// The start of a table, from which readers infer its layout and units.
     pub(crate) fn start(&self) -> Result<Self, ReadError> {
         let Some((frame, _, _)) = &self.frame else {
             let head = self.head().lines.join("\n").into_bytes();
             return Self::from_bytes(&self.name, head);
         };
         let mut start = Self::from_frame(frame.clone())?;
-        if let Some((_, most, _)) = &mut start.frame {
-            *most = START_ROWS;
+        if let Some((_, max_rows, _)) = &mut start.frame {
+            *max_rows = START_ROWS;
         }
         Ok(start)
     }
 
-    /// The same file from its start, for formats whose later lines are needed first; `None` for a pipe, which can be
-    /// read only once.
+    /// Opens the same input again from its start, for formats that need later lines first; `None` for a pipe, which can
+    /// be read only once. What is read from it is not counted a second time.
     pub fn reopen(&self) -> Result<Option<Self>, ReadError> {
-        if let Some(bytes) = &self.memory {
-            return Self::from_shared(&self.name, Arc::clone(bytes)).map(Some);
-        }
-        match &self.path {
-            Some(path) if path.is_file() => Self::open(path).map(Some),
-            _ => Ok(None),
-        }
+        let again = match (&self.frame, &self.memory, &self.path) {
+            (Some((frame, ..)), ..) => Self::from_frame(frame.clone())?,
+            (None, Some(bytes), _) => Self::from_shared(&self.name, Arc::clone(bytes))?,
+            (None, None, Some(path)) if path.is_file() => Self::open(path)?,
+            _ => return Ok(None),
+        };
+        Ok(Some(again.with_companions(Arc::clone(&self.companions))))
     }
 
     fn from_reader(
@@ -161,18 +161,19 @@ impl Input {
             path,
             memory: None,
             frame: None,
-            companions: Vec::new(),
+            companions: Arc::default(),
             head,
             rest,
         })
     }
 
-    /// Adds the metadata files that belong to bytes in memory, in place of the files in a folder.
-    pub fn with_companions(self, companions: Vec<(String, Arc<[u8]>)>) -> Self {
+    /// Adds the files that were given together with bytes in memory, such as metadata and recordings of the other eye;
+    /// for a file, they are found in its folder. Many inputs can share one list.
+    pub fn with_companions(self, companions: Arc<[(String, Arc<[u8]>)]>) -> Self {
         Self { companions, ..self }
     }
 
-    /// What [`with_companions`](Self::with_companions) gave: names and contents.
+    /// The names and contents given to [`with_companions`](Self::with_companions).
     pub(crate) fn companions(&self) -> &[(String, Arc<[u8]>)] {
         &self.companions
     }
@@ -212,7 +213,7 @@ impl Input {
         }
     }
 
-    /// The whole content as text, for small files such as tables of costs.
+    /// The whole content as text, for small files such as cost tables.
     pub fn read_text(self) -> Result<String, ReadError> {
         let name = self.name.clone();
         let mut bytes = Vec::new();
@@ -239,7 +240,7 @@ impl Input {
 
     /// The content line by line.
     pub fn into_lines(self) -> Lines {
-        // Files of old Macintosh programs end their lines with only a carriage return.
+        // Files from classic Mac OS end their lines with a lone carriage return.
         let line_end = if self.head.contains(&b'\r') && !self.head.contains(&b'\n') {
             b'\r'
         } else {
@@ -260,13 +261,13 @@ impl Input {
 pub struct Head {
     /// The file's name as the user gave it.
     pub name: String,
-    /// Whether there are zero bytes, so that it cannot be text.
+    /// Whether it contains zero bytes, so that it cannot be text.
     pub binary: bool,
-    /// Whether the file has no more than this.
+    /// Whether this is the whole file.
     pub is_whole: bool,
     /// The very first bytes (after decompression), for formats that are recognised by a magic number.
     pub start: Vec<u8>,
-    /// The first lines, without line ends; a cut last line is left out.
+    /// The first lines, without line endings; an incomplete last line is left out.
     pub lines: Vec<String>,
 }
 
@@ -294,7 +295,7 @@ impl Head {
         self.first_line().is_empty()
     }
 
-    /// The lower-case extension, `.gz` apart.
+    /// The extension in lower case, ignoring `.gz`.
     pub fn extension(&self) -> String {
         let name = self.name.to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
@@ -320,12 +321,12 @@ impl Lines {
         &self.name
     }
 
-    /// The number of the line that was read last, from 1.
+    /// The number of the last line read, from 1.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The next line without its end, or `None` at the end of the file.
+    /// The next line without its line ending, or `None` at the end of the file.
     ///
     /// Not an `Iterator`: the line lives in a buffer that the next call overwrites.
     pub fn next_line(&mut self) -> Result<Option<Cow<'_, str>>, ReadError> {
@@ -357,13 +358,13 @@ impl Lines {
         self.reader
     }
 
-    /// An error at the line that was read last.
+    /// An error at the last line read.
     pub fn error(&self, problem: impl Into<String>) -> ReadError {
         ReadError::new(&self.name, problem).at_line(self.number)
     }
 }
 
-/// UTF-8, or else the code page of old Windows exports, in which every byte is valid.
+/// Decodes UTF-8, or else Windows-1252, the code page of old Windows exports, in which every byte is valid.
 pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -375,14 +376,14 @@ pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// `\n`, `\r\n` and lone `\r` all end a line.
+/// Splits text into lines, which end with `\n` or `\r\n`, or with a lone `\r` if the text has no `\n`.
 fn split_lines(text: &str) -> impl Iterator<Item = &str> {
     let old_mac = text.contains('\r') && !text.contains('\n');
     text.split(if old_mac { '\r' } else { '\n' })
         .map(|line| line.trim_end_matches('\r'))
 }
 
-/// UTF-16 is often written without a mark: then every other byte of Western text is zero.
+/// Recognises UTF-16 without a byte order mark: every other byte of Western text is zero.
 fn utf16_without_mark(start: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     let sample = &start[..start.len().min(64) & !1];
     let zeros = |parity: usize| {
@@ -401,7 +402,7 @@ fn utf16_without_mark(start: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     }
 }
 
-/// A file that breaks off or is damaged while it is being read.
+/// The error for a file that is truncated or damaged.
 pub(crate) fn cannot_read(name: &str, error: &io::Error) -> ReadError {
     let (problem, remedy) = match error.kind() {
         // The errors of a damaged or truncated gzip file.
@@ -422,7 +423,7 @@ pub(crate) fn cannot_read(name: &str, error: &io::Error) -> ReadError {
 fn cannot_open(name: &str, error: &io::Error) -> ReadError {
     let problem = match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_string(),
-        io::ErrorKind::PermissionDenied => "reading this file is not permitted".to_string(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_string(),
         _ => format!("cannot be opened: {error}"),
     };
     ReadError::new(name, problem)

@@ -4,9 +4,9 @@
 //! file ─▶ Input ─▶ Format (readers/) ─▶ Sink: fixations and samples ─▶ place to letter ─▶ runs ─▶ Cohort
 //!         bytes     rows                 in the file's coordinates      grid or AOI      raw gaze
 //! ```
-//! A detector of fixations, if asked for, comes before the letters instead of runs after them.
+//! A fixation detector, if requested, runs before points become letters and replaces the runs.
 //!
-//! Gaze stops here: what leaves this crate is letters, and fixations if the user wants to keep them.
+//! A cohort contains letters, and fixations if the user wants to keep them, but never raw gaze.
 
 mod aoi;
 mod aoi_column;
@@ -19,12 +19,12 @@ mod error;
 mod field;
 mod fixation_path;
 mod frame;
+mod grid_cell;
 mod groups;
 mod input;
 mod notes;
 mod observations;
 mod options;
-mod place;
 pub mod readers;
 mod rows;
 mod runs;
@@ -55,7 +55,7 @@ pub use options::{
 };
 pub use readers::is_bids_metadata;
 pub use rows::{Columns, Row, Rows, guess_delimiter, is_missing, parse_number};
-pub use settings::{DataKinds, Downsize, EncodeOptions, Outside, Placing, RunOptions, RunsBy};
+pub use settings::{DataKinds, Downsize, EncodeOptions, LetterMap, Outside, RunOptions, RunsBy};
 pub use sink::{Dropped, Fixation, Kind, Recording, RecordingId, Sample, Sink, Space, SpaceKind};
 pub use summary::{Assumption, ColumnRole, ColumnRoles, DetectedCount, FileSummary, Summary};
 pub use trace::{Trace, TracePoint, TracedRecording, trace_files};

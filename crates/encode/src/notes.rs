@@ -1,15 +1,15 @@
-//! What a user should know about everything that was encoded.
+//! Notes for the user about what was encoded.
 
 mod find;
 mod text;
 
 pub(crate) use find::notes;
-pub(crate) use text::counted;
+pub(crate) use text::pluralized;
 
 use crate::{Dropped, EncodeField, GroupsNotUsed};
 use serde::Serialize;
 
-/// Something that is not wrong, but that a user may not expect.
+/// Something that is not an error, but that a user may not expect.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "note", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -24,7 +24,7 @@ pub enum EncodeNote {
         /// How many.
         trials: u64,
     },
-    /// Gaze samples that are earlier than the one before them.
+    /// Gaze samples with an earlier time than the previous one.
     TimeBackwards {
         /// How many.
         rows: u64,
@@ -34,7 +34,7 @@ pub enum EncodeNote {
         /// How many.
         scanpaths: u64,
     },
-    /// Scanpaths whose fixations are not in the order of time and would overlap if they were sorted.
+    /// Scanpaths whose fixations are not in temporal order and would overlap if they were sorted.
     FixationsOverlap {
         /// How many.
         scanpaths: u64,
@@ -55,7 +55,7 @@ pub enum EncodeNote {
         /// Of how many.
         rows: u64,
     },
-    /// Nearly all points fall into one cell of the grid.
+    /// Nearly all points fall into one grid cell.
     OneCell {
         /// How many.
         points: u64,
@@ -71,13 +71,13 @@ pub enum EncodeNote {
         /// How many points were used.
         used: u64,
     },
-    /// Participants whose points lie outside the screen or in one cell, unlike those of the others.
+    /// Participants whose points lie outside the screen or in one grid cell, unlike those of the others.
     OddParticipants {
         /// How many.
         participants: usize,
         /// Of how many.
         of: usize,
-        /// The files with their recordings, where others have none.
+        /// The files that contain only their recordings.
         files: Vec<String>,
     },
     /// No scanpath has a letter.
@@ -87,7 +87,7 @@ pub enum EncodeNote {
         /// Why.
         cause: NoLetters,
     },
-    /// Files without a used row, while other files have some.
+    /// Files from which no row was used, although rows of other files were.
     FilesNotUsed {
         /// Their names, as the user gave them.
         files: Vec<String>,
@@ -106,7 +106,7 @@ pub enum EncodeNote {
         /// How many.
         stimuli: usize,
     },
-    /// A column that seems to have event labels, but in unknown words.
+    /// A column that seems to contain event labels, but with unknown words.
     LabelsNotUsed {
         /// Its name.
         column: String,
@@ -115,17 +115,17 @@ pub enum EncodeNote {
         /// How many more there are.
         more: usize,
     },
-    /// Labels of events that the user asked for and that do not occur in a file.
+    /// Event labels that the user asked for and that do not occur in a file.
     LabelsMissing {
         /// The labels.
         labels: Vec<String>,
     },
-    /// The recordings name groups of participants, which are not used.
+    /// Groups in the recordings that are not used.
     GroupsNotUsed {
         /// Why.
         reason: GroupsNotUsed,
     },
-    /// An option that changes nothing about these files.
+    /// An option without effect on these files.
     NoEffect {
         /// The option.
         field: EncodeField,
@@ -148,7 +148,7 @@ pub enum LikelyCause {
     VisualAngle,
     /// Many are below zero, as if counted from the centre.
     CentreOrigin,
-    /// None of these: the size of the screen or the unit.
+    /// None of the above: probably the size of the screen or the unit.
     SizeOrUnit,
 }
 
@@ -190,7 +190,7 @@ pub enum NoLetters {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoEffect {
-    /// The format of this name settles it.
+    /// The format of this name defines it.
     Format(String),
     /// All rows are fixations.
     OnlyFixations,
@@ -201,7 +201,7 @@ pub enum NoEffect {
 }
 
 impl EncodeNote {
-    /// Whether it says that the points of all files are not where they are expected.
+    /// Whether it says that the points of all files together are not where they are expected.
     pub(crate) fn is_about_all_places(&self) -> bool {
         matches!(
             self,
@@ -211,7 +211,7 @@ impl EncodeNote {
         )
     }
 
-    /// The fields of the options that could change it; [`Summary::fields_of`](crate::Summary::fields_of) leaves out those
+    /// The option fields that could change it; [`Summary::fields_of`](crate::Summary::fields_of) leaves out those
     /// without effect on the files.
     pub fn fields(&self) -> &'static [EncodeField] {
         match self {
@@ -236,7 +236,7 @@ impl EncodeNote {
             EncodeNote::MostlyOutside { .. }
             | EncodeNote::OneCell { .. }
             | EncodeNote::HalfEmpty { .. } => &[EncodeField::Units, EncodeField::Screen],
-            EncodeNote::MostlyLost { .. } => &[EncodeField::Eye, EncodeField::PlaceColumns],
+            EncodeNote::MostlyLost { .. } => &[EncodeField::Eye, EncodeField::CoordinateColumns],
             EncodeNote::NoLetters {
                 cause: NoLetters::ShortRuns { .. },
                 ..

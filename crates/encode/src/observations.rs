@@ -1,39 +1,39 @@
-//! What is counted while files are read, for the notes about everything.
+//! Counts made while files are read, on which the notes are based.
 
 use crate::fixation_path::RowOrder;
 use crate::{EncodeNote, Half, LikelyCause, Space, SpaceKind};
 use veilpath_metrics::Grid;
 
-/// Fewer rows say nothing about the whole.
+/// Fewer rows than this say nothing about the whole.
 pub(crate) const MIN_ROWS_FOR_NOTE: u64 = 20;
 
-/// Fewer points may well stay in one half of a screen.
+/// Fewer points than this may well lie in one half of a screen.
 const MIN_POINTS_FOR_HALVES: u64 = 100;
 
-/// Counts besides those of rows.
+/// Counts other than those of rows.
 #[derive(Debug, Default)]
 pub(crate) struct Observations {
     pub(crate) times: OutOfOrderRows,
     pub(crate) stimuli_without_area: usize,
-    pub(crate) places: Places,
+    pub(crate) points: PointCounts,
     pub(crate) odd_participants: Option<EncodeNote>,
 }
 
 /// Where the points of all files lie.
 #[derive(Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct PointCounts {
     /// Points by letter.
     letters: Vec<u64>,
     points: u64,
     below_zero: u64,
-    /// Points in coordinates that start in a corner, and those of them that lie there.
+    /// Points in coordinates whose origin is a corner, and how many of them lie exactly at that origin.
     from_corner: u64,
     at_corner: u64,
-    /// The smallest and the largest coordinate of points in pixels; `None` where no file has any.
+    /// The smallest and the largest coordinate of points in pixels; `None` if there are none.
     pixels: Option<(f64, f64)>,
 }
 
-impl Places {
+impl PointCounts {
     /// A point with finite coordinates.
     pub(crate) fn point(&mut self, space: &Space, x: f64, y: f64) {
         if space.left == 0.0 && (space.top == 0.0 || space.bottom == 0.0) {
@@ -41,8 +41,8 @@ impl Places {
             self.at_corner += u64::from(x == 0.0 && y == 0.0);
         }
         if space.kind == SpaceKind::Pixels {
-            let (least, most) = self.pixels.unwrap_or((f64::INFINITY, f64::NEG_INFINITY));
-            self.pixels = Some((least.min(x).min(y), most.max(x).max(y)));
+            let (min, max) = self.pixels.unwrap_or((f64::INFINITY, f64::NEG_INFINITY));
+            self.pixels = Some((min.min(x).min(y), max.max(x).max(y)));
             self.points += 1;
             self.below_zero += u64::from(x < 0.0 || y < 0.0);
         }
@@ -57,14 +57,14 @@ impl Places {
         self.letters[letter] += 1;
     }
 
-    /// A note if at least one point in twenty is the origin.
+    /// A note if at least one point in twenty is at the origin.
     pub(crate) fn at_origin(&self) -> Option<EncodeNote> {
         let (points, all) = (self.at_corner, self.from_corner);
         (all >= MIN_ROWS_FOR_NOTE && points * 20 >= all)
             .then_some(EncodeNote::ManyAtOrigin { points, all })
     }
 
-    /// A note if nearly all points are in one cell.
+    /// A note if nearly all points are in one grid cell.
     pub(crate) fn one_cell(&self) -> Option<EncodeNote> {
         let used: u64 = self.letters.iter().sum();
         let points = self.letters.iter().copied().max().unwrap_or(0);
@@ -96,11 +96,11 @@ impl Places {
 
     pub(crate) fn likely_cause(&self) -> LikelyCause {
         match self.pixels {
-            Some((least, most)) if least >= 0.0 && most <= 1.2 => LikelyCause::Fractions,
-            Some((least, most)) if least >= -1.2 && most <= 1.2 => LikelyCause::Centred,
-            Some((least, most)) if least >= 0.0 && most <= 100.0 => LikelyCause::Percent,
-            Some((least, most))
-                if least >= -60.0 && most <= 60.0 && self.below_zero * 4 > self.points =>
+            Some((min, max)) if min >= 0.0 && max <= 1.2 => LikelyCause::Fractions,
+            Some((min, max)) if min >= -1.2 && max <= 1.2 => LikelyCause::Centred,
+            Some((min, max)) if min >= 0.0 && max <= 100.0 => LikelyCause::Percent,
+            Some((min, max))
+                if min >= -60.0 && max <= 60.0 && self.below_zero * 4 > self.points =>
             {
                 LikelyCause::VisualAngle
             }
@@ -110,8 +110,9 @@ impl Places {
     }
 }
 
-/// The half of a row of bands that has nearly all points. The middle one of an odd number belongs to both halves,
-/// because a screen of half the size ends in it; points that are only there, in the centre, are in neither half.
+/// The half of the bands (grid columns or rows) that contains nearly all points. The middle band of an odd number
+/// belongs to both halves, because a screen of half the size ends in it. If nearly all points lie in the middle band,
+/// they are in neither half.
 fn half_of(bands: &[u64], [first, second]: [Half; 2]) -> Option<Half> {
     let all: u64 = bands.iter().sum();
     let middle = bands.len() / 2;
@@ -126,19 +127,19 @@ fn half_of(bands: &[u64], [first, second]: [Half; 2]) -> Option<Half> {
     }
 }
 
-/// Counts of scanpaths whose rows were not in the order of time.
+/// Counts of rows and scanpaths that were not in temporal order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OutOfOrderRows {
-    /// Gaze samples before the one before them.
+    /// Gaze samples with an earlier time than the previous one.
     pub(crate) backwards: u64,
     /// Scanpaths whose fixations were sorted.
     sorted: u64,
-    /// Scanpaths whose fixations were left in the order of their rows.
+    /// Scanpaths whose fixations were left in row order.
     overlapping: u64,
 }
 
 impl OutOfOrderRows {
-    /// One more recording of fixations.
+    /// Counts a fixation recording.
     pub(crate) fn count(&mut self, order: RowOrder) {
         match order {
             RowOrder::Kept => {}
@@ -147,7 +148,7 @@ impl OutOfOrderRows {
         }
     }
 
-    /// A note for each kind.
+    /// A note for each count above zero.
     pub(crate) fn notes(self) -> impl Iterator<Item = EncodeNote> {
         let Self {
             backwards,

@@ -1,4 +1,4 @@
-//! What the user may say about a file that does not describe itself.
+//! Options for reading files that do not describe themselves.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +9,30 @@ pub struct ReadOptions {
     pub screen: Option<(f64, f64)>,
     /// Width and height of the screen in centimetres, for visual angles.
     pub screen_cm: Option<(f64, f64)>,
-    /// From the eye to the screen in centimetres, for visual angles.
+    /// The distance from the eye to the screen in centimetres, for visual angles.
     pub distance_cm: Option<f64>,
-    /// The unit of coordinates, where the format leaves it open.
+    /// The unit of coordinates, if the format leaves it open.
     pub units: Option<CoordinateUnit>,
-    /// The unit of timestamps and durations, where the format leaves it open.
+    /// The unit of timestamps and durations, if the format leaves it open.
     pub time_unit: Option<TimeUnit>,
-    /// Flip the vertical axis, compared with the format's own rule.
+    /// Flip the vertical axis, relative to the format's convention.
     pub flip_y: bool,
-    /// Samples per second, where there are no timestamps.
+    /// Samples per second, if there are no timestamps or the file's rate is wrong.
     pub rate_hz: Option<f64>,
     /// Which eye of a binocular file.
     pub eye: Eye,
-    /// Read raw samples even where the file has fixations, or the other way round.
+    /// Read raw samples even if the file has fixations, or the other way round.
     pub rows: RowChoice,
-    /// Which events of a table whose rows have labels; `None` for fixations.
+    /// Which events to read from a table with event labels. `None` means fixations in a table of fixations, and all
+    /// rows in a table of samples.
     pub events: Option<EventChoice>,
-    /// A name for the participant of files that have one and do not name it.
+    /// The participant of files that have only one and do not name it.
     pub participant: Option<String>,
-    /// A name for the stimulus of files that have one and do not name it.
+    /// The stimulus of files that have only one and do not name it.
     pub stimulus: Option<String>,
     /// How to find participant and stimulus in file names.
     pub name_template: Option<NameTemplate>,
-    /// Other names for columns of generic tables, from our name (`x`, `y`, `duration`, …) to the file's.
+    /// The columns of generic tables, from our name (`x`, `y`, `duration`, …) to the file's.
     pub columns: BTreeMap<String, String>,
 }
 
@@ -86,7 +87,7 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// How many milliseconds one unit is.
+    /// The length of one unit in milliseconds.
     pub fn in_ms(self) -> f64 {
         match self {
             TimeUnit::Seconds => 1e3,
@@ -96,14 +97,14 @@ impl TimeUnit {
         }
     }
 
-    /// The unit of an abbreviation or a word.
+    /// Parses an abbreviation or a word.
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim().to_lowercase().as_str() {
             "s" | "sec" | "secs" | "second" | "seconds" => Some(TimeUnit::Seconds),
             "ms" | "msec" | "msecs" | "millisecond" | "milliseconds" => {
                 Some(TimeUnit::Milliseconds)
             }
-            // Two signs pass for the Greek letter.
+            // Both the micro sign and the Greek letter mu are in use.
             "us" | "µs" | "μs" | "usec" | "microsecond" | "microseconds" => {
                 Some(TimeUnit::Microseconds)
             }
@@ -126,7 +127,7 @@ impl TimeUnit {
 /// Which eye of a binocular file to take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Eye {
-    /// The left one where it is there, else the right one.
+    /// The left one if it was recorded, else the right one.
     #[default]
     Any,
     /// The left one.
@@ -138,7 +139,7 @@ pub enum Eye {
 /// Which rows to take from a file that has both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowChoice {
-    /// Fixations where there are any, else samples.
+    /// Fixations if there are any, else samples.
     #[default]
     Any,
     /// Fixations.
@@ -154,12 +155,12 @@ pub enum EventChoice {
     Fixations,
     /// All rows, whatever their label.
     All,
-    /// Rows with one of these labels, as the file spells them; upper and lower case do not count.
+    /// Rows with one of these labels, as the file spells them; case is ignored.
     Labels(Vec<String>),
 }
 
-/// A file name pattern such as `video{stimulus}_p{participant}`: the two words in braces match any text, `{}` text that
-/// does not matter, and everything else is literal. Extensions are ignored.
+/// A file name pattern such as `video{stimulus}_p{participant}`. The two words in braces match any text, `{}` matches
+/// text that is ignored, and everything else is literal. Extensions are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameTemplate {
     parts: Vec<Part>,
@@ -188,7 +189,7 @@ pub enum NameTemplateError {
     /// A brace is not closed.
     #[error("a {{ in the pattern is never closed")]
     Unclosed,
-    /// There is another word in braces.
+    /// There is an unknown word in braces.
     #[error("a pattern may contain {{participant}}, {{stimulus}} and {{}}, nothing else in braces")]
     UnknownWord,
     /// Nothing says where the first of two parts ends.
@@ -228,7 +229,7 @@ impl NameTemplate {
         Ok(Self { parts })
     }
 
-    /// Takes a file name without extension apart; `None` where it does not match.
+    /// Matches a file name without its extension; `None` if it does not fit the pattern.
     pub fn apply(&self, stem: &str) -> Option<NamesInFile> {
         let mut names = NamesInFile::default();
         let mut rest = stem;

@@ -1,4 +1,4 @@
-//! Tables: rows of delimited fields under a header, or of a frame in memory, with errors that name line and column.
+//! Reads tables row by row, from delimited text under a header or from a frame in memory. Errors name line and column.
 
 mod source;
 
@@ -7,10 +7,10 @@ use crate::{EncodeField, Head, Input, Lines, ReadError};
 use source::{Source, TextRows, split};
 use std::borrow::Cow;
 
-/// A table that is read row by row, in memory bounded by the longest line.
+/// A table that is read row by row, with memory bounded by the longest line.
 ///
-/// Quotes work within a line only: no tracker writes line breaks into fields, and an unclosed quote must not take in the
-/// rest of the file.
+/// A quoted field must end on its line: no tracker writes line breaks into fields, and an unclosed quote must not
+/// swallow the rest of the file.
 pub struct Rows {
     source: Source,
     columns: Columns,
@@ -22,7 +22,7 @@ pub struct Columns {
     file: String,
     line: u64,
     names: Vec<String>,
-    /// The kinds of a frame's values; the fields of a file are texts, and may be numbers.
+    /// The kinds of a frame's values; `None` for a file, whose fields are text that may be numbers.
     kinds: Option<Vec<ColumnKind>>,
 }
 
@@ -53,7 +53,7 @@ impl Rows {
             .with_remedy("expected a table with a header line"))
     }
 
-    /// A table whose header line has been read from `lines` already.
+    /// A table whose header line has already been read from `lines`.
     pub fn after_header(lines: Lines, header: &str, delimiter: u8) -> Self {
         let columns = Columns::of_header(lines.name(), lines.number(), header, delimiter);
         Self::with_names(lines, columns.names, delimiter)
@@ -73,7 +73,7 @@ impl Rows {
         }
     }
 
-    /// The same with another sign than `#` before comments.
+    /// Sets the character that starts a comment, in place of `#`.
     pub fn with_comments(mut self, comment: char) -> Self {
         if let Source::Text(rows) = &mut self.source {
             rows.comment = comment;
@@ -129,7 +129,7 @@ impl Columns {
         Self::of_header(&head.name, 1, header, guess_delimiter(header))
     }
 
-    /// Whether all of these columns are there, as [`Columns::find`] would find them.
+    /// Whether [`Columns::find`] finds all of these columns.
     pub fn has_all(&self, names: &[&str]) -> bool {
         names.iter().all(|name| self.find(&[name]).is_some())
     }
@@ -139,8 +139,8 @@ impl Columns {
         &self.names
     }
 
-    /// The column with one of these names, the first name that occurs. Upper and lower case, a unit in brackets after
-    /// the name and spaces around it are ignored.
+    /// The column with the first of these names that occurs. Case, spaces around the name and a unit in brackets after
+    /// it are ignored.
     pub fn find(&self, names: &[&str]) -> Option<usize> {
         names.iter().find_map(|wanted| {
             self.names
@@ -149,7 +149,7 @@ impl Columns {
         })
     }
 
-    /// Like [`Columns::find`], but a missing column is an error that lists what is there.
+    /// Like [`Columns::find`], but a missing column is an error that lists the columns.
     pub fn require(&self, names: &[&str]) -> Result<usize, ReadError> {
         self.find(names).ok_or_else(|| {
             self.error(format!("there is no column \"{}\"", names.join("\" or \"")))
@@ -161,14 +161,14 @@ impl Columns {
         })
     }
 
-    /// An error at the header, or at the whole file where the names are elsewhere.
+    /// An error at the header, or about the whole file if the names come from elsewhere.
     pub fn error(&self, problem: impl Into<String>) -> ReadError {
         ReadError::new(&self.file, problem).at_line(self.line)
     }
 
-    /// The names for an error's advice: "the columns are: …".
+    /// Lists the names for a remedy: "the columns are: …".
     pub fn listed(&self) -> String {
-        // If participants' data are in place of a header, they must not end up in a message.
+        // If participants' data are in place of a header, they must not appear in a message.
         if self
             .names
             .iter()
@@ -184,7 +184,7 @@ impl Columns {
         format!("the columns are: {}{more}", listed.join(", "))
     }
 
-    /// Refuses a column of a frame whose values cannot be numbers.
+    /// Rejects a column of a frame whose values cannot be numbers.
     pub(crate) fn require_numbers(&self, column: usize) -> Result<(), ReadError> {
         match self.kinds.as_ref().and_then(|kinds| kinds.get(column)) {
             None | Some(ColumnKind::Numbers) => Ok(()),
@@ -192,11 +192,11 @@ impl Columns {
         }
     }
 
-    /// Refuses a column of a frame whose values cannot be names or numbers.
+    /// Rejects a column of a frame whose values cannot be names or numbers.
     pub(crate) fn require_names(&self, column: usize) -> Result<(), ReadError> {
         match self.kinds.as_ref().and_then(|kinds| kinds.get(column)) {
             Some(kind @ ColumnKind::Other(_)) => {
-                Err(self.wrong_kind(column, kind, "texts or whole numbers"))
+                Err(self.wrong_kind(column, kind, "text or whole numbers"))
             }
             _ => Ok(()),
         }
@@ -235,14 +235,14 @@ impl<'a> Row<'a> {
     }
 
     /// [`Row::line`] in words: `line 7` of a file, `row 5` of a frame.
-    pub fn place(&self) -> String {
+    pub fn location(&self) -> String {
         match self.rows.source {
             Source::Text(_) => format!("line {}", self.line()),
             Source::Frame(_) => format!("row {}", self.line()),
         }
     }
 
-    /// A field's text without spaces around it; empty where the row is shorter.
+    /// A field's text without spaces around it; empty if the row is too short.
     pub fn text(&self, column: usize) -> &'a str {
         match &self.rows.source {
             Source::Text(rows) => rows.text(column),
@@ -263,8 +263,8 @@ impl<'a> Row<'a> {
         self.len() == 0
     }
 
-    /// A number, or `None` for the usual ways to say that there is none (empty, `NaN`, `.`, `n/a` and the like). A row
-    /// that is too short is an error: a truncated line must not pass for a lost sample.
+    /// A number, or `None` for the usual missing-value markers (empty, `NaN`, `.`, `n/a` and the like). A row that is
+    /// too short is an error: a truncated line must not pass for a lost sample.
     pub fn number_or_missing(&self, column: usize) -> Result<Option<f64>, ReadError> {
         if let Source::Frame(rows) = &self.rows.source {
             return rows.cursor.number(column).ok_or_else(|| {
@@ -295,7 +295,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A number that must be there.
+    /// A required number.
     pub fn number(&self, column: usize) -> Result<f64, ReadError> {
         self.number_or_missing(column)?.ok_or_else(|| {
             self.error(column, "this field is empty, but a number is needed")
@@ -338,14 +338,14 @@ impl<'a> Row<'a> {
 /// The delimiter of a header line; a comma if there is none. A space means any run of spaces.
 pub fn guess_delimiter(header: &str) -> u8 {
     let header = header.trim().as_bytes();
-    // Tabs first: a comma inside a tab-separated header is part of a name, and so is a space nearly everywhere.
+    // Tabs come first: a comma in a tab-separated header is part of a name. So is a space in nearly every header.
     [b'\t', b';', b',', b' ']
         .into_iter()
         .find(|delimiter| header.contains(delimiter))
         .unwrap_or(b',')
 }
 
-/// The usual ways to say that there is no value.
+/// Whether text is one of the usual missing-value markers.
 pub fn is_missing(text: &str) -> bool {
     [
         "",
@@ -363,7 +363,7 @@ pub fn is_missing(text: &str) -> bool {
     .any(|missing| text.eq_ignore_ascii_case(missing))
 }
 
-/// A number; with `decimal_comma` also one that is written `0,5`, as some locales export it.
+/// Parses a number; with `decimal_comma` also one such as `0,5`, as some locales write it.
 pub fn parse_number(text: &str, decimal_comma: bool) -> Option<f64> {
     text.parse().ok().or_else(|| {
         let swapped: Cow<'_, str> = if decimal_comma && text.matches(',').count() == 1 {

@@ -1,34 +1,34 @@
-//! The reduction of raw gaze to a scanpath.
+//! Reduces raw gaze to a scanpath.
 //!
 //! # The rule
-//! Every sample has a letter. Equal letters in a row are a *run*. Runs shorter than the minimum dwell (100 ms) are
-//! removed: they are too short for a fixation. What is left of a letter's run is downsized: one letter for each 100 ms,
-//! and at most three.
+//! Every sample has a letter. Consecutive equal letters form a *run*. Runs shorter than the minimum dwell (100 ms) are
+//! removed: they are too short for a fixation. Each remaining run is downsized to one letter per 100 ms, and at most
+//! three.
 //!
-//! # What the rule leaves open, and our answers
-//! - **How long a run lasts.** From its first sample to the end of its last. A sample ends where the next row begins,
-//!   whether that is a sample elsewhere or a lost one. Where no row follows within one and a half steps (rows are
-//!   missing, or the recording ends) a sample lasts one step. So a file that writes lost samples and one that leaves
-//!   them out give the same scanpath, and the jitter of timestamps is not lost.
-//! - **The step** is one over the sampling rate where that is known, else the median of the first 64 steps of the
-//!   recording. Without timestamps the rate must be known, and a run lasts its number of samples over the rate.
-//! - **Lost samples.** The eye is lost from the end of the last good sample to the next good one. Up to the longest gap
-//!   (75 ms) a run goes on if its letter does, and the gap counts as looked at: the eye was there before and after. A
-//!   longer gap ends the run at the last good sample. A point that is seen outside the stimulus or in no area is not
-//!   lost: the eye was elsewhere, and the run ends.
-//! - **Neighbours that become equal** when a short run between them is removed are one run with the sum of their
-//!   durations, before it is downsized: in the paper's words, the letters are then next to each other. The same goes
-//!   for the two sides of a long gap. So "at most three" is true of the result. Without merging, each run is downsized by
-//!   itself.
-//! - **Time that goes backwards** (a clock was reset, recordings were joined) ends the run like a long gap; it is counted
-//!   for the summary. A repeated timestamp adds no time. A sample without timestamp among others that have one comes one
-//!   step after the row before it.
-//! - **`RunsBy::Count`** takes the paper literally: timestamps do not count, a run is as long as its rows, and the
-//!   minimum dwell is N = round(rate · 100 ms) rows, at least one; a rate of 75 Hz gives N = 8.
-//! - **Rounding.** There is a tolerance of a ten-thousandth of the minimum dwell everywhere, so that twelve samples at
-//!   120 Hz are 100 ms, whether steps are written as 8.333 ms or summed up in floating point.
+//! # Details that the rule leaves open
+//! - **Run length.** A run lasts from its first sample to the end of its last. A sample ends where the next row begins,
+//!   whether that is a sample elsewhere or a lost one. If no row follows within one and a half steps (rows are missing,
+//!   or the recording ends), a sample lasts one step. So a file that contains lost samples and one that leaves them out
+//!   give the same scanpath, and the jitter of timestamps is preserved.
+//! - **The step** is one over the sampling rate if that is known, else the median of the recording's first 64 steps.
+//!   Without timestamps, the rate must be known, and a run lasts its number of samples divided by the rate.
+//! - **Lost samples.** A gap lasts from the end of the last good sample to the next good one. If it is no longer than
+//!   the longest gap (75 ms) and the letter is the same after it, the run continues and includes the gap: the eye was
+//!   there before and after. A longer gap ends the run at the last good sample. A point outside the stimulus or in no
+//!   area is not lost: the eye was elsewhere, and the run ends.
+//! - **Neighbours that become equal** when a short run between them is removed are merged into one run with the sum of
+//!   their durations, before downsizing: in the paper's words, the letters are then next to each other. The same
+//!   applies to the two sides of a long gap. So "at most three" is true of the result. Without merging, each run is
+//!   downsized separately.
+//! - **Time going backwards** (a clock was reset, or recordings were joined) ends the run like a long gap, and is
+//!   counted for the summary. A repeated timestamp adds no time. A sample without a timestamp, among others that have
+//!   one, comes one step after the previous row.
+//! - **`RunsBy::Count`** takes the paper literally: timestamps are ignored, a run is as long as its number of rows, and
+//!   the minimum dwell is N = round(rate · 100 ms) rows, at least one. A rate of 75 Hz gives N = 8.
+//! - **Rounding.** Comparisons have a tolerance of a ten-thousandth of the minimum dwell, so that twelve samples at 120
+//!   Hz are 100 ms, whether steps are written as 8.333 ms or summed up in floating point.
 //!
-//! Memory holds the scanpath and a bounded number of rows at the start, from which the step is found.
+//! Memory holds the scanpath and a bounded number of initial rows, from which the step is determined.
 
 use crate::{Downsize, RunOptions, RunsBy};
 
@@ -49,24 +49,26 @@ pub(crate) struct Reduced {
     pub(crate) letters: Vec<u16>,
     /// Runs that were too short.
     pub(crate) removed: u64,
-    /// Rows whose time is before that of the row before.
+    /// Rows with an earlier time than the previous row.
     pub(crate) backwards: u64,
 }
 
 /// Why a recording cannot be reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReductionError {
-    /// Neither timestamps nor a rate.
+    /// There are neither timestamps nor a rate.
     NoTime,
-    /// More letters than any scanpath has, for example because microseconds were taken for milliseconds
+    /// There are more letters than any scanpath has, for example because microseconds were taken for milliseconds
     /// without a cap.
     TooLong,
+    /// The shortest fixation has more samples than are buffered.
+    TooManySamples,
 }
 
-/// The longest scanpath that is built; longer ones would come from mistaken units.
+/// The longest scanpath that is built; a longer one would come from a wrong unit.
 pub(crate) const MAX_LETTERS: usize = 1 << 24;
 
-/// The tolerance, as a share of the minimum dwell.
+/// The tolerance, as a fraction of the minimum dwell.
 const TOLERANCE: f64 = 1e-4;
 
 /// The median is taken from this many steps …
@@ -82,14 +84,14 @@ pub(crate) struct RunEncoder {
     rate_hz: Option<f64>,
     stage: Stage,
     reduced: Reduced,
-    /// The run that may still be joined by an equal neighbour: letter and length.
+    /// The run that may still be merged with an equal neighbour: letter and length.
     pending: Option<(u16, f64)>,
     too_long: bool,
 }
 
 #[derive(Debug)]
 enum Stage {
-    /// The first rows wait until the step is known.
+    /// Buffers the first rows until the step is known.
     Waiting {
         rows: Vec<Row>,
         steps: usize,
@@ -107,7 +109,7 @@ struct Row {
 #[derive(Clone, Copy, Debug)]
 struct Track {
     timed: bool,
-    /// The distance of two rows.
+    /// The distance between two rows.
     step: f64,
     /// The length that makes a letter.
     unit: f64,
@@ -141,7 +143,7 @@ impl RunEncoder {
         }
     }
 
-    /// The next row.
+    /// Adds a row.
     pub(crate) fn push(&mut self, time_ms: Option<f64>, gaze: Gaze) {
         let row = Row {
             time: time_ms.filter(|time| time.is_finite()),
@@ -155,14 +157,14 @@ impl RunEncoder {
                 rows.push(row);
                 let known = self.rate_hz.is_some() && row.time.is_some();
                 if known || *steps == STEPS_FOR_MEDIAN || rows.len() == ROWS_FOR_MEDIAN {
-                    // A recording without any time fails at its end; it must not wait any longer here.
+                    // A recording without any time fails at its end; here it must only stop buffering.
                     let _ = self.start();
                 }
             }
         }
     }
 
-    /// The scanpath, when all rows have come.
+    /// Returns the scanpath, after the last row.
     pub(crate) fn finish(mut self) -> Result<Reduced, ReductionError> {
         if let Stage::Waiting { rows, .. } = &self.stage {
             if rows.is_empty() {
@@ -184,7 +186,7 @@ impl RunEncoder {
         Ok(self.reduced)
     }
 
-    /// Chooses how to measure and processes the rows that waited.
+    /// Chooses how to measure runs, and processes the buffered rows.
     fn start(&mut self) -> Result<(), ReductionError> {
         let Stage::Waiting { rows, .. } = &mut self.stage else {
             return Ok(());
@@ -247,7 +249,7 @@ impl RunEncoder {
         }
     }
 
-    /// Writes the waiting run's letters.
+    /// Writes the letters of the pending run.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a float-to-integer cast saturates
     fn flush(&mut self) {
         let (Some((letter, length)), Stage::Running(track)) = (self.pending.take(), &self.stage)
@@ -338,7 +340,7 @@ impl Track {
         }
     }
 
-    /// Ends the run; `next` is the row after it, where there is one that follows in time.
+    /// Ends the run; `next` is the time of the next row, if there is one that follows in time.
     fn close(&mut self, next: Option<f64>) -> Option<(u16, f64)> {
         let run = self.run.take()?;
         let end = run.end.unwrap_or_else(|| match next {
@@ -349,7 +351,7 @@ impl Track {
     }
 }
 
-/// A sample lasts until the next row; where rows are missing, one step.
+/// A sample lasts until the next row or, if rows are missing, one step.
 fn end_of_sample(sample: f64, next: f64, step: f64) -> f64 {
     if next - sample <= 1.5 * step {
         next
@@ -358,7 +360,7 @@ fn end_of_sample(sample: f64, next: f64, step: f64) -> f64 {
     }
 }
 
-/// The median of the steps forward; 0 where there are none.
+/// The median of the steps forward; 0 if there are none.
 pub(crate) fn median_step(times: impl Iterator<Item = Option<f64>> + Clone) -> f64 {
     let pairs = times.clone().zip(times.skip(1));
     let mut steps: Vec<f64> = pairs

@@ -1,6 +1,6 @@
-//! What the user decides about the encoding, and which decisions must be equal on both sides of a comparison.
+//! Encoding options, and which of them must be equal on both sides of a comparison.
 //!
-//! The paper leaves several questions open; each is an option here, and [`EncodeOptions::default`] is our answer.
+//! Each question that the paper leaves open is an option here; [`EncodeOptions::default`] is our answer.
 
 use crate::{Areas, DetectionOptions, Detector, EncodeField, ReadError};
 use std::collections::BTreeMap;
@@ -9,16 +9,16 @@ use veilpath_metrics::{Alphabet, Encoding, Grid, Notation};
 /// Stands in for a file name in errors about options.
 const OPTIONS: &str = "encoding options";
 
-/// How points of gaze become letters.
+/// How gaze points become letters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodeOptions {
     /// The meaning of the letters. Default: the cells of a 7×7 grid.
-    pub placing: Placing,
+    pub letter_map: LetterMap,
     /// What happens to points beyond the edge of the stimulus. Default: they are dropped.
     pub outside: Outside,
-    /// How fixations are found in raw gaze. Default: they are not; runs become letters.
+    /// How fixations are detected in raw gaze. Default: they are not; runs become letters.
     pub detection: DetectionOptions,
-    /// How raw gaze is reduced without a detector; fixations are not.
+    /// How raw gaze is reduced without a detector. It does not apply to fixations.
     pub runs: RunOptions,
     /// ScanMatch's temporal binning of fixations: a letter is repeated `round(duration / bin)` times. Default: off.
     pub bin_ms: Option<f64>,
@@ -27,7 +27,7 @@ pub struct EncodeOptions {
     pub matlab_compat: bool,
     /// Leave out recordings without a letter. Default: off, they are empty scanpaths.
     pub drop_empty: bool,
-    /// Keep the fixations that became letters, with places and times, beside them. Default: off.
+    /// Keep the fixations that became letters, with positions and times, alongside the letters. Default: off.
     pub keep_fixations: bool,
     /// How letters are written. Default: the shortest notation that can write all of them.
     pub alphabet: Option<Notation>,
@@ -37,15 +37,15 @@ pub struct EncodeOptions {
 
 /// The meaning of the letters.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Placing {
+pub enum LetterMap {
     /// The cells of a grid over the stimulus.
     Grid(Grid),
     /// Areas of interest, drawn in a file.
     AoiFile(Areas),
     /// The areas of interest that the tracker's software names in a column.
     AoiColumn {
-        /// The areas in the order of their letters; rows that name another count as in no area. `None` takes all names
-        /// that occur, sorted.
+        /// The areas in letter order; rows that name any other area count as in no area. `None` takes all names that
+        /// occur, sorted.
         names: Option<Vec<String>>,
     },
 }
@@ -63,16 +63,16 @@ pub enum Outside {
 /// How raw gaze is reduced to a scanpath; see the `runs` module for the rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunOptions {
-    /// Shorter runs of one letter are removed, and longer ones leave one letter per this time. Default: 100.
+    /// Runs shorter than this are removed, and longer ones become one letter per this duration. Default: 100.
     pub min_dwell_ms: f64,
     /// What happens to the remainder if a run is not a whole multiple of the minimum. Default: it is
     /// cut off.
     pub downsize: Downsize,
-    /// Whether neighbours that are equal after the removal of short runs become one. Default: yes.
+    /// Whether neighbours that are equal after the removal of short runs are merged. Default: yes.
     pub merge: bool,
-    /// The most letters that a run leaves. Default: 3.
+    /// The maximum number of letters per run. Default: 3.
     pub cap: Option<u32>,
-    /// The longest loss of the eye that does not end a run. Default: 75.
+    /// The longest gap of lost samples that does not end a run. Default: 75.
     pub max_gap_ms: f64,
     /// The measure of a run's length. Default: time.
     pub by: RunsBy,
@@ -93,7 +93,7 @@ pub enum Downsize {
 /// How a run's length is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RunsBy {
-    /// By timestamps where there are any, else by the number of samples over the rate.
+    /// By timestamps if there are any, else by the number of samples over the rate.
     #[default]
     Time,
     /// Only by the number of samples; the minimum dwell is a whole number of samples.
@@ -101,7 +101,7 @@ pub enum RunsBy {
 }
 
 impl EncodeOptions {
-    /// Whether the numbers make sense; the command line calls this before it opens any file.
+    /// Checks that the options make sense; the command line calls this before it opens any file.
     pub fn check(&self) -> Result<(), ReadError> {
         let refuse = |problem: &str, remedy: &str, field: EncodeField| {
             Err(ReadError::new(OPTIONS, problem)
@@ -140,7 +140,7 @@ impl EncodeOptions {
             );
         }
         self.detection.check()?;
-        if let Placing::AoiColumn { .. } = &self.placing
+        if let LetterMap::AoiColumn { .. } = &self.letter_map
             && self.detection.detector != Detector::Runs
         {
             return refuse(
@@ -149,7 +149,7 @@ impl EncodeOptions {
                 EncodeField::Detect,
             );
         }
-        if let Placing::AoiColumn { names: Some(names) } = &self.placing {
+        if let LetterMap::AoiColumn { names: Some(names) } = &self.letter_map {
             if names.is_empty() || names.iter().any(|name| name.trim().is_empty()) {
                 return refuse(
                     "the list of areas is empty or contains an empty name",
@@ -167,7 +167,7 @@ impl EncodeOptions {
                 );
             }
         }
-        match self.placing.known_letters() {
+        match self.letter_map.known_letters() {
             Some(letters) => self.alphabet_for(letters).map(|_| ()),
             None => Ok(()),
         }
@@ -176,9 +176,9 @@ impl EncodeOptions {
     /// The alphabet for this many cells or areas, in the notation that was asked for.
     pub(crate) fn alphabet_for(&self, letters: usize) -> Result<Alphabet, ReadError> {
         let size = u32::try_from(letters).unwrap_or(u32::MAX);
-        match (&self.placing, self.alphabet) {
-            (Placing::Grid(grid), Some(notation)) => Alphabet::on_grid(notation, grid),
-            (Placing::Grid(grid), None) => Alphabet::for_grid(grid),
+        match (&self.letter_map, self.alphabet) {
+            (LetterMap::Grid(grid), Some(notation)) => Alphabet::on_grid(notation, grid),
+            (LetterMap::Grid(grid), None) => Alphabet::for_grid(grid),
             (_, Some(notation)) => Alphabet::new(notation, size),
             (_, None) => Alphabet::for_cells(size),
         }
@@ -193,8 +193,8 @@ impl EncodeOptions {
     /// The settings that must be equal on both sides of a comparison.
     ///
     /// `areas` are the names behind the letters of an AOI encoding. Their outlines are not among the settings: two
-    /// institutions may have shown their stimuli at different places and sizes and still mean the same things. Nor is
-    /// the alphabet: it is a part of the cohort itself. Settings that had no effect are left out, so that binning
+    /// institutions may have shown their stimuli at different positions and sizes and still mean the same things. Nor
+    /// is the alphabet, which is part of the cohort itself. Settings without effect are left out, so that binning
     /// without fixations or a dwell without gaze cannot make two cohorts differ.
     pub(crate) fn encoding(&self, data: DataKinds, areas: &[String]) -> Encoding {
         let mut settings = BTreeMap::new();
@@ -202,8 +202,8 @@ impl EncodeOptions {
             settings.insert(name.to_string(), value);
         };
         set("data", data.name().into());
-        match &self.placing {
-            Placing::Grid(grid) => {
+        match &self.letter_map {
+            LetterMap::Grid(grid) => {
                 set("grid", grid.to_string());
                 set(
                     "outside",
@@ -214,7 +214,7 @@ impl EncodeOptions {
                     .into(),
                 );
             }
-            Placing::AoiFile(_) | Placing::AoiColumn { .. } => set("areas", listed(areas)),
+            LetterMap::AoiFile(_) | LetterMap::AoiColumn { .. } => set("areas", listed(areas)),
         }
         let detects = self.detection.detector != Detector::Runs;
         if data.gaze && detects {
@@ -262,13 +262,13 @@ impl RunsBy {
     }
 }
 
-impl Placing {
-    /// How many letters there are, where this is known before any file is read.
+impl LetterMap {
+    /// The number of letters, if it is known before any file is read.
     pub(crate) fn known_letters(&self) -> Option<usize> {
         match self {
-            Placing::Grid(grid) => Some(grid.cells() as usize),
-            Placing::AoiFile(areas) => Some(areas.names().len()),
-            Placing::AoiColumn { names } => names.as_ref().map(Vec::len),
+            LetterMap::Grid(grid) => Some(grid.cells() as usize),
+            LetterMap::AoiFile(areas) => Some(areas.names().len()),
+            LetterMap::AoiColumn { names } => names.as_ref().map(Vec::len),
         }
     }
 }
@@ -292,7 +292,7 @@ impl DataKinds {
     }
 }
 
-/// Names with commas between them, quoted where they hold a comma or quote themselves, so that the list is unambiguous.
+/// Joins names with commas, and quotes those that contain a comma or quote, so that the list is unambiguous.
 fn listed(names: &[String]) -> String {
     let quoted: Vec<String> = names
         .iter()
@@ -307,9 +307,9 @@ fn listed(names: &[String]) -> String {
     quoted.join(", ")
 }
 
-impl Default for Placing {
+impl Default for LetterMap {
     fn default() -> Self {
-        Placing::Grid(Grid::default())
+        LetterMap::Grid(Grid::default())
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a reader passes on: points in the file's own coordinates, recording by recording.
+//! The interface between readers and the encoder: points in the file's own coordinates, recording by recording.
 //!
 //! A reader knows its format and nothing about grids and letters; the sink knows nothing about formats. Every row of a
 //! file that is not a header, comment or blank line is reported exactly once, as a fixation, a sample or a drop, so
@@ -20,21 +20,26 @@ pub trait Sink {
     /// A gaze sample.
     fn sample(&mut self, recording: RecordingId, sample: Sample<'_>);
 
-    /// A row that carries no point of gaze.
+    /// A row without a gaze point.
     fn dropped(&mut self, reason: Dropped);
 
-    /// A row of an event that was not asked for, by the label that the file gives it.
+    /// A row of an event that was not requested, with the label that the file gives it.
     fn left_out(&mut self, label: &str);
 
-    /// Something that the file does not say and that was assumed, for the summary, with the options that change it.
+    /// An assumption about something that the file does not state, for the summary, with the options that change it.
     /// Repeating it is harmless.
     fn assumed(&mut self, assumption: &str, changed_by: &[EncodeField]);
 
     /// Something that the user may not expect, for the summary. A sink without a summary ignores it.
     fn note(&mut self, _note: EncodeNote) {}
 
+    /// Called for each line that a reader looks at before it reports any, so that the caller can stop it.
+    fn looked_at_line(&mut self) -> Result<(), ReadError> {
+        Ok(())
+    }
+
     /// Whether points are placed on the screen or stimulus, so that its size must be known.
-    fn places_points(&self) -> bool {
+    fn needs_surface(&self) -> bool {
         true
     }
 
@@ -50,7 +55,7 @@ pub trait Sink {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordingId(pub usize);
 
-/// One participant on one stimulus, and what its rows mean.
+/// One participant viewing one stimulus, and what the rows mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording<'a> {
     /// The participant.
@@ -59,7 +64,7 @@ pub struct Recording<'a> {
     pub stimulus: Option<&'a str>,
     /// The kind of rows.
     pub kind: Kind,
-    /// Where the stimulus lies in the file's coordinates; `None` where neither file nor user says, which is
+    /// Where the stimulus lies in the file's coordinates; `None` if neither the file nor the user says so, which is
     /// possible only with an AOI encoding.
     pub space: Option<Space>,
 }
@@ -91,21 +96,22 @@ pub struct Space {
     pub kind: SpaceKind,
 }
 
-/// The kinds of coordinates, as far as it matters for placing them.
+/// The kinds of coordinates, as far as placing points depends on them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SpaceKind {
-    /// Pixels, which lie in one cell of a grid as a whole.
+    /// Pixels, each of which lies in one grid cell as a whole.
     Pixels,
-    /// Parts of the stimulus.
+    /// Pixels from the centre of the screen, which may have fractions.
+    CentredPixels,
+    /// Fractions of the stimulus.
     Fractions,
-    /// Parts of a panorama, 360° by 180°.
+    /// Fractions of a panorama, 360° by 180°.
     PanoramaFractions,
-    /// x is an angle around a globe: what lies beyond one edge by less than a full turn wraps around to the
-    /// other.
+    /// x is an angle around a globe: a value beyond one edge by less than a full turn wraps around to the other.
     Globe,
     /// Degrees of visual angle from the centre of a screen, whose edges are in centimetres.
     VisualAngle {
-        /// From the eye to the screen, in centimetres.
+        /// The distance from the eye to the screen, in centimetres.
         distance_cm: f64,
     },
 }
@@ -138,12 +144,12 @@ impl Space {
         }
     }
 
-    /// Width by height; `None` where the coordinates do not tell.
+    /// Width divided by height; `None` if it is not known from the coordinates.
     pub fn aspect(&self) -> Option<f64> {
         let aspect = ((self.right - self.left) / (self.bottom - self.top)).abs();
         match self.kind {
             SpaceKind::PanoramaFractions => Some(2.0),
-            // Fractions always look square, so they do not tell the aspect.
+            // Fractions always look square, so they do not reveal the aspect.
             SpaceKind::Fractions if (aspect - 1.0).abs() < 1e-9 => None,
             _ => Some(aspect).filter(|aspect| aspect.is_finite()),
         }
@@ -157,7 +163,7 @@ impl Space {
         }
     }
 
-    /// From the centre of the screen, with y pointing up; `width` and `height` are those of the screen.
+    /// Coordinates from the centre of the screen, with y pointing up; `width` and `height` are those of the screen.
     pub fn centred(width: f64, height: f64) -> Self {
         Self {
             left: -width / 2.0,
@@ -165,6 +171,14 @@ impl Space {
             right: width / 2.0,
             bottom: -height / 2.0,
             kind: SpaceKind::Fractions,
+        }
+    }
+
+    /// Pixels from the centre of the screen, with y pointing up.
+    pub fn centred_pixels(width: f64, height: f64) -> Self {
+        Self {
+            kind: SpaceKind::CentredPixels,
+            ..Self::centred(width, height)
         }
     }
 
@@ -187,7 +201,7 @@ impl Space {
         }
     }
 
-    /// The same with y pointing the other way.
+    /// The same space with y pointing the other way.
     pub fn flipped(self) -> Self {
         Self {
             top: self.bottom,
@@ -196,7 +210,8 @@ impl Space {
         }
     }
 
-    /// A point in the coordinates of the edges. A visual angle becomes a place on the screen; behind the eye there is none.
+    /// Converts a point to the coordinates of the edges. A visual angle is projected onto the screen; at 90° or more it
+    /// becomes infinite.
     pub(crate) fn on_surface(&self, x: f64, y: f64) -> (f64, f64) {
         let SpaceKind::VisualAngle { distance_cm } = self.kind else {
             return (x, y);
@@ -259,15 +274,15 @@ pub enum Dropped {
     OtherEvent,
     /// The other eye of a binocular file.
     OtherEye,
-    /// A further row of a fixation that was counted already.
+    /// Another row of a fixation that is already counted.
     SameFixation,
     /// A duration below zero.
     NegativeDuration,
     /// A fixation while no stimulus was shown (calibration, pause).
     NoStimulus,
-    /// The first fixation of a recording, which ScanMatch's toolbox leaves out.
+    /// The first fixation of a recording, which the ScanMatch toolbox leaves out.
     FirstFixation,
-    /// A fixation of less than half a bin, which temporal binning makes disappear.
+    /// A fixation of less than half a bin, which temporal binning rounds to zero.
     TooShort,
 }
 

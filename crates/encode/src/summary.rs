@@ -1,7 +1,7 @@
 //! What was read, used and dropped.
 //!
-//! `rows_read = rows_used + dropped` holds for every file and for all. A row is used when it has a place; a gaze sample
-//! whose run turned out too short was used, and its run is counted in `removed_runs`.
+//! `rows_read = rows_used + dropped` holds for every file and for all together. A row is used if its point can be
+//! placed. A gaze sample whose run turns out too short still counts as used; its run is counted in `removed_runs`.
 
 use crate::readers::SupportedOptions;
 use crate::{DataKinds, Dropped, EncodeField, EncodeNote};
@@ -9,20 +9,20 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use veilpath_metrics::{Cohort, Fixations};
 
-/// Counts of the rows of all files. Its JSON keys are part of the command line's contract.
+/// Row counts of all files. The JSON keys are part of the command line's contract.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// The name of the files' format, or `mixed`.
     pub format: String,
     /// Data rows in all files.
     pub rows_read: u64,
-    /// Rows that have a place.
+    /// Rows whose point can be placed.
     pub rows_used: u64,
     /// The others, by reason.
     pub dropped: BTreeMap<Dropped, u64>,
     /// Scanpaths, empty ones included.
     pub scanpaths: usize,
-    /// Letters per scanpath; 0 where there is no scanpath.
+    /// Letters per scanpath; 0 if there is no scanpath.
     pub mean_length: f64,
     /// Letters of the shortest scanpath.
     pub min_length: usize,
@@ -30,33 +30,33 @@ pub struct Summary {
     pub max_length: usize,
     /// Scanpaths without a letter.
     pub empty: usize,
-    /// Recordings without a letter that are not among the scanpaths, because the user asked for it.
+    /// Recordings without a letter that were left out at the user's request.
     pub empty_left_out: usize,
     /// Different participants.
     pub participants: usize,
     /// Different stimuli.
     pub stimuli: usize,
-    /// Participants by group, where they have groups.
+    /// Participants by group, if they have groups.
     pub groups: BTreeMap<String, usize>,
     /// Runs of raw gaze that were shorter than the minimum dwell.
     pub removed_runs: u64,
-    /// Fixations that a detector found in raw gaze, where one was used.
+    /// Fixations that a detector found in raw gaze, if one was used.
     pub detected: Option<DetectedCount>,
-    /// Fixations that were kept beside the letters; `None` where they were not asked for.
+    /// Fixations that were kept alongside the letters; `None` if they were not requested.
     pub fixations_kept: Option<usize>,
     /// The kinds of rows.
     pub data: DataKinds,
-    /// Width by height of what was looked at, where it is known and the same for all recordings.
+    /// Width divided by height of what was looked at, if it is known and the same for all recordings.
     pub aspect: Option<f64>,
-    /// Rows of events that were not asked for, by their labels; they are among the dropped ones.
+    /// Rows of events that were not requested, by label; they are included in `dropped`.
     pub left_out: BTreeMap<String, u64>,
     /// Assumptions about any file.
     pub assumed: Vec<Assumption>,
     /// Notes about the whole cohort.
     pub notes: Vec<EncodeNote>,
-    /// The same for every file.
+    /// The counts of each file.
     pub files: Vec<FileSummary>,
-    /// The options that can change what is read from any of the files.
+    /// The options that affect how any of the files is read.
     #[serde(skip)]
     pub accepts: SupportedOptions,
 }
@@ -64,7 +64,7 @@ pub struct Summary {
 /// The findings of a detector.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DetectedCount {
-    /// The detector and its numbers, as in the header of a cohort file.
+    /// The detector and its parameters, as in the header of a cohort file.
     pub settings: BTreeMap<String, String>,
     /// How many fixations it found.
     pub fixations: u64,
@@ -72,22 +72,22 @@ pub struct DetectedCount {
     pub dropped: BTreeMap<Dropped, u64>,
 }
 
-/// Counts of the rows of one file.
+/// Row counts of one file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FileSummary {
     /// Its name as the user gave it.
     pub file: String,
     /// The name of its format.
     pub format: String,
-    /// The format's name for people.
+    /// The format's display name.
     pub title: String,
     /// Data rows.
     pub rows_read: u64,
-    /// Rows that have a place.
+    /// Rows whose point can be placed.
     pub rows_used: u64,
     /// The others, by reason.
     pub dropped: BTreeMap<Dropped, u64>,
-    /// Rows of events that were not asked for, by their labels.
+    /// Rows of events that were not requested, by label.
     pub left_out: BTreeMap<String, u64>,
     /// Assumptions about the file.
     pub assumed: Vec<Assumption>,
@@ -113,12 +113,12 @@ pub struct ColumnRole {
     pub column: String,
 }
 
-/// Something that a file does not say and that was assumed.
+/// An assumption about something that a file does not state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Assumption {
-    /// What.
+    /// What was assumed.
     pub text: String,
-    /// The fields of the options that change it.
+    /// The option fields that change it.
     pub changed_by: Vec<EncodeField>,
 }
 
@@ -158,7 +158,7 @@ impl FileSummary {
 }
 
 impl Summary {
-    /// The fields of the options that could change what a note is about, without those that the files' formats settle.
+    /// The option fields that could change what a note is about, without those that the files' formats define.
     pub fn fields_of(&self, note: &EncodeNote) -> Vec<EncodeField> {
         let fields = note.fields().iter().copied();
         fields.filter(|&field| self.accepts.has(field)).collect()

@@ -1,9 +1,9 @@
-//! From the coordinates of a file to those of a screen, for measures and detectors that need places and not letters.
+//! Maps file coordinates to screen coordinates, for metrics and detectors that need positions, not letters.
 
 use crate::{EncodeField, LengthUnit, ReadOptions, Space, SpaceKind};
 use veilpath_metrics::{Screen, ScreenUnit, ViewingGeometry};
 
-/// The user's settings of the screen.
+/// The user's screen settings.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Display {
     pixels: Option<(f64, f64)>,
@@ -18,18 +18,18 @@ pub(crate) struct Surface {
     screen: Screen,
 }
 
-/// Why points have no place on a screen.
+/// Why points cannot be mapped to a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoSurface {
-    /// Nothing says how large the screen is in pixels.
+    /// The size of the screen in pixels is unknown.
     NoSize,
-    /// The size in centimetres is known and not the distance, or the other way round.
+    /// Only one of the size in centimetres and the viewing distance is known.
     HalfViewing,
     /// Pixels cannot become degrees.
     NoViewing,
     /// Degrees cannot become pixels.
     NoPixels,
-    /// Places on a globe, where degrees differ in length.
+    /// Positions on a globe, where degrees differ in length.
     Panorama,
 }
 
@@ -97,14 +97,16 @@ impl NoSurface {
 }
 
 impl Surface {
-    /// The screen of a space: in degrees where its coordinates are angles, and else in pixels.
+    /// The screen of a space: in degrees if its coordinates are angles, else in pixels.
     pub(crate) fn new(space: &Space, display: &Display) -> Result<Self, NoSurface> {
         let size = (
             (space.right - space.left).abs(),
             (space.bottom - space.top).abs(),
         );
         let (unit, size, viewing) = match space.kind {
-            SpaceKind::Pixels => (ScreenUnit::Pixels, size, display.viewing()?),
+            SpaceKind::Pixels | SpaceKind::CentredPixels => {
+                (ScreenUnit::Pixels, size, display.viewing()?)
+            }
             SpaceKind::Fractions => {
                 let pixels = display.pixels.ok_or(NoSurface::NoSize)?;
                 (ScreenUnit::Pixels, pixels, display.viewing()?)
@@ -130,7 +132,7 @@ impl Surface {
         })
     }
 
-    /// Whether lengths of this unit can be measured.
+    /// Checks whether lengths in this unit can be measured.
     pub(crate) fn check_unit(&self, unit: LengthUnit) -> Result<(), NoSurface> {
         match (self.space.kind, unit) {
             (SpaceKind::Globe | SpaceKind::PanoramaFractions, _) => Err(NoSurface::Panorama),
@@ -143,8 +145,8 @@ impl Surface {
         }
     }
 
-    /// A point of the file for measuring lengths of this unit, which [`Surface::check_unit`] has allowed. Pixels become
-    /// degrees as in pymovements: both axes by themselves, from the middle of the middle pixel.
+    /// Converts a point of the file for measuring lengths in this unit, which [`Surface::check_unit`] has accepted.
+    /// Pixels become degrees as in pymovements: each axis separately, from the middle of the middle pixel.
     pub(crate) fn measured(&self, unit: LengthUnit, x: f64, y: f64) -> (f64, f64) {
         if let SpaceKind::VisualAngle { .. } = self.space.kind {
             return (x, y);
@@ -167,7 +169,7 @@ impl Surface {
         self.screen
     }
 
-    /// A point of the file on the screen.
+    /// Maps a point of the file to the screen.
     pub(crate) fn point(&self, x: f64, y: f64) -> (f64, f64) {
         let space = &self.space;
         let (width, height) = (self.screen.width(), self.screen.height());
@@ -192,8 +194,8 @@ impl Surface {
     }
 }
 
-/// How far a value lies from `start`, on a line from there to `end` that is `length` long. A change of the origin alone adds
-/// no rounding.
+/// The distance of a value from `start`, scaled so that `end` is at `length`. A change of the origin alone adds no
+/// rounding error.
 fn scaled_offset(value: f64, start: f64, end: f64, length: f64) -> f64 {
     let (distance, extent) = if end > start {
         (value - start, end - start)
@@ -228,8 +230,8 @@ mod tests {
         assert_eq!(point(&Space::unit(), 0.25, 0.5), (250.0, 250.0));
         assert_eq!(point(&Space::percent(), 25.0, 50.0), (250.0, 250.0));
         assert_eq!(point(&Space::centred(2.0, 2.0), -0.5, 0.0), (250.0, 250.0));
-        let pixels = Space::centred(1000.0, 500.0);
-        assert_eq!(point(&pixels, -499.9, 249.75), (500.0 - 499.9, 0.25));
+        let pixels = Space::centred_pixels(800.0, 600.0);
+        assert_eq!(point(&pixels, -399.9, 299.75), (400.0 - 399.9, 0.25));
         assert_eq!(point(&Space::panorama(), 0.5, 0.25), (180.0, 45.0));
         assert_eq!(point(&Space::globe(), -180.0, 90.0), (0.0, 0.0));
         assert_eq!(point(&Space::globe(), 190.0, -90.0), (10.0, 180.0));
@@ -259,6 +261,8 @@ mod tests {
         let screen = Space::pixels(800.0, 600.0);
         assert_eq!(refused(screen, half), Some(NoSurface::HalfViewing));
         assert_eq!(refused(screen, nothing), None);
+        let centred = Space::centred_pixels(800.0, 600.0);
+        assert_eq!(refused(centred, nothing), None);
         for (space, unit, expected) in [
             (screen, LengthUnit::Pixels, Ok(())),
             (screen, LengthUnit::Degrees, Err(NoSurface::NoViewing)),

@@ -1,4 +1,4 @@
-//! What a picture of recordings needs: where somebody looked, as parts of the stimulus.
+//! Gaze points for pictures of recordings, as fractions of the stimulus.
 
 use crate::encode::format_of;
 use crate::readers::FORMATS;
@@ -8,19 +8,19 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// The most points that are kept for a picture.
+/// The maximum number of points that are kept for a picture.
 const MAX_POINTS: usize = 4_000_000;
 
-/// The points of files, for a picture. It shows what participants looked at, so it must not leave this machine.
+/// The points of files, for a picture. They show what participants looked at, so they must not leave this machine.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
-    /// The recordings, in the order of the files.
+    /// The recordings, in file order.
     pub recordings: Vec<TracedRecording>,
     /// Points that were left out because there are too many.
     pub left_out: u64,
 }
 
-/// The points of one participant on one stimulus.
+/// The points of one participant viewing one stimulus.
 #[derive(Clone)]
 pub struct TracedRecording {
     /// The participant.
@@ -31,22 +31,22 @@ pub struct TracedRecording {
     pub is_fixations: bool,
     /// Where the stimulus is in the file's coordinates.
     pub space: Option<Space>,
-    /// The points that have a place, in the order of the file.
+    /// The points with a position, in file order.
     pub points: Vec<TracePoint>,
 }
 
 /// A point of a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TracePoint {
-    /// From the left edge, as a part of the width.
+    /// The distance from the left edge, as a fraction of the width.
     pub x: f64,
-    /// From the upper edge, as a part of the height.
+    /// The distance from the upper edge, as a fraction of the height.
     pub y: f64,
     /// How long a fixation lasted, in milliseconds, if the file says so.
     pub duration_ms: Option<f64>,
 }
 
-/// Shows no point.
+/// Shows only the number of points.
 impl std::fmt::Debug for TracedRecording {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "TracedRecording({})", self.points.len())
@@ -63,15 +63,15 @@ pub fn trace_files(
     for source in sources {
         let input = source.open(Default::default())?;
         let format = format_of(&input, (FORMATS, &crate::detect), format, read)?;
-        tracer.index.clear();
+        tracer.begin_file();
         format.read(input, read, &mut tracer)?;
     }
     Ok(tracer.trace)
 }
 
 impl Space {
-    /// A point of the stimulus, given as parts of its width and height, in the file's coordinates. The inverse of
-    /// [`Space::fraction`] of a point on the surface.
+    /// Converts a point, given as fractions of the stimulus' width and height, to the file's coordinates. The inverse
+    /// of [`Space::fraction`] of a point on the surface.
     pub fn at_fraction(&self, (x, y): (f64, f64)) -> (f64, f64) {
         let x = self.left + x * (self.right - self.left);
         let y = self.top + y * (self.bottom - self.top);
@@ -94,6 +94,12 @@ struct Tracer {
 }
 
 impl Tracer {
+    /// The same participant and stimulus in another file are another recording.
+    fn begin_file(&mut self) {
+        self.index.clear();
+        self.latest = None;
+    }
+
     fn push(&mut self, RecordingId(at): RecordingId, x: f64, y: f64, duration_ms: Option<f64>) {
         let Some(recording) = self.trace.recordings.get_mut(at) else {
             return;
@@ -189,6 +195,21 @@ mod tests {
         let places: Vec<_> = first.points.iter().map(|it| (it.x, it.y)).collect();
         assert_eq!(places, [(0.5, 0.25), (1.0, 0.0)]);
         assert_eq!(first.points[0].duration_ms, Some(200.0));
+    }
+
+    #[test]
+    fn the_same_names_in_another_file_are_another_recording() {
+        let table = |name: &str| {
+            let text = "participant,stimulus,x,y,duration\np,s,640,180,200\n";
+            Source::Open(Box::new(Input::from_bytes(name, text.into()).unwrap()))
+        };
+        let read = ReadOptions {
+            screen: Some((1280.0, 720.0)),
+            ..ReadOptions::default()
+        };
+        let trace = trace_files(vec![table("a.csv"), table("b.csv")], None, &read).unwrap();
+        let lengths: Vec<_> = trace.recordings.iter().map(|it| it.points.len()).collect();
+        assert_eq!(lengths, [1, 1]);
     }
 
     #[test]

@@ -265,7 +265,7 @@ fn testdata() -> PathBuf {
 fn collect(folder: &Path, files: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
     let entries: io::Result<Vec<_>> = std::fs::read_dir(folder)?.collect();
     let mut entries = entries?;
-    // The same order everywhere, so that the seed means the same.
+    // The same order everywhere, so that the seed gives the same damage.
     entries.sort_by_key(std::fs::DirEntry::path);
     for entry in entries {
         let path = entry.path();

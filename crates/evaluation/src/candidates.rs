@@ -1,4 +1,4 @@
-//! The paper's two figures about its random order: how many cells there are to choose from, and how many orders that allows.
+//! The paper's two figures on its random order: the number of candidate cells, and the number of orders that this allows.
 
 use crate::mean_and_deviation;
 use rand::SeedableRng;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use veilpath_protocol::candidate_counts;
 
-/// Steps at which the table shows the cumulative number, in addition to the last.
+/// Steps at which the table shows the cumulative number, in addition to the last step.
 const STEPS: [usize; 6] = [10, 46, 65, 100, 1_000, 10_000];
 
 /// The settings of a count.
@@ -15,7 +15,7 @@ const STEPS: [usize; 6] = [10, 46, 65, 100, 1_000, 10_000];
 pub struct Options {
     /// Lengths of both scanpaths.
     pub sizes: Vec<u32>,
-    /// Matrices to fill for each length.
+    /// The number of matrices to fill for each length.
     pub runs: u32,
     /// The seed of the random orders.
     pub seed: u64,
@@ -24,7 +24,7 @@ pub struct Options {
 /// The counts.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Matrices that were filled for each length.
+    /// The number of matrices filled for each length.
     pub runs: u32,
     /// The counts by length.
     pub sizes: Vec<Counts>,
@@ -35,11 +35,11 @@ pub struct Report {
 pub struct Counts {
     /// The length of both scanpaths.
     pub size: u32,
-    /// Cells to choose from at a step, on average.
+    /// The mean number of candidate cells at a step.
     pub mean_candidates: f64,
-    /// The standard deviation of that average between matrices.
+    /// The standard deviation of that mean between matrices.
     pub deviation: f64,
-    /// The base-2 logarithm of the number of orders after each step, on average.
+    /// The mean base-2 logarithm of the number of orders after each step.
     pub cumulative_log2: Vec<f64>,
 }
 
@@ -97,7 +97,7 @@ impl Report {
         serde_json::to_string(self)
     }
 
-    /// The report as text for people.
+    /// The report as human-readable text.
     pub fn table(&self) -> String {
         let mut text = format!(
             "candidates per step: mean of {} matrices (standard deviation); then log2 of the number of orders up to a step, as step: log2\n",

@@ -18,7 +18,7 @@ use veilpath_metrics::{
 use veilpath_protocol::{Engine, Outcome, PairRule, Spec, and_gates_per_cell};
 use veilpath_session::compare_on_loopback;
 
-/// The minimum number of comparisons when measuring the engine paillier: enough to keep a few batches in flight.
+/// The minimum number of comparisons for the `paillier` engine: enough to keep a few batches in flight.
 const MIN_COMPARISONS: f64 = 16.0;
 
 /// The settings of a measurement.
@@ -30,7 +30,7 @@ pub struct Options {
     pub scoring: Scoring,
     /// About how long to measure.
     pub seconds: f64,
-    /// Whether to measure GMP's powm in the same run, for the engine paillier.
+    /// Whether to measure GMP's powm in the same run, for the `paillier` engine.
     #[cfg(feature = "gmp")]
     pub gmp: bool,
 }
@@ -54,12 +54,12 @@ impl Scoring {
     }
 }
 
-/// An alphabet of this size, or of the paper's.
+/// An alphabet of this size; the default is the paper's size.
 pub fn alphabet(letters: Option<u32>) -> Result<Alphabet, Error> {
     Ok(Alphabet::for_cells(letters.unwrap_or(PAPER_LETTERS))?)
 }
 
-/// The screen of made-up fixations: 1920 × 1080 pixels, 53 × 30 cm, 60 cm away.
+/// The screen of synthetic fixations: 1920 × 1080 pixels, 53 × 30 cm, 60 cm away.
 pub fn screen() -> Result<Screen, Error> {
     let viewing = ViewingGeometry {
         width_cm: 53.0,
@@ -77,10 +77,10 @@ pub struct Report {
     pub engine: &'static str,
     /// The metric's name.
     pub metric: &'static str,
-    /// The size of the key, for the engine paillier.
+    /// The size of the key, for the `paillier` engine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_bits: Option<u32>,
-    /// AND gates of the circuit of one cell, for garbled circuits.
+    /// AND gates in the circuit of one cell, for garbled circuits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub and_gates_per_cell: Option<u64>,
     /// Costs of a cell.
@@ -94,7 +94,7 @@ pub struct Report {
 /// The cost of a cell, in seconds and bytes.
 #[derive(Clone, Debug, Serialize)]
 pub struct CellCost {
-    /// Cells that were timed.
+    /// The number of timed cells.
     pub cells: u64,
     /// The time for all of them.
     pub seconds: f64,
@@ -171,7 +171,7 @@ impl Report {
         serde_json::to_string(self)
     }
 
-    /// The report as text for people.
+    /// The report as human-readable text.
     pub fn table(&self) -> String {
         let mut text = String::new();
         let mut line = |name: &str, value: String| {
@@ -218,14 +218,14 @@ struct Shape {
 }
 
 impl Shape {
-    /// A short run, before one of this many seconds.
+    /// A short trial run before a run of this many seconds.
     fn trial(engine: Engine, seconds: f64) -> Self {
         match engine {
             Engine::Paillier(_) => Self {
                 scanpaths: [1, 4],
                 length: 16,
             },
-            // As long as the scanpaths of the paper's data, and enough of them that the start does not matter, where there is time.
+            // Scanpaths as long as those in the paper's data and, if there is time, enough of them that the start does not matter.
             _ => Self {
                 scanpaths: [if seconds < 0.5 { 4 } else { 20 }; 2],
                 length: 24,
@@ -252,16 +252,16 @@ pub(crate) fn measure_for(
     scoring: &Scoring,
     seconds: f64,
 ) -> Result<CellCost, Error> {
-    // A short run shows how many comparisons fill the time.
+    // A trial run shows how many comparisons fill the time.
     let trial = measure(engine, scoring, Shape::trial(engine, seconds))?;
     let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
-    let cells = cells_that_take(seconds, &trial, cores);
+    let cells = cells_in(seconds, &trial, cores);
     measure(engine, scoring, Shape::of(engine, seconds, cells))
 }
 
-/// About how many cells take this long. If all comparisons of the trial are done in one chunk, its middle takes almost no time; the
-/// own work of a party counts the whole run.
-fn cells_that_take(seconds: f64, trial: &CellCost, cores: f64) -> f64 {
+/// About how many cells take this long. If the trial's comparisons all fit in one chunk, its middle half takes almost no time, so
+/// each party's work in the whole run counts, too.
+fn cells_in(seconds: f64, trial: &CellCost, cores: f64) -> f64 {
     let own_work = f64::max(trial.host_seconds_per_cell, trial.join_seconds_per_cell);
     seconds / trial.seconds_per_cell.max(own_work / cores)
 }
@@ -282,8 +282,8 @@ fn measure(engine: Engine, scoring: &Scoring, shape: Shape) -> Result<CellCost, 
     let all_cells = (comparisons * shape.length * shape.length) as u64;
     let (host, join) = (PartyTimer::new(all_cells), PartyTimer::new(all_cells));
     let outcome: Outcome = compare_on_loopback(&spec, None, [&a, &b], [&host, &join])?;
-    // Garbled circuits and shares are computed in chunks of many cells, and timed only when a chunk is done. So the whole run
-    // counts.
+    // Garbled circuits and shares are computed in chunks of many cells, and timed only when a chunk is done. Therefore the whole
+    // run counts.
     let own_work = |timer: &PartyTimer, middle: &Span| match engine {
         Engine::Paillier(_) => middle.busy.as_secs_f64() / middle.cells as f64,
         _ => timer.busy().as_secs_f64() / all_cells as f64,
@@ -360,7 +360,7 @@ mod tests {
             join_seconds_per_cell: 4e-7,
             bytes_per_cell: 17.0,
         };
-        let cells = |seconds_per_cell| cells_that_take(2.0, &trial(seconds_per_cell), 2.0).round();
+        let cells = |seconds_per_cell| cells_in(2.0, &trial(seconds_per_cell), 2.0).round();
         assert_eq!(cells(1e-9), 1e7);
         assert_eq!(cells(1e-6), 2e6);
     }

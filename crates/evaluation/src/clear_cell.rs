@@ -11,7 +11,7 @@ use veilpath_metrics::{
     Comparison, Fixation, FixationComparison, Fixations, MetricError, Scanpath, Screen,
 };
 
-/// Scanpaths of each side.
+/// Scanpaths per side.
 const SCANPATHS: usize = 20;
 
 /// The settings of a measurement.
@@ -19,7 +19,7 @@ const SCANPATHS: usize = 20;
 pub struct Options {
     /// The metric and alphabet of a cell.
     pub scoring: Scoring,
-    /// Letters or fixations of a scanpath.
+    /// Letters or fixations per scanpath.
     pub length: usize,
     /// About how long to measure.
     pub seconds: f64,
@@ -32,15 +32,15 @@ pub struct Report {
     pub engine: &'static str,
     /// The metric's name.
     pub metric: &'static str,
-    /// Letters or fixations of a scanpath.
+    /// Letters or fixations per scanpath.
     pub length: usize,
-    /// Cells that were timed.
+    /// The number of timed cells.
     pub cells: u64,
     /// The time for all of them.
     pub seconds: f64,
-    /// The time for one.
+    /// The time for one cell.
     pub seconds_per_cell: f64,
-    /// Their number in a second.
+    /// Cells per second.
     pub cells_per_second: f64,
 }
 
@@ -49,7 +49,7 @@ pub fn run(options: &Options) -> Result<Report, Error> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let pool = pool.map_err(std::io::Error::other)?;
     let work = Work::new(options)?;
-    // The best of several rounds: others may use the machine.
+    // The best of several rounds, because other programs may use the machine.
     let mut best = f64::INFINITY;
     let cells = (SCANPATHS * SCANPATHS * options.length * options.length) as u64;
     let (mut rounds, start) = (0u64, Instant::now());
@@ -70,7 +70,7 @@ pub fn run(options: &Options) -> Result<Report, Error> {
     })
 }
 
-/// Scanpaths of both sides, and what compares them.
+/// The scanpaths of both sides, and how they are compared.
 enum Work {
     Letters(Box<Comparison>, [Vec<Scanpath>; 2]),
     Fixations(Box<FixationComparison>, [Vec<Fixations>; 2]),
@@ -131,7 +131,7 @@ impl Report {
         serde_json::to_string(self)
     }
 
-    /// The report as text for people.
+    /// The report as human-readable text.
     pub fn table(&self) -> String {
         let mut text = String::new();
         let mut line = |name: &str, value: String| {

@@ -16,10 +16,10 @@ pub enum Error {
     /// The metric does not fit the alphabet.
     #[error(transparent)]
     Metric(#[from] MetricError),
-    /// The screen of fixations makes no sense.
+    /// The screen is invalid.
     #[error(transparent)]
     Screen(#[from] ScreenError),
-    /// Fixations make no sense.
+    /// Fixations are invalid.
     #[error(transparent)]
     Fixations(#[from] FixationError),
     /// The two cohorts cannot be compared.
@@ -44,7 +44,7 @@ pub enum Error {
     /// A process of a measurement ended without an answer; it has printed the reason.
     #[error("{process} ended without an answer")]
     NoAnswer {
-        /// Which one.
+        /// The process.
         process: &'static str,
     },
     /// A folder or a file cannot be written.

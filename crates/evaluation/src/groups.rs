@@ -1,7 +1,7 @@
-//! How much longer answers about groups take than the scores that they are computed from.
+//! How much longer group answers take than the scores that they are computed from.
 //!
-//! Both sides run in this process and talk through memory. The time of the scores ends with the last matrix cell; the rest is the
-//! time of the answer.
+//! Both sides run in this process and communicate through memory. The time of the scores ends with the last matrix cell; the rest
+//! is the time of the answer.
 
 use crate::{Error, random_scanpath};
 use rand::SeedableRng;
@@ -22,23 +22,23 @@ pub struct Options {
     pub metrics: Vec<GroupMetric>,
     /// The grid of the letters.
     pub grid: Grid,
-    /// Permutations of the tests.
+    /// Permutations per test.
     pub permutations: u32,
-    /// Participants of each side, in two groups.
+    /// Participants per side, in two groups.
     pub participants: usize,
-    /// Stimuli that everybody has seen.
+    /// Stimuli that every participant has seen.
     pub stimuli: usize,
-    /// Letters of each scanpath.
+    /// Letters per scanpath.
     pub length: usize,
 }
 
-/// The default number of permutations, and the most.
+/// The default and the maximum number of permutations.
 pub const PERMUTATIONS: [u32; 2] = [
     GroupQuestion::DEFAULT_PERMUTATIONS,
     GroupQuestion::MAX_PERMUTATIONS,
 ];
 
-/// How many answers are measured.
+/// The number of answers that are measured.
 pub const QUESTIONS: usize = 5;
 
 /// The metrics that can be measured.
@@ -53,13 +53,13 @@ pub enum GroupMetric {
 /// The result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Participants of each side.
+    /// Participants per side.
     pub participants: usize,
     /// Stimuli.
     pub stimuli: usize,
-    /// Letters of each scanpath.
+    /// Letters per scanpath.
     pub length: usize,
-    /// Pairs that were compared for each answer.
+    /// Pairs compared for each answer.
     pub pairs: usize,
     /// One for each engine, metric and answer.
     pub rows: Vec<Row>,
@@ -105,7 +105,7 @@ impl GroupMetric {
     }
 }
 
-/// Notes when the last matrix cells were finished.
+/// Records when the last matrix cells were finished.
 struct LastCells(Mutex<Instant>);
 
 impl Observer for LastCells {
@@ -138,7 +138,7 @@ pub fn run(options: &Options, step: &mut dyn FnMut()) -> Result<Report, Error> {
     })
 }
 
-/// Both tests, and one of each other answer that takes more than local sums.
+/// Both tests, and one question of every other kind that needs more than local sums.
 fn questions(permutations: u32) -> [GroupQuestion; QUESTIONS] {
     [
         GroupQuestion::TestGroups {
@@ -179,7 +179,7 @@ fn measure(
     })
 }
 
-/// Random scanpaths; every other participant is in the same group.
+/// Random scanpaths; participants alternate between two groups.
 fn cohort(options: &Options, rng: &mut ChaCha20Rng) -> Result<Cohort, Error> {
     let alphabet = Alphabet::for_cells(options.grid.cells())?;
     let mut entries = Vec::new();
@@ -208,7 +208,7 @@ impl Report {
         serde_json::to_string(self)
     }
 
-    /// The report as text for people.
+    /// The report as human-readable text.
     pub fn table(&self) -> String {
         let mut text = format!(
             "{0} + {0} participants, {1} stimuli, {2} letters: {3} pairs; both sides on this machine\n\n",

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | [`cell`] | the time and traffic of one matrix cell |
 //! | [`candidates`] | the paper's random order of the cells |
-//! | [`groups`] | what answers about groups add to the time of the scores |
-//! | [`network`] | whole comparisons between two processes over connections of different speed |
+//! | [`groups`] | what group answers add to the time of the scores |
+//! | [`network`] | whole comparisons between two processes over connections with different rates and latencies |
 //! | [`paillier`] | the operations of the Paillier cryptosystem |
 //! | [`paper`] | the tables and figures of the paper's evaluation, next to the paper's own numbers |
 //! | `leakage` | what attacks on the engines reveal (feature `audit`) |
@@ -53,7 +53,7 @@ fn random_scanpath<R: rand::Rng>(alphabet: Alphabet, length: usize, rng: &mut R)
     Scanpath::new((0..length).map(letter).collect())
 }
 
-/// The mean and the standard deviation of a whole population.
+/// The mean and the population standard deviation.
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let count = values.len().max(1) as f64;
     let mean = values.iter().sum::<f64>() / count;

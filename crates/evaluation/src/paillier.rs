@@ -40,7 +40,7 @@ impl Report {
         serde_json::to_string_pretty(&self.0)
     }
 
-    /// The report as text for people.
+    /// The report as human-readable text.
     pub fn table(&self) -> String {
         let mut text = format!(
             "{:>5}  {:<9} {:<25} {:>14} {:>14} {:>10}\n",

@@ -16,7 +16,7 @@ pub(crate) struct PartyTimer {
 #[derive(Default)]
 struct Progress {
     cells: u64,
-    /// When a quarter of the cells was filled, and three quarters.
+    /// When a quarter and three quarters of the cells were filled.
     quarter: Option<Timestamp>,
     three_quarters: Option<Timestamp>,
 }
@@ -130,7 +130,7 @@ fn thread_time() -> Option<Duration> {
 /// The CPU time of all threads of this process, if the system reports it.
 pub(crate) fn process_time() -> Option<Duration> {
     let statistics = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The program's name can contain anything; user and system time are the 12th and 13th field after it.
+    // The program's name can contain any character; user and system time are the 12th and 13th fields after it.
     let mut fields = statistics.rsplit(')').next()?.split_whitespace().skip(11);
     let mut ticks = || fields.next()?.parse::<u64>().ok();
     Some(Duration::from_millis(10 * (ticks()? + ticks()?)))

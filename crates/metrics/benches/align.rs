@@ -1,7 +1,6 @@
-//! Cells per second of every kernel, compared with the textbook recurrence and the `rapidfuzz` crate.
+//! Matrix cells per second of every kernel, compared with the textbook recurrence and the `rapidfuzz` crate.
 //!
-//! One element of the throughput is one cell of the table of two scanpaths. All groups except the last run on one
-//! core.
+//! One throughput element is one matrix cell of a scanpath pair. All groups except the last run on one core.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -18,10 +17,10 @@ use veilpath_metrics::{
 
 /// Lengths of a short scanpath, a long one, and a whole session.
 const LENGTHS: [usize; 3] = [50, 300, 5000];
-/// The textbook's recurrences are not worth more than one length.
+/// The textbook recurrences run at this length only.
 const REFERENCE_LENGTH: usize = 300;
 
-/// The same letters in every run: a measured change is a change of the code.
+/// A fixed sequence of letters, so that a change in timing means a change in the code.
 struct Letters(u64);
 
 impl Letters {
@@ -55,7 +54,7 @@ fn needleman_wunsch(distance: Distance, gap: f64) -> Metric {
     }
 }
 
-/// Costs without any structure or common divisor, up to `most`.
+/// Arbitrary costs up to `most`, without structure or a common divisor.
 fn any_table(most: u16) -> Metric {
     let mut letters = Letters(5);
     let values = (0..49 * 49)
@@ -99,7 +98,7 @@ fn cells(a: &Scanpath, b: &Scanpath) -> Throughput {
     Throughput::Elements(a.len() as u64 * b.len() as u64)
 }
 
-/// One kernel at all lengths, and the textbook's recurrence at one.
+/// Benchmarks one kernel at all lengths, and the textbook recurrence at one.
 fn kernel(
     criterion: &mut Criterion,
     name: &str,
@@ -127,8 +126,8 @@ fn kernel(
 #[allow(clippy::cast_precision_loss)]
 fn textbook_integer(comparison: &Comparison, a: &Scanpath, b: &Scanpath) -> f64 {
     match comparison.model() {
-        Model::Global(model) => reference::least_cost(model, a, b) as f64,
-        Model::Local(model) => reference::greatest_score(model, a, b) as f64,
+        Model::Global(model) => reference::min_cost(model, a, b) as f64,
+        Model::Local(model) => reference::max_score(model, a, b) as f64,
         Model::Bottleneck(model) => {
             let rank = |x, y| f64::from(model.ranks.rank(x, y));
             reference::frechet_distance(a, b, rank)
@@ -144,7 +143,7 @@ fn textbook_integer(comparison: &Comparison, a: &Scanpath, b: &Scanpath) -> f64 
     }
 }
 
-/// The measures besides alignments, on letters.
+/// Letter measures other than alignments.
 fn measures(criterion: &mut Criterion) {
     let points = Points::Grid {
         grid: grid(),
@@ -269,7 +268,7 @@ fn batch(criterion: &mut Criterion) {
             });
         });
     }
-    // The crate's own one-to-many comparison on the same cores, as a reference for our batch.
+    // `rapidfuzz`'s own one-to-many comparison on the same cores, as a baseline for our batch.
     group.bench_function("Levenshtein by rapidfuzz", |bencher| {
         bencher.iter(|| {
             first

@@ -1,13 +1,14 @@
-//! Cells per second of the measures of fixations, and of those of letters that `align` does not have, beside slow definitions.
+//! Matrix cells per second of the fixation measures, and of the letter measures that `align` does not cover, compared
+//! with slow reference definitions.
 //!
-//! One element of the throughput is one cell of the table of two scanpaths. Everything runs on one core.
+//! One throughput element is one matrix cell of a scanpath pair. Everything runs on one core.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::cast_precision_loss)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::time::Duration;
-use veilpath_metrics::reference::{multimatch, places};
+use veilpath_metrics::reference::{multimatch, positions};
 use veilpath_metrics::{
     Alphabet, Comparison, Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Fixation,
     FixationComparison, Fixations, Frechet, Grid, Hausdorff, Metric, MultiMatch, MultiMatchOutput,
@@ -17,11 +18,11 @@ use veilpath_metrics::{
 
 /// Lengths of a short scanpath, a long one, and a whole session.
 const LENGTHS: [usize; 3] = [50, 300, 3000];
-/// The slow definitions are not worth more than one length.
+/// The slow definitions run at this length only.
 const REFERENCE_LENGTH: usize = 300;
 const SCREEN: (f64, f64) = (1280.0, 720.0);
 
-/// The same numbers in every run: a measured change is a change of the code.
+/// A fixed sequence of numbers, so that a change in timing means a change in the code.
 struct FixedRng(u64);
 
 impl FixedRng {
@@ -70,7 +71,7 @@ fn scasim(classes: Option<DurationClasses>) -> Metric {
     })
 }
 
-/// One measure of fixations at all lengths, and its slow definition at one.
+/// Benchmarks one fixation measure at all lengths, and its slow definition at one.
 fn fixations(
     criterion: &mut Criterion,
     name: &str,
@@ -105,16 +106,16 @@ fn measures_of_fixations(criterion: &mut Criterion) {
     });
     fixations(criterion, "dtw of fixations", dtw, |a, b| {
         let distance = |i: usize, j: usize| between(&a[i], &b[j]);
-        places::walk(a.len(), b.len(), distance, |before, here| before + here)
+        positions::walk(a.len(), b.len(), distance, |before, here| before + here)
     });
     let frechet = Metric::Frechet(Frechet { points });
     fixations(criterion, "frechet of fixations", frechet, |a, b| {
         let distance = |i: usize, j: usize| between(&a[i], &b[j]);
-        places::walk(a.len(), b.len(), distance, f64::max)
+        positions::walk(a.len(), b.len(), distance, f64::max)
     });
     let hausdorff = Metric::Hausdorff(Hausdorff { points });
     fixations(criterion, "hausdorff of fixations", hausdorff, |a, b| {
-        places::hausdorff(a.len(), b.len(), |i, j| between(&a[i], &b[j]))
+        positions::hausdorff(a.len(), b.len(), |i, j| between(&a[i], &b[j]))
     });
     for (name, outputs) in [
         ("crqa of fixations", CrqaOutput::ALL.to_vec()),
@@ -132,13 +133,13 @@ fn measures_of_fixations(criterion: &mut Criterion) {
         });
         fixations(criterion, name, crqa, |a, b| {
             let recurs = |i: usize, j: usize| between(&a[i], &b[j]) <= 100.0;
-            places::recurrence(a.len(), b.len(), 2, recurs).0.all as f64
+            positions::recurrence(a.len(), b.len(), 2, recurs).0.all as f64
         });
     }
     fixations(criterion, "scasim of fixations", scasim(None), |a, b| {
-        places::largest_reward(a.len(), b.len(), |i, j| {
+        positions::largest_reward(a.len(), b.len(), |i, j| {
             let (x, y) = (&a[i], &b[j]);
-            // Not the angle, but as much work.
+            // Not the real angle, but the same amount of work.
             x.duration.min(y.duration) * 0.83f64.powf((y.y - x.y).atan2(y.x - x.x))
         })
     });

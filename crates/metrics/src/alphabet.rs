@@ -9,7 +9,8 @@ use std::fmt;
 pub enum Notation {
     /// One letter per cell, `A…Z a…z`.
     Letters,
-    /// ScanMatch's two letters per cell, `aA…zZ`: on a grid, row and column; without one, the first counts 26s.
+    /// ScanMatch's two letters per cell, `aA…zZ`. On a grid they are row and column; without a grid, the first counts
+    /// in 26s.
     DoubleLetters,
     /// Cell numbers from 0, separated by spaces.
     Numbers,
@@ -18,7 +19,7 @@ pub enum Notation {
 }
 
 impl Notation {
-    /// The most cells that can be written.
+    /// The largest number of cells that this notation can write.
     pub fn capacity(self) -> u32 {
         match self {
             Notation::Letters => 52,
@@ -62,24 +63,26 @@ impl std::str::FromStr for Notation {
     }
 }
 
-/// A notation with the number of letters in use.
+/// A notation and the number of letters in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Alphabet {
     notation: Notation,
     size: u32,
-    /// Double letters: the second letter counts up to this (`RoiModulus` in the ScanMatch toolbox). Other notations do
-    /// not use it and store 26, so that equal alphabets compare equal.
+    /// For double letters: how many values the second letter takes (`RoiModulus` in the ScanMatch toolbox). Other
+    /// notations ignore it and store 26, so that equal alphabets compare equal.
     modulus: u16,
 }
 
-/// How many values one letter of a pair has, and the modulus of double letters without a grid.
+/// The number of values of one letter in a pair, and the modulus of double letters without a grid.
 const LATIN: u16 = 26;
 
-/// A string that is not a scanpath in its alphabet. The error names the place, and never shows the rest of the string.
+/// A string that is not a scanpath in its alphabet. The error gives the position and never shows the rest of the
+/// string.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct LetterError {
-    /// Which letter is invalid, from 1: a number or a pair of letters, where the notation has these.
+    /// The invalid letter, counted from 1. In notations with numbers or letter pairs, each of those counts as one
+    /// letter.
     pub position: usize,
     /// The problem at this position.
     pub problem: String,
@@ -88,7 +91,7 @@ pub struct LetterError {
 impl Alphabet {
     /// An alphabet of `size` letters. Fails if the size is 0 or more than the notation can write.
     ///
-    /// Double letters have the modulus 26; [`Alphabet::on_grid`] has that of a grid.
+    /// Double letters get the modulus 26; use [`Alphabet::on_grid`] for a grid's modulus.
     pub fn new(notation: Notation, size: u32) -> Result<Self, LetterError> {
         if size == 0 || size > notation.capacity() {
             return Err(LetterError {
@@ -116,8 +119,8 @@ impl Alphabet {
         }
     }
 
-    /// The cells of a grid in a notation. Double letters are a cell's row and column, as the ScanMatch toolbox writes them,
-    /// and so need a grid of at most 26 columns and 26 rows.
+    /// The cells of a grid in a notation. Double letters are a cell's row and column, as in the ScanMatch toolbox, so
+    /// the grid may have at most 26 columns and 26 rows.
     pub fn on_grid(notation: Notation, grid: &Grid) -> Result<Self, LetterError> {
         Self::new(notation, grid.cells())?.with_modulus(grid.columns())
     }
@@ -139,7 +142,7 @@ impl Alphabet {
         Self { size, ..*self }
     }
 
-    /// The same letters, with pairs whose second letter counts up to `modulus`. Other notations do not change.
+    /// The same alphabet, with `modulus` values for the second letter of a pair. Other notations are unchanged.
     pub fn with_modulus(self, modulus: u32) -> Result<Self, LetterError> {
         if self.notation != Notation::DoubleLetters {
             return Ok(self);
@@ -186,12 +189,12 @@ impl Alphabet {
         self.size
     }
 
-    /// What the second of two letters counts up to; `None` where a cell is not written as two letters.
+    /// The number of values of the second letter; `None` if a cell is not written as two letters.
     pub fn modulus(&self) -> Option<u32> {
         (self.notation == Notation::DoubleLetters).then_some(self.modulus.into())
     }
 
-    /// Reads a string. Errors name the position and not the letters around it.
+    /// Reads a string. Errors give the position, not the surrounding letters.
     pub fn parse(&self, text: &str) -> Result<Scanpath, LetterError> {
         match self.notation {
             Notation::Letters => self.parse_single(text, letter_index),
@@ -221,11 +224,12 @@ impl Alphabet {
         text
     }
 
-    /// Whether every letter of `scanpath` belongs to this alphabet; the position (from 0) of the first that does not.
+    /// Checks that every letter of `scanpath` belongs to this alphabet. The error is the position (from 0) of the first
+    /// that does not.
     pub fn check(&self, scanpath: &Scanpath) -> Result<(), usize> {
         let letters = scanpath.letters();
         let outside = |&letter: &u16| u32::from(letter) >= self.size;
-        // The largest letter is found by vector instructions; a search that may end at any letter is not.
+        // Finding the maximum vectorises; a search that can stop at any letter does not.
         if !letters.iter().max().is_some_and(outside) {
             return Ok(());
         }
@@ -346,11 +350,11 @@ impl fmt::Display for Alphabet {
     }
 }
 
-/// The word before the modulus of double letters in an alphabet's text.
+/// Precedes the modulus of double letters in an alphabet's text form.
 const MODULUS: &str = "modulus";
 
-/// Reads the [`Display`](fmt::Display) form. The size may be left out for the whole notation, and the modulus of double
-/// letters where it is 26.
+/// Reads the [`Display`](fmt::Display) form. The size may be omitted for the whole notation, and the modulus of double
+/// letters if it is 26.
 impl std::str::FromStr for Alphabet {
     type Err = LetterError;
 

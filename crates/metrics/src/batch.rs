@@ -1,33 +1,33 @@
-//! Many pairs on all cores.
+//! Compares many pairs on all cores.
 //!
-//! Pairs that share a scanpath are computed together, because preparing a scanpath for comparison can cost as much as
-//! comparing it. Such rows are split into tasks of similar work, and the largest tasks start first, so that a single
-//! huge pair does not start last.
+//! Pairs that share a scanpath are computed together, because preparing a scanpath can cost as much as comparing it.
+//! These rows are split into tasks of similar size. The largest tasks start first, so that a single huge pair does not
+//! start last.
 
 use crate::Scanpath;
 use crate::kernel::Row;
 use rayon::prelude::*;
 
-/// A task below this many cells is not worth the bookkeeping.
+/// Below this many matrix cells, a task is not worth the bookkeeping.
 const MIN_TASK_CELLS: u64 = 1 << 18;
-/// Tasks per thread: enough to level out differences in time that the number of matrix cells does not predict.
+/// Tasks per thread: enough to even out run times that the number of matrix cells does not predict.
 const TASKS_PER_THREAD: u64 = 16;
 
-/// The pairs to compute, as indices into two lists of scanpaths; all indices must exist.
+/// The pairs to compute, as indices into two lists of scanpaths. All indices must be in range.
 #[derive(Clone, Copy)]
 pub(crate) struct Batch<'a> {
     pub(crate) first: &'a [&'a Scanpath],
     pub(crate) second: &'a [&'a Scanpath],
     pub(crate) pairs: &'a [(usize, usize)],
-    /// Letters in the alphabet.
+    /// The size of the alphabet.
     pub(crate) letters: u32,
     /// Called with the number of finished matrix cells.
     pub(crate) progress: &'a (dyn Fn(u64) + Sync),
 }
 
 impl Batch<'_> {
-    /// Calls `compute` for rows of pairs. It reports each finished pair by its index in the row; results are in the
-    /// order of the pairs.
+    /// Calls `compute` for each row of pairs. `compute` reports each finished pair by its index in the row. Results are
+    /// in the order of the pairs.
     pub(crate) fn run<R: Send>(
         &self,
         compute: impl Fn(Row<'_>, &mut dyn FnMut(usize, R)) + Sync,
@@ -131,8 +131,9 @@ impl Batch<'_> {
     }
 }
 
-/// Puts the shorter scanpath along the lanes if the pair shares nothing: a strip of lanes takes about as many steps
-/// as the other scanpath has letters. Returns whether that is the first scanpath, and then both, lanes first.
+/// Orders two scanpaths so that the shorter lies along the lanes, for pairs that share no scanpath: a strip of lanes
+/// takes about as many steps as the other scanpath has letters. Returns whether the shorter is the first, then the
+/// shorter and the longer.
 pub(crate) fn shorter_first<'a>(
     first: &'a [u16],
     second: &'a [u16],

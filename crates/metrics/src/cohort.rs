@@ -1,4 +1,4 @@
-//! The scanpaths of one institution, and how they were made.
+//! One institution's scanpaths, and how they were encoded.
 
 use crate::{Alphabet, Fixations, Metric, Scanpath, Screen, VIEWING};
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,18 +8,18 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Entry {
     /// The participant.
     pub participant: String,
-    /// The participant's group, such as patients or controls; `None` if the file has no groups. Either all entries have one
-    /// or none has, and all entries of a participant have the same.
+    /// The participant's group, such as patients or controls; `None` if the file has no groups. Either all entries have
+    /// a group or none does, and all entries of a participant have the same one.
     pub group: Option<String>,
     /// The stimulus; `None` if the file has no stimuli.
     pub stimulus: Option<String>,
     /// The scanpath.
     pub scanpath: Scanpath,
-    /// The fixations that it was made from, where they were kept. Either all entries have them or none has.
+    /// The fixations that the scanpath was made from, if they were kept. Either all entries have them or none does.
     pub fixations: Option<Fixations>,
 }
 
-/// How scanpaths were made from gaze, as named settings. Two cohorts can be compared if theirs do not differ.
+/// How scanpaths were made from gaze data, as named settings. Two cohorts can be compared if these do not differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Encoding(pub BTreeMap<String, String>);
 
@@ -51,9 +51,9 @@ impl Encoding {
 /// All scanpaths of one institution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cohort {
-    /// The letters they are written in.
+    /// The alphabet of the scanpaths.
     pub alphabet: Alphabet,
-    /// How they were made.
+    /// How the scanpaths were encoded.
     pub encoding: Encoding,
     /// What the coordinates of fixations mean; `None` if no fixations were kept.
     pub screen: Option<Screen>,
@@ -62,8 +62,8 @@ pub struct Cohort {
 }
 
 impl Cohort {
-    /// How the cohort was made, for comparing two of them by a metric. Where fixations are compared, and not only letters, the
-    /// screen is among the settings, and its distance where the metric uses it.
+    /// The settings that must agree before a metric can compare two cohorts. If the metric compares fixations and not
+    /// only letters, they include the screen, and the viewing distance if the metric uses it.
     pub fn settings(&self, metric: &Metric) -> Encoding {
         let screen = self.screen.filter(|_| metric.compares_fixations());
         let mut screen = screen.map(|screen| screen.settings()).unwrap_or_default();
@@ -83,7 +83,7 @@ impl Cohort {
         self.entries.iter().any(|entry| entry.group.is_some())
     }
 
-    /// How many participants each group has, by its name.
+    /// The number of participants in each group, by group name.
     pub fn group_sizes(&self) -> BTreeMap<&str, usize> {
         let mut members: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for entry in &self.entries {

@@ -1,4 +1,4 @@
-//! A metric prepared for an alphabet: compare one pair, or many on all cores.
+//! A metric prepared for an alphabet: compares one pair, or many on all cores.
 
 mod kernels;
 
@@ -19,7 +19,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Checks that the metric's numbers make sense and fit the alphabet.
+    /// Fails if the metric's parameters are invalid or do not fit the alphabet.
     pub fn new(metric: Metric, alphabet: Alphabet) -> Result<Self, MetricError> {
         let model = metric.model(&alphabet)?;
         let kernels = Kernels::new(&metric, &model, alphabet.size());
@@ -65,7 +65,7 @@ impl Comparison {
         result
     }
 
-    /// The user's numbers for a raw result.
+    /// Converts a raw result to the user's numbers.
     pub fn read(&self, raw: i64, m: usize, n: usize) -> Result<PairScore, MetricError> {
         self.model
             .read_with_largest(raw, m, n, self.kernels.largest())
@@ -76,11 +76,11 @@ impl Comparison {
         u32::try_from(self.kernels.largest()).unwrap_or(0)
     }
 
-    /// Compares many pairs on all cores, in the order given. `progress` is called with the number of finished matrix
-    /// cells, from several threads.
+    /// Compares many pairs on all cores. Results are in the order of `pairs`. `progress` is called from several threads
+    /// with the number of finished matrix cells.
     ///
-    /// A pair has an index into `a` and one into `b`. If pairs cannot be compared, the error is that of the first
-    /// such pair, and nothing is computed.
+    /// Each pair is an index into `a` and one into `b`. If any pair cannot be compared, returns the error of the first
+    /// such pair and computes nothing.
     pub fn compare_pairs(
         &self,
         a: &[&Scanpath],
@@ -121,25 +121,26 @@ impl Comparison {
         Ok(())
     }
 
-    /// The error of [`Comparison::compare`] for the first pair that it refuses. Each scanpath is checked once.
+    /// Returns the error that [`Comparison::compare`] gives for the first pair it rejects. Each scanpath is checked
+    /// once.
     fn check_pairs(
         &self,
         a: &[&Scanpath],
         b: &[&Scanpath],
         pairs: &[(usize, usize)],
     ) -> Result<(), MetricError> {
-        let mut known = [vec![false; a.len()], vec![false; b.len()]];
+        let mut checked = [vec![false; a.len()], vec![false; b.len()]];
         for &(i, j) in pairs {
-            let [known_a, known_b] = &mut known;
-            let (first, known_first) = get(a, known_a, i)?;
-            let (second, known_second) = get(b, known_b, j)?;
+            let [checked_a, checked_b] = &mut checked;
+            let (first, first_checked) = get(a, checked_a, i)?;
+            let (second, second_checked) = get(b, checked_b, j)?;
             self.model.check_lengths(first.len(), second.len())?;
-            for (scanpath, known) in [(first, known_first), (second, known_second)] {
-                if !*known {
+            for (scanpath, checked) in [(first, first_checked), (second, second_checked)] {
+                if !*checked {
                     self.alphabet
                         .check(scanpath)
                         .map_err(|position| self.outside(position))?;
-                    *known = true;
+                    *checked = true;
                 }
             }
             self.model.check_score(first.len(), second.len())?;
@@ -173,11 +174,11 @@ impl fmt::Debug for Comparison {
 
 fn get<'a, 'k>(
     scanpaths: &[&'a Scanpath],
-    known: &'k mut [bool],
+    checked: &'k mut [bool],
     index: usize,
 ) -> Result<(&'a Scanpath, &'k mut bool), MetricError> {
-    match (scanpaths.get(index), known.get_mut(index)) {
-        (Some(scanpath), Some(known)) => Ok((scanpath, known)),
+    match (scanpaths.get(index), checked.get_mut(index)) {
+        (Some(scanpath), Some(checked)) => Ok((scanpath, checked)),
         _ => Err(MetricError::NoSuchScanpath {
             index,
             count: scanpaths.len(),

@@ -1,4 +1,4 @@
-//! What can be wrong with a metric and its numbers.
+//! Errors in a metric and its parameters.
 
 /// A metric that cannot be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -6,25 +6,25 @@ pub enum MetricError {
     /// A cost, penalty or radius below zero.
     #[error("the {name} is {value}, but must be 0 or more")]
     Negative {
-        /// Which number.
+        /// The parameter's name.
         name: &'static str,
         /// Its value.
         value: f64,
     },
-    /// A cost that is not a number, or infinite.
+    /// A cost that is NaN or infinite.
     #[error("the {name} is not a finite number")]
     NotFinite {
-        /// Which number.
+        /// The parameter's name.
         name: &'static str,
     },
-    /// A cost that does not fit after scaling.
+    /// A cost that is out of range after scaling.
     #[error(
         "the {name} {value} is too large: multiplied by the scale {scale} it must not exceed {max}; choose {}",
         if *scale > 1.0 { "a smaller scale" } else { "smaller numbers" },
         max = crate::MAX_COST
     )]
     TooLarge {
-        /// Which number.
+        /// The parameter's name.
         name: &'static str,
         /// Its value.
         value: f64,
@@ -37,7 +37,7 @@ pub enum MetricError {
         /// The value given.
         scale: f64,
     },
-    /// A precision that is invalid, or that no scale reaches.
+    /// A precision that is invalid or that no scale achieves.
     #[error("the precision is {precision}, but must be at least {min} and below 1; a gap score far below zero needs a larger one", min = crate::scanmatch::MIN_PRECISION)]
     Precision {
         /// The value given.
@@ -59,7 +59,7 @@ pub enum MetricError {
         /// The value given.
         threshold: f64,
     },
-    /// A threshold that all pairs meet, or no pair.
+    /// A threshold that every pair meets, or none does.
     #[error("a threshold of {threshold} gives the same answer for every pair: {reason}")]
     TrivialThreshold {
         /// The value given.
@@ -67,7 +67,7 @@ pub enum MetricError {
         /// Why.
         reason: &'static str,
     },
-    /// A score that is divided by a length cannot be computed without the length.
+    /// A score that is divided by a length, which is hidden.
     #[error("the score depends on the lengths of scanpaths, which are hidden")]
     NeedsLengths,
     /// The score is divided by the length of the longer scanpath.
@@ -81,7 +81,7 @@ pub enum MetricError {
         /// The metric.
         metric: &'static str,
     },
-    /// A raw result of a measure that is computed in the clear only.
+    /// A raw result was requested for a measure that is computed in the clear only.
     #[error("this measure is not computed in integers")]
     NoIntegers,
     /// A modulator outside 0 to 1.
@@ -90,7 +90,7 @@ pub enum MetricError {
         /// The value given.
         modulator: f64,
     },
-    /// A view without a positive distance or size.
+    /// A viewing geometry without a positive distance or size.
     #[error("the viewing distance and the size of a pixel must be finite numbers above 0")]
     View,
     /// A screen without a size, or too many grid cells or duration classes.
@@ -98,34 +98,34 @@ pub enum MetricError {
         "fixations are rounded to at most {max} cells of a grid over the screen, and to at most 65536 combinations of a cell and a duration", max = crate::MAX_CELLS
     )]
     Classes,
-    /// Duration classes in another order.
+    /// Duration classes that are not in ascending order.
     #[error("the durations to round to must be in ascending order, each once")]
     DurationOrder,
-    /// A measure of fixations, for a cohort that has only letters.
+    /// A fixation measure on a cohort that has only letters.
     #[error("{metric} compares fixations, but there are only letters")]
     NeedsFixations {
         /// The metric.
         metric: &'static str,
     },
-    /// A raw result beyond all ranks.
+    /// A raw result above the largest rank.
     #[error("no distance has this rank")]
     NoSuchRank,
-    /// An invalid shortest line.
+    /// A minimum line length out of range.
     #[error("the shortest line has {line} points, but must have 2 to {max}", max = crate::measures::MAX_LINE)]
     Line {
         /// The value given.
         line: u32,
     },
-    /// An invalid window.
+    /// A window out of range.
     #[error("the window has {window} letters, but must have 1 to {max}", max = crate::measures::MAX_WINDOW)]
     Window {
         /// The value given.
         window: u32,
     },
-    /// No outputs, or the same twice.
+    /// No outputs, or a duplicate.
     #[error("name at least one output, and none twice")]
     Outputs,
-    /// A threshold for several outputs, or for one that may be undefined.
+    /// A threshold for several outputs, or for one that can be undefined.
     #[error("a threshold needs one output that is defined for every pair")]
     OneOutput,
     /// Outputs that do not fit into one raw result.
@@ -133,10 +133,10 @@ pub enum MetricError {
         "the numbers of a pair take {bits} bits together, but private engines reveal at most 63; ask for fewer numbers, or leave out very long scanpaths"
     )]
     TooManyBits {
-        /// How many.
+        /// The bits they need.
         bits: u32,
     },
-    /// A grid with fewer cells than the alphabet has letters in use.
+    /// A grid with fewer cells than the alphabet has letters.
     #[error("the alphabet \"{alphabet}\" does not fit a {grid} grid of {cells} cells")]
     GridTooSmall {
         /// The alphabet's name and size.
@@ -151,7 +151,7 @@ pub enum MetricError {
         "the substitution table has {table} rows, but the alphabet \"{alphabet}\" has more letters"
     )]
     TableTooSmall {
-        /// Rows of the table.
+        /// The number of rows of the table.
         table: u32,
         /// The alphabet's name and size.
         alphabet: String,
@@ -170,12 +170,12 @@ pub enum MetricError {
         /// The alphabet's name and size.
         alphabet: String,
     },
-    /// A pair that refers to a scanpath which does not exist.
+    /// A pair that refers to a scanpath that does not exist.
     #[error("a pair refers to scanpath {index}, but there are {count} (counted from 0)")]
     NoSuchScanpath {
         /// The index in the pair.
         index: usize,
-        /// How many scanpaths there are on that side.
+        /// The number of scanpaths on that side.
         count: usize,
     },
 }

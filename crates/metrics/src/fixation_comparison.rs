@@ -1,4 +1,4 @@
-//! A measure of fixations, with their own coordinates and durations: compare one pair, or many on all cores.
+//! A measure of fixations with their original coordinates and durations: compares one pair, or many on all cores.
 
 use crate::kernel::recurrence;
 use crate::measures::{
@@ -12,7 +12,7 @@ use crate::{
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// A metric that [needs fixations](Metric::needs_fixations), with the screen that they were on.
+/// A metric that [needs fixations](Metric::needs_fixations), with the screen they were recorded on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FixationComparison {
     metric: Metric,
@@ -29,7 +29,7 @@ enum Prepared {
 }
 
 impl FixationComparison {
-    /// Checks that the metric's numbers make sense.
+    /// Fails if the metric's parameters are invalid.
     pub fn new(metric: Metric, screen: Screen) -> Result<Self, MetricError> {
         if !metric.needs_fixations() {
             let metric = metric.name();
@@ -76,7 +76,7 @@ impl FixationComparison {
         }
     }
 
-    /// Compares two scanpaths of these lengths, which have been checked.
+    /// Compares two prepared scanpaths, whose lengths have been checked.
     fn compare_prepared(
         &self,
         a: &Prepared,
@@ -133,8 +133,8 @@ impl FixationComparison {
         })
     }
 
-    /// Compares many pairs on all cores, in the order given; a pair has an index into `a` and one into `b`. `progress` is
-    /// called with the number of finished matrix cells, from several threads.
+    /// Compares many pairs on all cores. Results are in the order of `pairs`; each pair is an index into `a` and one
+    /// into `b`. `progress` is called from several threads with the number of finished matrix cells.
     pub fn compare_pairs(
         &self,
         a: &[&Fixations],
@@ -154,7 +154,7 @@ impl FixationComparison {
         pairs.par_iter().map(compare).collect()
     }
 
-    /// Prepares the scanpaths with these indices; those that do not exist are left out.
+    /// Prepares the scanpaths with these indices. Indices out of range are ignored.
     fn prepare_used(
         &self,
         all: &[&Fixations],
@@ -171,7 +171,7 @@ impl FixationComparison {
     }
 }
 
-/// A scanpath, prepared and original.
+/// Looks up a scanpath, prepared and original.
 fn get<'a>(
     prepared: &'a [Option<Prepared>],
     all: &[&'a Fixations],

@@ -1,4 +1,4 @@
-//! Fixations with places and times, for measures that need more than letters.
+//! Fixations with positions and times, for measures that need more than letters.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,27 +7,28 @@ use std::sync::Arc;
 /// One fixation.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Fixation {
-    /// From the left edge, in the unit of the cohort's [`Screen`].
+    /// Distance from the left edge, in the unit of the cohort's [`Screen`].
     pub x: f64,
-    /// From the upper edge, in the same unit.
+    /// Distance from the upper edge, in the same unit.
     pub y: f64,
-    /// When it started, in milliseconds, where this is known.
+    /// The start time in milliseconds, if known.
     pub start: Option<f64>,
-    /// How long it lasted, in milliseconds.
+    /// The duration in milliseconds.
     pub duration: f64,
 }
 
-/// The fixations of one participant on one stimulus, in the order of time. All numbers are finite, and no duration is negative.
+/// One participant's fixations on one stimulus, in chronological order. All numbers are finite and no duration is
+/// negative.
 ///
-/// A clone shares them. The `Debug` form shows only their number, so that a log or an assertion never prints what somebody
+/// Clones share the data. The `Debug` form shows only the count, so that logs and assertions never print what somebody
 /// looked at.
 #[derive(Clone, PartialEq, Default)]
 pub struct Fixations(Arc<[Fixation]>);
 
-/// Why numbers are not a fixation.
+/// Why a list of numbers is not a valid list of fixations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FixationError {
-    /// A coordinate, start or duration that is not a number, or infinite.
+    /// A coordinate, start or duration that is NaN or infinite.
     #[error("fixation {position} has a number that is not finite")]
     NotFinite {
         /// Its position, from 1.
@@ -72,13 +73,13 @@ impl Fixations {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Finite numbers are equal to themselves.
+/// All numbers are finite, so `PartialEq` is an equivalence relation.
 impl Eq for Fixations {}
 
 impl fmt::Debug for Fixations {
@@ -94,7 +95,7 @@ impl fmt::Debug for Fixation {
     }
 }
 
-/// What the coordinates of fixations mean: x to the right and y down from the upper left corner of a screen or stimulus.
+/// The coordinate system of fixations: x to the right and y down, from the upper left corner of a screen or stimulus.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Screen {
     unit: ScreenUnit,
@@ -112,24 +113,24 @@ pub enum ScreenUnit {
     Degrees,
 }
 
-/// Where a screen was, so that lengths on it become visual angles.
+/// The size and distance of a screen, for converting lengths on it to visual angles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ViewingGeometry {
     /// Width of the screen in centimetres.
     pub width_cm: f64,
     /// Its height in centimetres.
     pub height_cm: f64,
-    /// From the eye to its centre, in centimetres.
+    /// The distance from the eye to its centre, in centimetres.
     pub distance_cm: f64,
 }
 
-/// A screen that makes no sense.
+/// An invalid screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScreenError {
     /// A size or distance that is not a finite number above zero.
     #[error("the size of the screen and the viewing distance must be finite numbers above 0")]
     Size,
-    /// A setting that [`Screen::settings`] would not write.
+    /// A setting that is not in the form that [`Screen::settings`] writes.
     #[error("the setting \"{setting}\" must look like \"{}\"", example(setting))]
     Form {
         /// Its name.
@@ -181,7 +182,7 @@ impl Screen {
         self.height
     }
 
-    /// Its size in centimetres and its distance, where these are known.
+    /// The size in centimetres and the viewing distance, if known.
     pub fn viewing(&self) -> Option<ViewingGeometry> {
         self.viewing
     }
@@ -191,7 +192,7 @@ impl Screen {
         libm::hypot(self.width, self.height)
     }
 
-    /// The named settings that describe it, for comparing two cohorts and for files.
+    /// The named settings that describe the screen, for files and for comparing two cohorts.
     pub fn settings(&self) -> BTreeMap<String, String> {
         let Screen {
             unit,
@@ -217,7 +218,7 @@ impl Screen {
         settings
     }
 
-    /// The screen that these values of the settings [`SCREEN`] and [`VIEWING`] describe.
+    /// Parses the values of the settings [`SCREEN`] and [`VIEWING`].
     pub fn from_settings(screen: &str, viewing: Option<&str>) -> Result<Self, ScreenError> {
         let form = |setting| ScreenError::Form { setting };
         let (size, unit) = screen.trim().rsplit_once(' ').ok_or(form(SCREEN))?;
@@ -234,17 +235,17 @@ impl Screen {
     }
 }
 
-/// The setting that says how large a screen is in the unit of coordinates.
+/// The setting that holds a screen's size in the unit of coordinates.
 pub const SCREEN: &str = "screen";
 
-/// The setting that says how large a screen is in centimetres, and how far away it was.
+/// The setting that holds a screen's size in centimetres and the viewing distance.
 pub const VIEWING: &str = "viewing";
 
-/// Finite numbers are equal to themselves.
+/// All numbers are finite, so `PartialEq` is an equivalence relation.
 impl Eq for Screen {}
 
 impl ScreenUnit {
-    /// The word for it in files and results.
+    /// The unit's name in files and results.
     pub fn name(self) -> &'static str {
         match self {
             ScreenUnit::Pixels => "pixels",

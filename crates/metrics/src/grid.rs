@@ -1,4 +1,4 @@
-//! The grid whose cells are the letters, and distances between grid cells.
+//! The grid whose cells are the letters, and distances between its cells.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,20 +11,20 @@ pub struct Grid {
     wrap: bool,
 }
 
-/// How the distance between two grid cells is measured, in cells.
+/// A distance between two grid cells, in cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distance {
-    /// Columns plus rows.
+    /// The column difference plus the row difference.
     Manhattan,
-    /// The straight line.
+    /// The straight-line distance.
     Euclidean,
-    /// The larger of columns and rows.
+    /// The larger of the column and row differences.
     Chebyshev,
 }
 
 impl Distance {
-    /// The name in options.
+    /// The name used in options.
     pub fn name(self) -> &'static str {
         match self {
             Distance::Manhattan => "manhattan",
@@ -34,13 +34,13 @@ impl Distance {
     }
 }
 
-/// A text that is not a grid.
+/// A string that is not a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a grid is written COLUMNSxROWS, as in 7x7, with 1 to 65536 cells")]
 pub struct GridError;
 
 impl Grid {
-    /// A grid with at most 65,536 cells and at least one.
+    /// A grid of 1 to 65,536 cells.
     pub fn new(columns: u32, rows: u32) -> Option<Self> {
         let cells = columns.checked_mul(rows)?;
         (1..=1 << 16).contains(&cells).then_some(Self {
@@ -55,12 +55,12 @@ impl Grid {
         Self { wrap, ..self }
     }
 
-    /// Cells in a row.
+    /// The number of columns.
     pub fn columns(&self) -> u32 {
         self.columns
     }
 
-    /// Cells in a column.
+    /// The number of rows.
     pub fn rows(&self) -> u32 {
         self.rows
     }
@@ -75,16 +75,16 @@ impl Grid {
         self.columns * self.rows
     }
 
-    /// How many columns and rows two cells are apart.
+    /// The number of columns and rows between two cells.
     pub(crate) fn offset(&self, a: u16, b: u16) -> (u32, u32) {
         let (a, b) = (u32::from(a), u32::from(b));
         let across = (a % self.columns).abs_diff(b % self.columns);
         let down = (a / self.columns).abs_diff(b / self.columns);
-        (self.across(across), down)
+        (self.column_distance(across), down)
     }
 
-    /// How many columns apart cells are whose column numbers differ by `columns`.
-    pub(crate) fn across(&self, columns: u32) -> u32 {
+    /// The distance in columns between cells whose column numbers differ by `columns`.
+    pub(crate) fn column_distance(&self, columns: u32) -> u32 {
         if self.wrap {
             columns.min(self.columns - columns)
         } else {
@@ -97,7 +97,8 @@ impl Grid {
         let (across, down) = self.offset(a, b);
         match distance {
             Distance::Manhattan => f64::from(across + down),
-            // Exact up to the root, which is correctly rounded: the same on every machine, unlike `hypot`.
+            // Everything before the square root is exact, and the root is correctly rounded. So, unlike `hypot`, the
+            // result is the same on every machine.
             Distance::Euclidean => {
                 let (across, down) = (f64::from(across), f64::from(down));
                 (across * across + down * down).sqrt()
@@ -107,7 +108,7 @@ impl Grid {
     }
 }
 
-/// 7×7, the paper's grid.
+/// 7×7, the grid of the paper.
 impl Default for Grid {
     fn default() -> Self {
         Self {

@@ -1,23 +1,23 @@
 //! Defines what a scanpath comparison is, and computes it in the clear.
 //!
-//! This crate is at the bottom of the workspace and the oracle of everything above it: the secure engines are tested
-//! for exact equality with its results.
+//! This crate is at the bottom of the workspace and is the oracle for everything above it: the secure engines are
+//! tested for exact equality with its results.
 //!
 //! | question | type |
 //! |---|---|
 //! | which letters may occur | [`Alphabet`] |
 //! | what did one participant look at | [`Scanpath`], [`Fixations`] on a [`Screen`] |
 //! | who took part, and how were they encoded | [`Cohort`], [`Encoding`] |
-//! | what does it cost to confuse two cells | [`Substitution`], [`Grid`], [`Table`] |
-//! | which metric, with which numbers | [`Metric`] |
-//! | the same as integers, as every engine computes it | [`Model`] |
+//! | what does it cost to confuse two grid cells | [`Substitution`], [`Grid`], [`Table`] |
+//! | which metric, with which parameters | [`Metric`] |
+//! | the same in integers, as every engine computes it | [`Model`] |
 //! | the score that the user sees | [`PairScore`] |
 //! | whether that number meets a threshold | [`Threshold`], [`Bound`] |
 //!
 //! # Numbers
-//! Users give decimals; internally all costs are integers: a decimal is multiplied by a fixed-point scale `K` that
-//! both sides agree on and rounded to the nearest integer (see [`scale`] for the error bound, which a test checks).
-//! Costs are at most [`MAX_COST`] and lengths at most [`MAX_LENGTH`], so that a 64-bit sum cannot overflow.
+//! Users give decimals, but all costs are integers internally. A decimal is multiplied by a fixed-point scale `K` that
+//! both sides agree on, and rounded to the nearest integer. See [`scale`] for the error bound, which a test checks.
+//! Costs are at most [`MAX_COST`] and lengths at most [`MAX_LENGTH`], so a 64-bit sum cannot overflow.
 //!
 //! ```
 //! use veilpath_metrics::{Alphabet, Comparison, Metric};
@@ -81,22 +81,22 @@ pub use traceback::{Alignment, AlignmentStep, MAX_TRACEBACK_CELLS, NoAlignment};
 /// The largest cost (after scaling) of a single edit operation.
 pub const MAX_COST: u32 = 1 << 30;
 
-/// The longest scanpath, in letters. With [`MAX_COST`] it keeps every sum below 2⁶².
+/// The longest scanpath, in letters. Together with [`MAX_COST`], this keeps every sum below 2⁶².
 pub const MAX_LENGTH: usize = 1 << 31;
 
-/// One participant's scanpath: the letters (indices of grid cells) in the order of time.
+/// One participant's scanpath: the letters (indices of grid cells) in chronological order.
 ///
-/// Its `Debug` form shows only the length, so that a log or an assertion never prints what somebody looked at.
+/// The `Debug` form shows only the length, so that logs and assertions never print what somebody looked at.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Scanpath(Vec<u16>);
 
 impl Scanpath {
-    /// A scanpath from indices of grid cells; [`Alphabet::check`] says whether they fit an alphabet.
+    /// Creates a scanpath from grid cell indices. [`Alphabet::check`] tells whether they fit an alphabet.
     pub fn new(letters: Vec<u16>) -> Self {
         Self(letters)
     }
 
-    /// The indices of grid cells.
+    /// The grid cell indices.
     pub fn letters(&self) -> &[u16] {
         &self.0
     }
@@ -106,7 +106,7 @@ impl Scanpath {
         self.0.len()
     }
 
-    /// Whether nothing was looked at long enough to count.
+    /// Whether the scanpath has no letters.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -13,15 +13,15 @@ use alignments::{cost_model, local_model, scanmatch_model, score_model};
 use serde::{Deserialize, Serialize};
 use serialized::SerializedMetric;
 
-/// A metric with its numbers. Both sides of a comparison must use the same.
+/// A metric and its parameters. Both sides of a comparison must use the same ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case", from = "SerializedMetric")]
 pub enum Metric {
-    /// The number of insertions, deletions and replacements (Levenshtein; Wagner–Fischer's algorithm).
+    /// The number of insertions, deletions and replacements (Levenshtein distance, by the Wagner–Fischer algorithm).
     Levenshtein,
-    /// The least total cost of an alignment.
+    /// The minimum total cost of an alignment.
     NeedlemanWunsch {
-        /// Costs of replacements.
+        /// Replacement costs.
         substitution: Substitution,
         /// The cost of a letter that only the second scanpath has.
         insert: f64,
@@ -30,9 +30,8 @@ pub enum Metric {
         /// The fixed-point scale; `None` selects the smallest power of ten that makes all costs integers.
         scale: Option<u32>,
     },
-    /// The greatest total score of an alignment: rewards for equal letters, penalties for
-    /// everything else.
-    // In results it has the same name as the variant above; its numbers distinguish it.
+    /// The best total score of an alignment: rewards for equal letters, penalties for everything else.
+    // It shares its serialized name with the variant above; the fields tell them apart.
     #[serde(rename = "needleman-wunsch")]
     NeedlemanWunschScore {
         /// The reward of equal letters.
@@ -45,7 +44,7 @@ pub enum Metric {
         /// The fixed-point scale.
         scale: Option<u32>,
     },
-    /// The greatest score of an alignment of a part of one scanpath with a part of the other.
+    /// The best score of an alignment between a part of one scanpath and a part of the other.
     SmithWaterman {
         /// Scores of letter pairs.
         scoring: LocalScoring,
@@ -59,14 +58,14 @@ pub enum Metric {
     ScanMatch {
         /// The grid of the letters.
         grid: Grid,
-        /// Whether left and right are joined.
+        /// Whether the left and right edges are joined.
         wrap: bool,
         /// Two grid cells closer than this distance (in cells) count as similar.
         threshold: f64,
         /// What a gap adds to the score; 0 or less.
         gap: f64,
-        /// The fixed-point scale, which need not be an integer. `None`: in double precision, as the original; secure engines then
-        /// compute in integers of the [automatic scale](Metric::with_automatic_scale).
+        /// The fixed-point scale, which need not be an integer. `None` means double precision in the clear, as in
+        /// the original; secure engines then use integers with the [automatic scale](Metric::with_automatic_scale).
         scale: Option<f64>,
     },
     /// The longest common subsequence, divided by the length of the longer scanpath.
@@ -110,7 +109,7 @@ pub enum LocalScoring {
 }
 
 impl Metric {
-    /// The name in options and results.
+    /// The name used in options and results.
     pub fn name(&self) -> &'static str {
         match self {
             Metric::Levenshtein => "levenshtein",
@@ -143,13 +142,12 @@ impl Metric {
         )
     }
 
-    /// Whether the score depends on the sum of each scanpath's durations, even if the other scanpath is
-    /// empty.
+    /// Whether the score depends on each scanpath's total duration, even if the other scanpath is empty.
     pub fn adds_durations(&self) -> bool {
         matches!(self, Metric::ScaSim(_))
     }
 
-    /// Whether it aligns letters, and has a score and a similarity.
+    /// Whether the metric aligns letters. If so, it has a score and a similarity.
     pub fn is_alignment(&self) -> bool {
         matches!(
             self,
@@ -161,7 +159,7 @@ impl Metric {
         )
     }
 
-    /// The numbers of a pair, in the order of [`PairScore::numbers`](crate::PairScore::numbers).
+    /// The outputs for a pair, in the order of [`PairScore::numbers`](crate::PairScore::numbers).
     pub fn outputs(&self) -> Vec<Quantity> {
         let quantity = |name, kind, may_be_undefined| Quantity {
             name,
@@ -189,7 +187,7 @@ impl Metric {
         }
     }
 
-    /// Whether it compares fixations, not letters.
+    /// Whether the metric compares fixations rather than letters.
     pub fn needs_fixations(&self) -> bool {
         match self {
             Metric::MultiMatch(_) => true,
@@ -198,12 +196,12 @@ impl Metric {
         }
     }
 
-    /// Whether it compares fixations, rounded or not.
+    /// Whether the metric compares fixations, rounded or not.
     pub fn compares_fixations(&self) -> bool {
         self.needs_fixations() || self.quantisation().is_some()
     }
 
-    /// Where the letters are, for the measures that compare points.
+    /// The positions of the letters, for measures that compare points.
     pub fn points(&self) -> Option<Points> {
         match self {
             Metric::Dtw(Dtw { points, .. })
@@ -217,7 +215,7 @@ impl Metric {
         }
     }
 
-    /// Whether left and right of the stimulus are joined, as in a panorama.
+    /// Whether the left and right edges of the stimulus are joined, as in a panorama.
     pub fn wraps(&self) -> bool {
         match self {
             Metric::ScanMatch { wrap, .. }
@@ -229,7 +227,7 @@ impl Metric {
         }
     }
 
-    /// How many letters the metric's grid or table has; `None` if any alphabet is possible.
+    /// The number of letters in the metric's grid or table; `None` if the metric works with any alphabet.
     pub fn letters(&self) -> Option<u32> {
         match self {
             Metric::NeedlemanWunsch {
@@ -253,8 +251,8 @@ impl Metric {
         }
     }
 
-    /// The same metric in integers. ScanMatch without a scale gets the cheapest one for engines with which no score is
-    /// off by `precision` or more.
+    /// The same metric in integers. ScanMatch without a scale gets the scale that is cheapest for engines while keeping
+    /// the error of every score below `precision`.
     pub fn with_automatic_scale(self, precision: f64) -> Result<Self, MetricError> {
         match self {
             Metric::ScanMatch {
@@ -286,8 +284,8 @@ impl Metric {
         }
     }
 
-    /// The largest difference between a score in the metric's integers and one in double precision, where it does not depend on
-    /// the lengths.
+    /// The largest difference between a score in the metric's integers and one in double precision, if it does not
+    /// depend on the lengths.
     pub fn error_bound(&self) -> Option<f64> {
         match self {
             Metric::ScanMatch {
@@ -297,7 +295,7 @@ impl Metric {
                 gap,
                 scale: Some(scale),
             } => scanmatch::error_bound(&grid.with_wrap(*wrap), *threshold, *gap, *scale).ok(),
-            // Half a unit for each step; there are fewer steps than the sum of both lengths.
+            // Half a unit per step, and there are fewer steps than the sum of both lengths.
             Metric::Dtw(Dtw {
                 divisor: PathDivisor::Lengths,
                 scale: Some(scale),

@@ -1,8 +1,9 @@
-//! A metric as integers: what every engine, plain or secure, computes.
+//! A metric in integers: what every engine, plain or secure, computes.
 //!
-//! An engine computes one integer per pair, the *raw* result: the least cost of a global alignment, the greatest score of a
-//! local one, the rank of a distance, or several small numbers packed into one. The raw result and the two lengths give the user's number ([`Model::read`]); so a secure engine
-//! that reveals the raw result reveals exactly what the score reveals.
+//! An engine computes one integer per pair, the *raw* result: the minimum cost of a global alignment, the best score of
+//! a local one, the rank of a distance, or several small numbers packed into one. The raw result and the two lengths
+//! determine the user's number ([`Model::read`]). So a secure engine that reveals the raw result reveals exactly what
+//! the score reveals.
 
 mod reading;
 
@@ -12,21 +13,21 @@ use crate::{Alphabet, Distance, Grid, MAX_LENGTH, MetricError};
 /// A metric in integers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Model {
-    /// A minimum over alignments of the whole scanpaths.
+    /// A minimum over global alignments.
     Global(GlobalModel),
-    /// A maximum over alignments of parts.
+    /// A maximum over local alignments.
     Local(LocalModel),
-    /// The least sum of distances over walks along both scanpaths (dynamic time warping).
+    /// The minimum sum of distances over walks along both scanpaths (dynamic time warping).
     Warping(WarpingModel),
-    /// The smallest maximum distance over such walks (discrete Fréchet distance).
+    /// The smallest maximum distance over walks along both scanpaths (discrete Fréchet distance).
     Bottleneck(RankModel),
     /// The largest distance to the nearest letter of the other scanpath.
     Hausdorff(RankModel),
-    /// Counts of pairs of letters that recur.
+    /// Counts of letter pairs that recur.
     Recurrence(RecurrenceModel),
-    /// Durations that an alignment with free gaps leaves unrewarded (ScaSim).
+    /// The durations that an alignment with free gaps leaves unrewarded (ScaSim).
     Reward(RewardModel),
-    /// No integers: the measure is computed in the clear only.
+    /// No integer form: the measure is computed in the clear only.
     Clear,
 }
 
@@ -37,9 +38,9 @@ pub struct GlobalModel {
     pub insert: u32,
     /// The cost of a letter that only the first scanpath has.
     pub delete: u32,
-    /// Costs of replacements.
+    /// Replacement costs.
     pub costs: Costs,
-    /// How the least cost becomes the user's score.
+    /// How to convert the minimum cost to the user's score.
     pub formula: ScoreFormula,
 }
 
@@ -59,12 +60,12 @@ pub struct LocalModel {
 pub enum Costs {
     /// 0 for equal letters, else `mismatch`.
     Unit {
-        /// The cost of any difference.
+        /// The cost of any two different letters.
         mismatch: u32,
     },
     /// `step` times the difference of the cell numbers.
     Index {
-        /// The cost of neighbours.
+        /// The cost between neighbouring cell numbers.
         step: u32,
     },
     /// `round(scale · distance)`.
@@ -76,9 +77,9 @@ pub enum Costs {
         /// The fixed-point scale.
         scale: f64,
     },
-    /// Row by row; the row is the first side's letter.
+    /// Stored row by row. The row is the first side's letter.
     Table {
-        /// Rows, and columns.
+        /// The number of rows, and of columns.
         size: u32,
         /// The costs.
         costs: Vec<u32>,
@@ -95,16 +96,16 @@ pub enum Scores {
         /// For different ones, as a positive number.
         mismatch: u32,
     },
-    /// Row by row; the row is the first side's letter.
+    /// Stored row by row. The row is the first side's letter.
     Table {
-        /// Rows, and columns.
+        /// The number of rows, and of columns.
         size: u32,
         /// The scores.
         scores: Vec<i32>,
     },
 }
 
-/// How the least cost of a global alignment becomes the user's score.
+/// How to convert the minimum cost of a global alignment to the user's score.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScoreFormula {
     /// The cost itself, unscaled.
@@ -114,14 +115,15 @@ pub enum ScoreFormula {
     },
     /// A maximised score: `(per_letter·(m+n) − cost) / (2·scale)`.
     Reward {
-        /// The scaled reward of a match, half of which each letter contributes.
+        /// The scaled reward of a match. Each letter contributes half of it.
         per_letter: u32,
-        /// The fixed-point scale of the rewards; costs have twice that.
+        /// The fixed-point scale of the rewards. Costs use twice this scale.
         scale: u32,
     },
     /// The longest common subsequence, `(m + n − cost) / 2`, divided by `max(m, n)`.
     CommonSubsequence,
-    /// `((T/2)(m+n) − cost·cells/units) / (T·max(m, n))`, where each gap counts as half an insertion and a deletion.
+    /// `((T/2)(m+n) − cost·cells/units) / (T·max(m, n))`, where each gap counts as half the cost of an insertion plus a
+    /// deletion.
     ScanMatch {
         /// T.
         threshold: f64,
@@ -201,8 +203,8 @@ impl Scores {
 }
 
 impl GlobalModel {
-    /// The largest cost that scanpaths of these lengths can have: the smaller of replacing everything that can be
-    /// replaced at the highest cost, and of deleting and inserting everything.
+    /// The largest cost that scanpaths of these lengths can have: either all possible replacements at the highest cost,
+    /// or deleting and inserting everything, whichever is less.
     pub fn worst(&self, m: usize, n: usize, letters: u32) -> u64 {
         self.worst_with_largest(m, n, self.costs.largest(letters).into())
     }
@@ -240,11 +242,11 @@ pub(crate) fn farthest(grid: &Grid, distance: Distance, letters: u32) -> f64 {
     grid.distance(distance, 0, u16::try_from(cell).unwrap_or(u16::MAX))
 }
 
-/// The most columns and rows between any two of the first `letters` cells of a grid.
+/// The largest column and row offsets between any two of the first `letters` cells of a grid.
 pub(crate) fn farthest_offset(grid: &Grid, letters: u32) -> (u32, u32) {
     let last = letters.clamp(1, grid.cells()) - 1;
     let (columns, down) = (grid.columns(), last / grid.columns());
-    // From the second row on the last row's first cell and the first row's last both exist.
+    // With two rows or more, both the first cell of the last row and the last cell of the first row exist.
     let across = if down > 0 { columns - 1 } else { last };
     let across = if grid.wrap() {
         across.min(columns / 2)
@@ -254,7 +256,7 @@ pub(crate) fn farthest_offset(grid: &Grid, letters: u32) -> (u32, u32) {
     (across, down)
 }
 
-/// A grid has a cell for each letter.
+/// Checks that a grid has a cell for each letter.
 pub(crate) fn fits_grid(alphabet: &Alphabet, grid: &Grid) -> Result<(), MetricError> {
     if alphabet.size() <= grid.cells() {
         return Ok(());

@@ -1,23 +1,23 @@
-//! The numbers of a pair, as the user sees them.
+//! A pair's numbers, as the user sees them.
 
 use std::fmt;
 
-/// The most numbers that a metric gives for a pair.
+/// The largest number of outputs that a metric has.
 pub const MAX_OUTPUTS: usize = 14;
 
-/// The result of a pair: one number for each of the metric's [outputs](crate::Metric::outputs), in that order. A number may
-/// be undefined for a pair.
+/// The result of a pair: one number for each of the metric's [outputs](crate::Metric::outputs), in that order. Each may
+/// be undefined for a given pair.
 #[derive(Clone, Copy)]
 pub struct PairScore {
     count: u8,
-    /// NaN where a number is undefined.
+    /// Undefined numbers are NaN.
     numbers: [f64; MAX_OUTPUTS],
 }
 
-/// One of a metric's numbers.
+/// One of a metric's outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantity {
-    /// Its name in options and results.
+    /// The name used in options and results.
     pub name: &'static str,
     /// The meaning of the number.
     pub kind: QuantityKind,
@@ -34,12 +34,12 @@ pub enum QuantityKind {
     Similarity,
     /// From 0 to 1; larger means more alike.
     Fraction,
-    /// It does not say which of two pairs is more similar.
+    /// Says nothing about which of two pairs is more alike.
     Number,
 }
 
 impl PairScore {
-    /// A score, and a similarity where it is defined: the numbers of an alignment.
+    /// The numbers of an alignment: a score, and a similarity if it is defined.
     pub const fn new(score: f64, similarity: Option<f64>) -> Self {
         let mut numbers = [f64::NAN; MAX_OUTPUTS];
         numbers[0] = score;
@@ -56,7 +56,7 @@ impl PairScore {
         Self { count: 1, numbers }
     }
 
-    /// Several numbers; those beyond [`MAX_OUTPUTS`] are left out.
+    /// Several numbers. Those beyond [`MAX_OUTPUTS`] are dropped.
     pub fn from_numbers(given: impl IntoIterator<Item = Option<f64>>) -> Self {
         let mut score = Self {
             count: 0,
@@ -76,27 +76,27 @@ impl PairScore {
     }
 
     /// One of the numbers.
-    pub fn number(&self, place: usize) -> Option<f64> {
-        self.numbers().nth(place).flatten()
+    pub fn number(&self, index: usize) -> Option<f64> {
+        self.numbers().nth(index).flatten()
     }
 
-    /// The first number: the metric's own. NaN where it is undefined.
+    /// The first number: the metric's own score. NaN if it is undefined.
     pub fn score(&self) -> f64 {
         self.numbers[0]
     }
 
-    /// The second number: of an alignment, how similar the two are, from 0 to 1.
+    /// The second number: for alignments, the similarity from 0 to 1.
     pub fn similarity(&self) -> Option<f64> {
         self.number(1)
     }
 
-    /// The same without a similarity.
+    /// The same result without its similarity.
     #[must_use]
     pub fn without_similarity(self) -> Self {
         Self::new(self.score(), None)
     }
 
-    /// ScanMatch's score is its similarity; scores below 0 (large gap costs) mean no similarity.
+    /// ScanMatch's score is also its similarity. Scores below 0 (large gap costs) mean no similarity.
     pub(crate) fn of_scanmatch(score: f64) -> Self {
         Self::new(score, Some(score.clamp(0.0, 1.0)))
     }
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn undefined_numbers_keep_their_place() {
+    fn undefined_numbers_keep_their_index() {
         let score = PairScore::from_numbers([None, Some(2.0), None]);
         assert_eq!(score.numbers().len(), 3);
         assert_eq!(

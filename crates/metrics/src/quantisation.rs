@@ -1,7 +1,7 @@
-//! Fixations rounded to letters, so that two sides can compare them without showing them.
+//! Rounds fixations to letters, so that two sides can compare them without showing them.
 //!
-//! A letter is the grid cell of a fixation, times the number of duration classes, plus the class, where a metric uses durations. The
-//! grid covers the whole screen. Grid, screen and classes are parts of the metric, so both sides agree on them.
+//! A letter encodes a fixation's grid cell and, if the metric uses durations, its duration class: cell · classes +
+//! class. The grid covers the whole screen. Grid, screen and classes belong to the metric, so both sides agree on them.
 
 use crate::measures::cell_of;
 use crate::{
@@ -15,28 +15,28 @@ use serde::{Deserialize, Serialize};
 pub struct Quantisation {
     grid: Grid,
     screen: [f64; 2],
-    /// The duration that each class stands for, in ascending order; empty if durations do not count.
+    /// The duration that each class represents, in ascending order; empty if durations are ignored.
     durations: Vec<f64>,
 }
 
-/// How far fixations were moved by rounding.
+/// How far rounding moved the fixations.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RoundingError {
-    /// Fixations.
+    /// The number of fixations.
     pub fixations: usize,
-    /// Those off the screen, which count as being at its edge.
+    /// Fixations off the screen, which are moved to its edge.
     pub off_screen: usize,
     /// The mean distance between a fixation and the centre of its cell, in the unit of coordinates.
     pub mean_distance: f64,
-    /// The largest.
+    /// The largest such distance.
     pub largest_distance: f64,
-    /// The mean difference between a duration and that of its class, in milliseconds; `None` if durations do not count.
+    /// The mean difference between a duration and that of its class, in milliseconds; `None` if durations are ignored.
     pub mean_duration: Option<f64>,
-    /// The largest.
+    /// The largest such difference.
     pub largest_duration: Option<f64>,
 }
 
-/// Its numbers are those of fixations, which are finite.
+/// All numbers come from fixations and are finite.
 impl Eq for RoundingError {}
 
 impl Metric {
@@ -77,12 +77,12 @@ impl Quantisation {
         self.grid
     }
 
-    /// The duration that each class stands for, in milliseconds; empty if durations do not count.
+    /// The duration that each class represents, in milliseconds; empty if durations are ignored.
     pub fn durations(&self) -> &[f64] {
         &self.durations
     }
 
-    /// As many letters as cells times classes.
+    /// An alphabet with one letter for each cell and class.
     pub fn alphabet(&self) -> Result<Alphabet, MetricError> {
         let classes = u32::try_from(self.durations.len().max(1)).unwrap_or(u32::MAX);
         let letters = self.grid.cells().checked_mul(classes);
@@ -92,13 +92,13 @@ impl Quantisation {
             .ok_or(MetricError::Classes)
     }
 
-    /// How far the centre of a grid cell is from its corners: a fixation on the screen moves by no more.
+    /// The distance from the centre of a grid cell to its corners. No fixation on the screen moves farther.
     pub fn largest_shift(&self) -> f64 {
         let [width, height] = self.cell();
         (width * width + height * height).sqrt() / 2.0
     }
 
-    /// The largest change of a duration that is no longer than the last class; `None` if durations do not count.
+    /// The largest change to a duration that is no longer than the last class; `None` if durations are ignored.
     pub fn largest_duration_change(&self) -> Option<f64> {
         let first = *self.durations.first()?;
         let between = self
@@ -108,7 +108,8 @@ impl Quantisation {
         Some(between.fold(first, f64::max))
     }
 
-    /// The letter of a fixation. A place off the screen counts as the nearest one on it, and a duration as the nearest class.
+    /// The letter of a fixation. Points off the screen are moved to the nearest cell, and durations are rounded to the
+    /// nearest class.
     pub fn letter(&self, fixation: &Fixation) -> u16 {
         let cell = cell_of(&self.grid, self.screen, fixation) as usize;
         let letter = cell * self.durations.len().max(1) + self.class(fixation);
@@ -134,8 +135,8 @@ impl Quantisation {
         Scanpath::new(letters.map(|fixation| self.letter(fixation)).collect())
     }
 
-    /// The same cohort with letters for its fixations, and how far they moved; `None` if it has no fixations. The fixations themselves
-    /// are left out.
+    /// The same cohort with letters for its fixations, and how far they moved; `None` if it has no fixations. The
+    /// result does not contain the fixations.
     pub fn apply(&self, cohort: &Cohort) -> Result<Option<(Cohort, RoundingError)>, MetricError> {
         let alphabet = self.alphabet()?;
         let entries = cohort.entries.iter().map(|entry| {
@@ -160,7 +161,7 @@ impl Quantisation {
         Ok(Some((rounded, error)))
     }
 
-    /// How far these fixations are from what they are rounded to.
+    /// Measures how far these fixations are from what they are rounded to.
     #[allow(clippy::cast_precision_loss)] // far fewer than 2⁵³ fixations
     pub fn rounding_error<'a>(
         &self,
@@ -221,13 +222,13 @@ mod tests {
 
     #[test]
     fn letters_are_cells_and_classes() {
-        let places = quantisation(&[]);
-        assert_eq!(places.letter(&at(150.0, 299.0, 5.0)), 9);
-        assert_eq!(places.alphabet().unwrap().size(), 12);
+        let only_cells = quantisation(&[]);
+        assert_eq!(only_cells.letter(&at(150.0, 299.0, 5.0)), 9);
+        assert_eq!(only_cells.alphabet().unwrap().size(), 12);
         let both = quantisation(&[100.0, 300.0, 350.0]);
         assert_eq!(both.letter(&at(150.0, 299.0, 210.0)), 9 * 3 + 1);
         assert_eq!(both.alphabet().unwrap().size(), 36);
-        // From 0 to the first class is the largest change.
+        // The largest change is from 0 to the first class.
         assert_eq!(both.largest_duration_change(), Some(100.0));
         assert_eq!(
             quantisation(&[50.0, 300.0]).largest_duration_change(),
@@ -235,7 +236,7 @@ mod tests {
         );
         let fine = Quantisation {
             grid: Grid::new(33, 32).unwrap(),
-            ..places
+            ..only_cells
         };
         assert_eq!(fine.alphabet(), Err(MetricError::Classes));
     }
@@ -275,7 +276,7 @@ mod tests {
     }
 
     proptest! {
-        /// No fixation on the screen moves further than the bound.
+        /// No fixation on the screen moves farther than the bound.
         #[test]
         fn shifts_are_bounded(x in 0.0..=400.0, y in 0.0..=300.0, duration in 0.0..=350.0) {
             let both = quantisation(&[100.0, 300.0, 350.0]);

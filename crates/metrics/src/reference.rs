@@ -1,19 +1,19 @@
 //! The textbook recurrences, cell by cell.
 //!
-//! They are slow and easy to read. Tests compare the fast kernels with them and the benchmark measures both; nothing
+//! They are slow and easy to read. Tests compare the fast kernels with them, and the benchmarks measure both. Nothing
 //! else should call them. Letters must belong to the model's alphabet.
 
 pub mod multimatch;
-pub mod places;
+pub mod positions;
 
 use crate::{
     Distance, GlobalModel, Grid, LocalModel, RecurrenceModel, RecurrentLines, RecurrentPoints,
     Scanpath,
 };
 
-/// The least cost of a global alignment.
+/// The minimum cost of a global alignment.
 #[allow(clippy::cast_possible_wrap)] // lengths are at most `MAX_LENGTH`
-pub fn least_cost(model: &GlobalModel, a: &Scanpath, b: &Scanpath) -> i64 {
+pub fn min_cost(model: &GlobalModel, a: &Scanpath, b: &Scanpath) -> i64 {
     let (insert, delete) = (i64::from(model.insert), i64::from(model.delete));
     let mut row: Vec<i64> = (0..=b.len()).map(|j| j as i64 * insert).collect();
     for (i, &x) in a.letters().iter().enumerate() {
@@ -31,8 +31,8 @@ pub fn least_cost(model: &GlobalModel, a: &Scanpath, b: &Scanpath) -> i64 {
     row.last().copied().unwrap_or_default()
 }
 
-/// The greatest score of a local alignment (Smith–Waterman).
-pub fn greatest_score(model: &LocalModel, a: &Scanpath, b: &Scanpath) -> i64 {
+/// The best score of a local alignment (Smith–Waterman).
+pub fn max_score(model: &LocalModel, a: &Scanpath, b: &Scanpath) -> i64 {
     let gap = i64::from(model.gap);
     let mut row = vec![0i64; b.len() + 1];
     let mut greatest = 0;
@@ -69,38 +69,39 @@ pub fn scanmatch_sum(grid: &Grid, threshold: f64, gap: f64, a: &Scanpath, b: &Sc
     row.last().copied().unwrap_or_default()
 }
 
-/// The least sum of distances over all walks along both scanpaths, neither of them empty (dynamic time warping).
+/// The minimum sum of distances over all walks along both scanpaths (dynamic time warping). Neither may be empty.
 pub fn warping_distance(a: &Scanpath, b: &Scanpath, distance: impl Fn(u16, u16) -> f64) -> f64 {
-    let distance = by_place(a, b, distance);
-    places::walk(a.len(), b.len(), distance, |before, here| before + here)
+    let distance = by_position(a, b, distance);
+    positions::walk(a.len(), b.len(), distance, |before, here| before + here)
 }
 
-/// The smallest maximum distance of such a walk (discrete Fréchet distance).
+/// The smallest maximum distance over such walks (discrete Fréchet distance).
 pub fn frechet_distance(a: &Scanpath, b: &Scanpath, distance: impl Fn(u16, u16) -> f64) -> f64 {
-    places::walk(a.len(), b.len(), by_place(a, b, distance), f64::max)
+    positions::walk(a.len(), b.len(), by_position(a, b, distance), f64::max)
 }
 
-/// The largest distance of a letter to the nearest letter of the other scanpath, neither of them empty (Hausdorff distance).
+/// The largest distance from a letter to the nearest letter of the other scanpath (Hausdorff distance). Neither may be
+/// empty.
 pub fn hausdorff(a: &Scanpath, b: &Scanpath, distance: impl Fn(u16, u16) -> f64) -> f64 {
-    places::hausdorff(a.len(), b.len(), by_place(a, b, distance))
+    positions::hausdorff(a.len(), b.len(), by_position(a, b, distance))
 }
 
-/// The counts of a recurrence matrix.
+/// Counts the points of a recurrence matrix.
 pub fn recurrent_points(model: &RecurrenceModel, a: &Scanpath, b: &Scanpath) -> RecurrentPoints {
     recurrence(model, a, b).0
 }
 
-/// The counts of a recurrence matrix, and its lines.
+/// Counts the points of a recurrence matrix, and finds its lines.
 pub fn recurrence(
     model: &RecurrenceModel,
     a: &Scanpath,
     b: &Scanpath,
 ) -> (RecurrentPoints, RecurrentLines) {
-    let recurs = by_place(a, b, |x, y| model.letters.recur(x, y));
-    places::recurrence(a.len(), b.len(), model.line as usize, recurs)
+    let recurs = by_position(a, b, |x, y| model.letters.recur(x, y));
+    positions::recurrence(a.len(), b.len(), model.line as usize, recurs)
 }
 
-fn by_place<T>(
+fn by_position<T>(
     a: &Scanpath,
     b: &Scanpath,
     of_letters: impl Fn(u16, u16) -> T,

@@ -1,30 +1,30 @@
-//! Fixed-point numbers: how decimals become the integers that every engine computes with.
+//! Fixed-point numbers: converts decimals to the integers that every engine computes with.
 //!
-//! A decimal cost `v` becomes `round(v · K)`, halves away from zero, for a scale `K` that both sides agree on. The error
-//! of a single cost is at most `1/(2K)`. An alignment of lengths `m` and `n` with `k` substitutions has `m − k` deletions
-//! and `n − k` insertions, and the minimum over alignments moves by no more than the worst alignment does. With `w` for
-//! the smaller of `m` and `n`,
+//! A decimal cost `v` becomes `round(v · K)`, halves away from zero, for a scale `K` that both sides agree on. The
+//! error of a single cost is at most `1/(2K)`. An alignment of lengths `m` and `n` with `k` substitutions has `m − k`
+//! deletions and `n − k` insertions, and the minimum over all alignments changes by no more than the worst alignment
+//! does. With `w` for the smaller of `m` and `n`,
 //!
 //! ```text
 //! |score(K) − score| ≤ max(m·d + n·i, w·s + (m−w)·d + (n−w)·i) / (2K)
 //! ```
 //!
-//! where `s`, `d`, `i` are 1 for a kind of cost that is not an integer multiple of `1/K`, and 0 otherwise. ScanMatch
-//! divides by `T · max(m, n)`; its error does not depend on the lengths (`scanmatch.rs`), and so its scale can be chosen
-//! by the error. All other metrics take the smallest power of ten that makes every cost an integer.
+//! where each of `s`, `d`, `i` is 1 if that kind of cost is not an integer multiple of `1/K`, and 0 otherwise.
+//! ScanMatch divides by `T · max(m, n)`. Its error does not depend on the lengths (`scanmatch.rs`), so its scale can be
+//! chosen by the error. All other metrics use the smallest power of ten that makes every cost an integer.
 
 use crate::{MAX_COST, MetricError};
 
-/// The scale of Needleman–Wunsch with irrational (Euclidean) distances.
+/// The scale for Needleman–Wunsch with irrational (Euclidean) distances.
 pub const DEFAULT_SCALE: u32 = 10_000;
 
-/// The scale of sums of Euclidean distances, as in dynamic time warping.
+/// The scale for sums of Euclidean distances, as in dynamic time warping.
 pub const DEFAULT_DISTANCE_SCALE: u32 = 100;
 
 /// The largest scale.
 pub const MAX_SCALE: u32 = 1_000_000;
 
-/// A cost or penalty as an integer.
+/// Converts a cost or penalty to an integer.
 pub(crate) fn cost(
     name: &'static str,
     value: f64,
@@ -38,7 +38,7 @@ pub(crate) fn cost(
     u32::try_from(signed).map_err(|_| MetricError::TooLarge { name, value, scale })
 }
 
-/// A signed score as an integer.
+/// Converts a signed score to an integer.
 #[allow(clippy::cast_possible_truncation)] // the range is checked just before
 pub(crate) fn score(
     name: &'static str,
@@ -56,7 +56,7 @@ pub(crate) fn score(
     Ok(scaled as i32)
 }
 
-/// The scale in use: the given one, or the smallest power of ten that makes every value an integer. If there is none,
+/// The scale to use: the given one, or the smallest power of ten that makes every value an integer. If there is none,
 /// [`DEFAULT_SCALE`].
 pub(crate) fn choose(
     requested: Option<u32>,
@@ -77,7 +77,7 @@ pub(crate) fn choose(
     Ok(scale)
 }
 
-/// A scale within bounds.
+/// Checks that a scale is within bounds.
 pub(crate) fn check(scale: u32) -> Result<u32, MetricError> {
     if (1..=MAX_SCALE).contains(&scale) {
         Ok(scale)
@@ -88,7 +88,7 @@ pub(crate) fn check(scale: u32) -> Result<u32, MetricError> {
     }
 }
 
-/// A scale within bounds that need not be an integer.
+/// Checks that a scale, which need not be an integer, is within bounds.
 pub(crate) fn check_real(scale: f64) -> Result<f64, MetricError> {
     if scale > 0.0 && scale <= f64::from(MAX_SCALE) {
         Ok(scale)
@@ -100,9 +100,9 @@ pub(crate) fn check_real(scale: f64) -> Result<f64, MetricError> {
 /// Whether `value` is an integer multiple of `1/scale`, up to the precision of a double.
 pub(crate) fn is_whole(value: f64, scale: impl Into<f64>) -> bool {
     let scaled = value * scale.into();
-    // A decimal's double, and its product with the scale, are each off by no more than 2⁻⁵³ of their size.
+    // A decimal's nearest double, and its product with the scale, each have a relative error of at most 2⁻⁵³.
     let tolerance = (4.0 * f64::EPSILON * scaled.abs()).max(1e-9);
-    // A non-finite value is refused when it is converted to a cost; this search must only terminate.
+    // Non-finite values are rejected when they are converted to costs. Here it is enough that the search terminates.
     !scaled.is_finite() || (scaled - scaled.round()).abs() <= tolerance
 }
 
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(chosen(&[0.000_001]), MAX_SCALE);
         assert_eq!(chosen(&[1.0 / 3.0]), DEFAULT_SCALE);
         assert_eq!(chosen(&[f64::NAN, f64::INFINITY, 0.5]), 10);
-        // A half is not an integer, however large the number.
+        // However large a number is, a half is not an integer.
         assert_eq!(chosen(&[600_000_000.5]), 10);
     }
 

@@ -1,51 +1,52 @@
-//! What is specific to ScanMatch: its temporal binning, which numbers make sense for it, and the scale of its integers.
+//! ScanMatch specifics: temporal binning, parameter checks, and the scale of its integers.
 //!
 //! # Integers
-//! Let T be the threshold, g the gap score, L the longer of the lengths m and n, and C = T − 2g, the cost of an insertion
-//! and a deletion together. With k pairs of letters at the distances d, an alignment scores
+//! Let T be the threshold, g the gap score, L the larger of the lengths m and n, and C = T − 2g, the cost of an
+//! insertion and a deletion together. With k pairs of letters at distances d, an alignment scores
 //!
 //! ```text
 //! (Σ (T − d) + g·(m + n − 2k)) / (T·L)  =  (g·(m + n) + Σ (C − d)) / (T·L)
 //! ```
 //!
-//! So with a scale K only K·C has to be an integer, and not the cost K·C/2 of one gap: the model has insertions of ⌊K·C/2⌋
-//! and deletions of ⌈K·C/2⌉, and the score takes the difference back.
+//! So with a scale K, only K·C has to be an integer, not the cost K·C/2 of one gap. The model charges ⌊K·C/2⌋ for
+//! insertions and ⌈K·C/2⌉ for deletions, and the score corrects for the difference.
 //!
 //! # Error
-//! Let ε be the largest error |round(K·d)/K − d| of a distance d < C. A pair with d ≥ C never pays off, and its
-//! rounded cost is at least K·C, so that it does not pay off in integers either. Both maxima are therefore attained by alignments of pairs
-//! with d < C. Rounding moves the sum of such an alignment by at most k·ε, and with it the maximum. As k ≤ min(m, n) ≤ L,
+//! Let ε be the largest error |round(K·d)/K − d| over all distances d < C. A pair with d ≥ C never pays off. Its
+//! rounded cost is at least K·C, so it does not pay off in integers either. Both maxima are therefore attained by
+//! alignments whose pairs all have d < C. Rounding changes the sum of such an alignment, and so the maximum, by at most
+//! k·ε. As k ≤ min(m, n) ≤ L,
 //!
 //! ```text
 //! |score(K) − score| ≤ k·ε / (T·L) ≤ ε / T          whatever the lengths
 //! ```
 //!
-//! If K·C is not an integer, insertions and deletions are both round(K·C/2), with the error δ of one gap, and ε counts the pairs that
-//! pay off exactly or in integers. An alignment moves by at most k·ε + (m + n − 2k)·δ, which is linear in k: at most 2L·δ for k = 0,
-//! and L·max(ε, δ) for k = min(m, n). So the bound is max(ε, 2δ) / T.
+//! If K·C is not an integer, insertions and deletions both cost round(K·C/2). Let δ be the error of one gap, and let ε
+//! cover all pairs that pay off either exactly or in integers. An alignment changes by at most k·ε + (m + n − 2k)·δ,
+//! which is linear in k: at most 2L·δ for k = 0, and L·max(ε, δ) for k = min(m, n). So the bound is max(ε, 2δ) / T.
 //!
-//! Double precision itself is off by some 10⁻¹³ for long scanpaths, which is not counted.
+//! The error of double precision itself, about 10⁻¹³ for long scanpaths, is not counted.
 //!
 //! # Automatic scale
-//! What a private engine does for a matrix cell grows with the bits of K·C. [`automatic_scale`] takes the fewest bits with which some
-//! integer K·C keeps the error below the precision, and among the integers of that many bits the one with the least error. It
-//! uses nothing but correctly rounded operations, so that two institutions find the same number on any machine.
+//! A private engine's work per matrix cell grows with the bits of K·C. [`automatic_scale`] finds the fewest bits for
+//! which some integer K·C keeps the error below the precision, and among the integers of that width takes the one with
+//! the least error. It uses only correctly rounded operations, so two institutions find the same number on any machine.
 
 use crate::{Distance, Grid, MAX_COST, MetricError, scale};
 
-/// The default bound for the error of scores with the automatic scale.
+/// The default error bound for scores with the automatic scale.
 pub const DEFAULT_PRECISION: f64 = 1e-3;
 
-/// The smallest error that may be asked for.
+/// The smallest error bound that may be requested.
 pub(crate) const MIN_PRECISION: f64 = 1e-6;
 
-/// The most bits of K·C for which every integer is tried. With more, rounding alone is taken as the error.
+/// Up to this width of K·C, every integer is tried. Beyond it, the error is taken to be the rounding error alone.
 const SEARCHED_BITS: u32 = 20;
 
-/// How often ScanMatch's temporal binning repeats the letter of a fixation: `round(duration / bin)`, halves away from
-/// zero, so that a fixation shorter than half a bin disappears.
+/// How often ScanMatch's temporal binning repeats a fixation's letter: `round(duration / bin)`, halves away from zero.
+/// A fixation shorter than half a bin disappears.
 ///
-/// 0 if that is not a finite positive number: an invalid duration or bin must not fill the memory.
+/// Returns 0 if the quotient is not finite and positive, so that an invalid duration or bin cannot exhaust memory.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a float-to-integer cast saturates
 pub fn temporal_repeats(duration_ms: f64, bin_ms: f64) -> usize {
     let repeats = (duration_ms / bin_ms).round();
@@ -56,7 +57,7 @@ pub fn temporal_repeats(duration_ms: f64, bin_ms: f64) -> usize {
     }
 }
 
-/// Whether threshold and gap make a metric with non-negative costs.
+/// Checks that threshold and gap give non-negative costs.
 pub(crate) fn check(threshold: f64, gap: f64) -> Result<(), MetricError> {
     if !threshold.is_finite() || !gap.is_finite() {
         return Err(MetricError::NotFinite {
@@ -107,7 +108,7 @@ impl Gaps {
     }
 }
 
-/// The scale K with the fewest bits for K·C with which no score is off by `precision` or more.
+/// The scale K with the fewest bits for K·C that keeps the error of every score below `precision`.
 pub(crate) fn automatic_scale(
     grid: &Grid,
     threshold: f64,
@@ -120,7 +121,7 @@ pub(crate) fn automatic_scale(
     }
     let both = threshold - 2.0 * gap;
     if both <= 0.0 {
-        // Gaps cost nothing, and no pair pays off.
+        // Gaps are free, so no pair pays off.
         return Ok(1.0);
     }
     let shares: Vec<f64> = distances(grid)
@@ -128,7 +129,7 @@ pub(crate) fn automatic_scale(
         .filter(|&distance| distance < both)
         .map(|distance| distance / both)
         .collect();
-    // The errors below are in parts of C.
+    // Errors below are in units of C.
     let tolerated = precision * (threshold / both);
     for bits in 1..=SEARCHED_BITS {
         let mut best = (tolerated, None);
@@ -180,7 +181,7 @@ pub(crate) fn error_bound(
     Ok(of_distance.max(2.0 * of_gap) / threshold)
 }
 
-/// The different distances on a grid, ascending. Every one is a distance from the first cell.
+/// The distinct distances on a grid, ascending. Each occurs as a distance from the first cell.
 fn distances(grid: &Grid) -> Vec<f64> {
     let cells = 0..=u16::try_from(grid.cells() - 1).unwrap_or(u16::MAX);
     let mut all: Vec<f64> = cells
@@ -199,7 +200,7 @@ mod tests {
         Grid::new(columns, rows).unwrap()
     }
 
-    /// The integer C·K and the error bound of the automatic scale.
+    /// The integer K·C and the error bound of the automatic scale.
     fn found(grid: &Grid, threshold: f64, gap: f64, precision: f64) -> (f64, f64) {
         let scale = automatic_scale(grid, threshold, gap, precision).unwrap();
         let bound = error_bound(grid, threshold, gap, scale).unwrap();
@@ -208,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_scale_has_the_fewest_bits_and_the_least_error() {
-        // Found by an independent search over all integers of a width.
+        // Found by an independent search over all integers of each width.
         let cases = [
             ((8, 6), 3.5, 1e-3, 448.0, 5.10e-4),
             ((12, 8), 3.5, 1e-3, 448.0, 5.10e-4),
@@ -230,7 +231,7 @@ mod tests {
             let grid = grid(9, 7);
             let (found, bound) = found(&grid, threshold, gap, 1e-3);
             assert!(bound < 1e-3);
-            // The least number with as many bits.
+            // The smallest number with as many bits.
             let mut smaller = 1u32;
             while f64::from(2 * smaller) <= found {
                 smaller *= 2;
@@ -263,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_rounded_gap_is_part_of_the_bound() {
-        // 7/2 · 3 = 10.5 is not an integer, and √2 · 3 and the like are rounded by less than the gap.
+        // 7/2 · 3 = 10.5 is not an integer. Rounding errors such as that of √2 · 3 are smaller than that of the gap.
         let bound = error_bound(&grid(2, 1), 3.5, 0.0, 3.0).unwrap();
         assert!((bound - 0.5 / 3.0 / 3.5).abs() < 1e-12, "{bound}");
     }

@@ -3,27 +3,27 @@
 use crate::{Distance, Grid, Table};
 use serde::{Deserialize, Serialize};
 
-/// Substitution costs as the user names them.
+/// Substitution costs, as the user specifies them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Substitution {
     /// 0 for equal letters, `mismatch` for others.
     Unit {
-        /// The cost of any difference.
+        /// The cost of any two different letters.
         mismatch: f64,
     },
-    /// |a − b| of the numbers of the grid cells.
+    /// |a − b| of the grid cell numbers.
     Index,
     /// A distance on the grid, in grid cells.
     Grid {
-        /// The grid; whether it wraps is in the next field, so that a result file shows it.
+        /// The grid. Wrapping is a separate field so that a result file shows it.
         grid: Grid,
-        /// Whether left and right are joined.
+        /// Whether the left and right edges are joined.
         wrap: bool,
         /// How distance is measured.
         distance: Distance,
     },
-    /// A table of the user.
+    /// A user-supplied table.
     Table {
         /// The costs.
         table: Table,

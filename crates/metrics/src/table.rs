@@ -1,55 +1,55 @@
 //! The user's substitution tables, from CSV text.
 //!
-//! A table is a square of numbers, one row per letter of the first side (the host) and one column per letter of the
-//! second, in the order of the alphabet. It may have labels: then its first row and first column name the letters,
-//! the corner is empty or a word, and the order is free. Fields are separated by commas, semicolons or tabs; `#` starts a
-//! comment line. If commas are not the separator, numbers may have decimal commas.
+//! A table is a square of numbers, with one row per letter of the first side (the host) and one column per letter of
+//! the second, in alphabet order. It may have labels: then the first row and first column name the letters in any
+//! order, and the corner is empty or a word. Fields are separated by commas, semicolons or tabs. `#` starts a comment
+//! line. If the separator is not a comma, numbers may use decimal commas.
 
 use crate::Alphabet;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// A square table of numbers over the first letters of an alphabet.
+/// A square table of numbers for the first letters of an alphabet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     size: u32,
     values: Vec<f64>,
 }
 
-/// The meaning of a table's numbers, which decides what numbers are allowed.
+/// What a table's numbers mean, and so which numbers are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableKind {
-    /// Costs, to be minimised: none is negative.
+    /// Costs to minimise. None is negative.
     Costs,
-    /// Scores, to be maximised: of either sign.
+    /// Scores to maximise, of either sign.
     Scores,
 }
 
-/// An error in a table file, and its place.
+/// An error in a table file, and its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct TableError {
     /// The line, from 1.
     pub line: usize,
-    /// The field in the line, from 1; 0 for the whole line.
+    /// The field in the line, from 1; 0 means the whole line.
     pub column: usize,
-    /// The problem there, and a remedy.
+    /// The problem, and a remedy.
     pub problem: String,
 }
 
-/// The largest number of rows: a table is written to result files, and a million numbers are as many as they should have.
+/// The largest number of rows. Tables are written to result files, which should not hold more than a million numbers.
 const MAX_ROWS: usize = 1024;
 
 impl Table {
-    /// A table from its rows' numbers, row by row. `None` if they do not form a square or are not finite.
+    /// A table from its numbers, row by row. `None` if they do not form a square or are not finite.
     pub fn new(size: u32, values: Vec<f64>) -> Option<Self> {
         let square = u64::from(size).pow(2) == values.len() as u64;
         (square && size > 0 && values.iter().all(|value| value.is_finite()))
             .then_some(Self { size, values })
     }
 
-    /// Reads CSV text; labels, if there are any, are letters of `alphabet`.
+    /// Reads CSV text. Labels, if any, are letters of `alphabet`.
     pub fn parse(text: &str, of: TableKind, alphabet: &Alphabet) -> Result<Self, TableError> {
         let mut lines = text
             .trim_start_matches('\u{feff}')
@@ -68,7 +68,7 @@ impl Table {
         let delimiter = delimiter_of(first);
         let decimal_comma = delimiter != ',';
         let corner = first.split(delimiter).next().unwrap_or_default();
-        // NaN in the corner is a wrong number, not the name of a table.
+        // NaN in the corner is an invalid number, not a table name.
         let labels = if any_number(corner, decimal_comma).is_none() {
             lines.next();
             let names: Vec<&str> = first.split(delimiter).skip(1).collect();
@@ -110,7 +110,7 @@ impl Table {
         assemble(rows, labels, first_line)
     }
 
-    /// Rows, and columns.
+    /// The number of rows, and of columns.
     pub fn size(&self) -> u32 {
         self.size
     }
@@ -120,7 +120,7 @@ impl Table {
         &self.values
     }
 
-    /// The numbers of the first `letters` letters among themselves, row by row.
+    /// The numbers for pairs of the first `letters` letters, row by row.
     pub(crate) fn first(&self, letters: u32) -> impl Iterator<Item = f64> + Clone {
         let letters = letters.min(self.size) as usize;
         self.values
@@ -129,7 +129,7 @@ impl Table {
             .flat_map(move |row| row[..letters].iter().copied())
     }
 
-    /// A hash of the content, so that two sides can tell whether they have the same table.
+    /// A hash of the content, so that both sides can check that they have the same table.
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(self.size.to_le_bytes());
@@ -144,7 +144,7 @@ impl Table {
     }
 }
 
-/// With its numbers, so that a result file can be computed again, and with a hash of them that people can compare.
+/// Writes the numbers, so that a result can be recomputed, and a hash of them that people can compare.
 impl Serialize for Table {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Table", 3)?;
@@ -189,19 +189,19 @@ fn unquoted(field: &str) -> &str {
     field.trim().trim_matches('"')
 }
 
-/// The delimiter of a line. Semicolons and tabs come first if all fields between them are numbers, so that decimal commas
-/// are not taken for delimiters. Otherwise the most frequent candidate is the delimiter.
+/// The delimiter of a line. Semicolons and tabs take precedence if all fields between them are numbers, so that decimal
+/// commas are not mistaken for delimiters. Otherwise it is the most frequent candidate.
 fn delimiter_of(line: &str) -> char {
     let numbers = |delimiter: &char| {
         let mut fields = line.split(*delimiter);
         line.contains(*delimiter) && fields.all(|field| any_number(field, true).is_some())
     };
-    let most = [',', ';', '\t'].into_iter();
-    let most = most.max_by_key(|&delimiter| line.matches(delimiter).count());
+    let most_frequent = [',', ';', '\t'].into_iter();
+    let most_frequent = most_frequent.max_by_key(|&delimiter| line.matches(delimiter).count());
     [';', '\t']
         .into_iter()
         .find(numbers)
-        .or(most)
+        .or(most_frequent)
         .unwrap_or(',')
 }
 
@@ -219,7 +219,7 @@ fn label(alphabet: &Alphabet, line: usize, column: usize, field: &str) -> Result
         _ => Err(error(
             line,
             column,
-            // The field is not shown: if a cohort was given instead of a table, it is a participant's scanpath.
+            // The field is not shown: if a cohort was passed by mistake, it is a participant's scanpath.
             format!(
                 "this label is not a letter of the alphabet \"{alphabet}\"; each label is a single letter"
             ),
@@ -237,11 +237,14 @@ fn label_order(alphabet: &Alphabet, line: usize, names: &[&str]) -> Result<Vec<u
     Ok(letters)
 }
 
-/// Labels must name the first letters of the alphabet, each once. `place` gives the line and field of a label.
-fn check_order(letters: &[u16], place: impl Fn(usize) -> (usize, usize)) -> Result<(), TableError> {
+/// Checks that labels name the first letters of the alphabet, each once. `position` returns the line and field of a label.
+fn check_order(
+    letters: &[u16],
+    position: impl Fn(usize) -> (usize, usize),
+) -> Result<(), TableError> {
     let mut seen = vec![false; letters.len()];
     for (index, &letter) in letters.iter().enumerate() {
-        let (line, column) = place(index);
+        let (line, column) = position(index);
         match seen.get_mut(usize::from(letter)) {
             Some(slot) if !*slot => *slot = true,
             Some(_) => return Err(error(line, column, "this label occurs twice".into())),
@@ -362,23 +365,23 @@ mod tests {
 
     #[test]
     fn errors_name_line_and_field() {
-        let place = |text: &str| {
+        let position = |text: &str| {
             let error = parse(text).unwrap_err();
             (error.line, error.column)
         };
-        assert_eq!(place(""), (1, 0));
-        assert_eq!(place("0,1\n1,x\n"), (2, 2));
-        assert_eq!(place("0,1\n1,NaN\n"), (2, 2));
-        assert_eq!(place("0,1\n-1,0\n"), (2, 1));
-        assert_eq!(place("0,1\n1\n"), (2, 0));
-        assert_eq!(place("0,1\n"), (1, 0));
-        assert_eq!(place(",A,A\nA,0,1\nB,1,0\n"), (1, 3));
-        assert_eq!(place(",A,C\nA,0,1\nC,1,0\n"), (1, 3));
-        assert_eq!(place(",A,?\nA,0,1\nB,1,0\n"), (1, 3));
-        assert_eq!(place(",A,B\n"), (1, 0));
-        assert_eq!(place("NaN,1\n1,0\n"), (1, 1));
-        assert_eq!(place(",A,B\nA,0,1\nA,1,0\n"), (3, 1));
-        assert_eq!(place(",A,B\nA,0,1\nC,1,0\n"), (3, 1));
+        assert_eq!(position(""), (1, 0));
+        assert_eq!(position("0,1\n1,x\n"), (2, 2));
+        assert_eq!(position("0,1\n1,NaN\n"), (2, 2));
+        assert_eq!(position("0,1\n-1,0\n"), (2, 1));
+        assert_eq!(position("0,1\n1\n"), (2, 0));
+        assert_eq!(position("0,1\n"), (1, 0));
+        assert_eq!(position(",A,A\nA,0,1\nB,1,0\n"), (1, 3));
+        assert_eq!(position(",A,C\nA,0,1\nC,1,0\n"), (1, 3));
+        assert_eq!(position(",A,?\nA,0,1\nB,1,0\n"), (1, 3));
+        assert_eq!(position(",A,B\n"), (1, 0));
+        assert_eq!(position("NaN,1\n1,0\n"), (1, 1));
+        assert_eq!(position(",A,B\nA,0,1\nA,1,0\n"), (3, 1));
+        assert_eq!(position(",A,B\nA,0,1\nC,1,0\n"), (3, 1));
     }
 
     #[test]

@@ -1,12 +1,12 @@
-//! One bit of a pair: whether its score meets a threshold.
+//! One bit per pair: whether its score meets a threshold.
 //!
-//! The bit is defined by the number that the user would see: for a distance it says `score ≤ T`, for a similarity
-//! `score ≥ T`, with the score as the metric prints it and both as double-precision numbers. So it never contradicts a
-//! list of scores, and a threshold may have any number of decimals.
+//! The bit is defined by the number that the user would see: `score ≤ T` for a distance, `score ≥ T` for a similarity,
+//! with the score as the metric prints it and both sides in double precision. So it never contradicts a list of scores,
+//! and a threshold may have any number of decimals.
 //!
-//! An engine computes integers. The score of a pair is monotonic in the raw result, so the raw results that meet the
-//! threshold end at one integer, the [`Bound`], which is found by bisection: comparing the raw result with it gives
-//! the same bit.
+//! An engine computes integers. A pair's score is monotonic in the raw result, so the raw results that meet the
+//! threshold end at one integer, the [`Bound`], which is found by bisection. Comparing the raw result with it gives the
+//! same bit.
 
 use crate::{
     Comparison, CrqaOutput, GlobalModel, Metric, MetricError, Model, PairScore, PathDivisor,
@@ -24,9 +24,9 @@ impl Eq for Threshold {}
 /// The raw results that meet a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// This one and smaller ones; −1 if there are none.
+    /// This result and smaller ones; −1 if there are none.
     AtMost(i64),
-    /// This one and larger ones.
+    /// This result and larger ones.
     AtLeast(i64),
 }
 
@@ -55,7 +55,8 @@ impl Threshold {
         self.0
     }
 
-    /// Whether the score meets the threshold: at most the threshold for a distance, at least for a similarity.
+    /// Whether the score meets the threshold: at most the threshold for a distance, at least the threshold for a
+    /// similarity.
     pub fn admits(self, metric: &Metric, pair_score: &PairScore) -> bool {
         self.admits_score(metric.is_distance(), pair_score.score())
     }
@@ -68,8 +69,7 @@ impl Threshold {
         }
     }
 
-    /// Rejects a threshold with the same answer for every pair of scanpaths: it was probably meant for
-    /// another metric.
+    /// Rejects a threshold that gives the same answer for every pair: it was probably meant for another metric.
     pub fn check(self, metric: &Metric) -> Result<(), MetricError> {
         let reason = match metric {
             metric if metric.is_distance() && self.0 < 0.0 => "no distance is below 0",
@@ -98,7 +98,7 @@ impl fmt::Display for Threshold {
 impl Comparison {
     /// Which raw results of scanpaths with `m` and `n` letters meet the threshold.
     pub fn bound(&self, threshold: Threshold, m: usize, n: usize) -> Result<Bound, MetricError> {
-        // Errors about the lengths are returned here; below, no reading fails.
+        // Errors about the lengths surface here; no read below fails.
         self.read(0, m, n)?;
         let near = |raw: i64| {
             self.read(raw, m, n)
@@ -118,26 +118,26 @@ impl Comparison {
                 Bound::AtLeast(last(-1, best, |raw| !near(raw)) + 1)
             }
             Model::Warping(_) => {
-                let most = times(m + n, self.largest()).map_err(too_long)?;
-                Bound::AtMost(last(-1, most, near))
+                let largest = times(m + n, self.largest()).map_err(too_long)?;
+                Bound::AtMost(last(-1, largest, near))
             }
             Model::Bottleneck(model) | Model::Hausdorff(model) => {
                 Bound::AtMost(last(-1, model.ranks.largest().into(), near))
             }
             Model::Recurrence(model) => bound_of_recurrence(model, m, n, near)?,
             Model::Reward(_) => {
-                let most = times(m + n, self.largest()).map_err(too_long)?;
-                Bound::AtMost(last(-1, most, near))
+                let largest = times(m + n, self.largest()).map_err(too_long)?;
+                Bound::AtMost(last(-1, largest, near))
             }
             Model::Clear => return Err(MetricError::NoIntegers),
         })
     }
 
-    /// The bound for an engine that hides the lengths. It is for the *adjusted* result: the raw result or, for a maximised
-    /// Needleman–Wunsch score, `per_letter·(m + n)` minus the raw result.
-    /// [`Model::read_without_lengths`] reads the same number. ScanMatch divides by a length, and has no such bound.
+    /// The bound for an engine that hides the lengths. It applies to the *adjusted* result: the raw result or, for a
+    /// maximised Needleman–Wunsch score, `per_letter·(m + n)` minus the raw result. [`Model::read_without_lengths`]
+    /// takes the same number. ScanMatch divides by a length and has no such bound.
     pub fn bound_without_lengths(&self, threshold: Threshold) -> Result<Bound, MetricError> {
-        /// The largest adjusted result: costs are at most 2³⁰, lengths 2³¹.
+        /// The largest adjusted result: costs are at most 2³⁰ and lengths at most 2³¹.
         const MAX_ADJUSTED: i64 = 1 << 62;
         let distance = self.metric().is_distance();
         let near = |adjusted: i64| {
@@ -157,8 +157,8 @@ impl Comparison {
 }
 
 impl Model {
-    /// The adjusted result that [`Model::read_without_lengths`] reads, from a raw result and the lengths.
-    #[allow(clippy::cast_possible_wrap)] // lengths are far smaller
+    /// Computes the adjusted result, which [`Model::read_without_lengths`] takes, from a raw result and the lengths.
+    #[allow(clippy::cast_possible_wrap)] // lengths are far below 2⁶³
     pub fn adjusted(&self, raw: i64, m: usize, n: usize) -> i64 {
         match self {
             Model::Global(GlobalModel {
@@ -169,8 +169,8 @@ impl Model {
         }
     }
 
-    /// The user's score if the lengths are hidden, from the adjusted result that [`Comparison::bound_without_lengths`]
-    /// describes. There is no similarity, because it would reveal the lengths.
+    /// The user's score when the lengths are hidden, from the adjusted result that
+    /// [`Comparison::bound_without_lengths`] describes. There is no similarity, because it would reveal the lengths.
     #[allow(clippy::cast_precision_loss)] // results beyond 2⁵³ keep 53 significant bits
     pub fn read_without_lengths(&self, adjusted: i64) -> Result<PairScore, MetricError> {
         let scale = match self {
@@ -186,7 +186,7 @@ impl Model {
                 return Ok(PairScore::single(adjusted as f64 / f64::from(model.scale)));
             }
             Model::Bottleneck(model) | Model::Hausdorff(model) => return model.read(adjusted),
-            // Shares of points do not depend on the lengths.
+            // Ratios of points do not depend on the lengths.
             Model::Recurrence(model) if !model.divides_by_length() => {
                 return model.read(adjusted, 1, 1);
             }
@@ -200,7 +200,7 @@ impl Model {
     }
 }
 
-/// The bound for the only number of a cross-recurrence analysis, if every pair has it.
+/// The bound for a cross-recurrence analysis with a single output that is defined for every pair.
 fn bound_of_recurrence(
     model: &RecurrenceModel,
     m: usize,
@@ -209,21 +209,21 @@ fn bound_of_recurrence(
 ) -> Result<Bound, MetricError> {
     match model.outputs[..] {
         [output] if !model.has_undefined() => {
-            // The largest integer of a ratio says that it is undefined.
+            // The largest integer of a ratio means undefined.
             let undefined = u64::from(output != CrqaOutput::Rec);
-            let most = i64::try_from(output.largest(m, n) - undefined);
-            let most = most.map_err(|_| MetricError::TooLong { length: m.max(n) })?;
-            Ok(Bound::AtLeast(last(-1, most, |raw| !near(raw)) + 1))
+            let largest = i64::try_from(output.largest(m, n) - undefined);
+            let largest = largest.map_err(|_| MetricError::TooLong { length: m.max(n) })?;
+            Ok(Bound::AtLeast(last(-1, largest, |raw| !near(raw)) + 1))
         }
         _ => Err(MetricError::OneOutput),
     }
 }
 
-/// The last number above `low` and up to `high` for which `predicate` is true; `low` if there is none. The predicate must not
-/// become true again once it is false.
+/// The last number above `low` and up to `high` for which `predicate` is true; `low` if there is none. Once the
+/// predicate is false, it must stay false.
 fn last(low: i64, high: i64, predicate: impl Fn(i64) -> bool) -> i64 {
     let (mut inside, mut outside) = (low, high + 1);
-    // The midpoint fits even where the difference of the two numbers overflows.
+    // `midpoint` does not overflow, unlike the difference of the two numbers.
     while inside + 1 < outside {
         let middle = inside.midpoint(outside);
         if predicate(middle) {

@@ -1,30 +1,30 @@
 //! The alignment behind a score: which letter is paired with which.
 //!
-//! It is meant for people who look at a pair. Of equally good alignments it is the one that pairs letters as late as
-//! possible, so that the same pair always has the same alignment.
+//! It is meant for people who inspect a pair. Among equally good alignments it takes the one that pairs letters as late
+//! as possible, so the same pair always has the same alignment.
 
 use crate::{Comparison, GlobalModel, LocalModel, MetricError, Model, Scanpath};
 
-/// The most matrix cells of an alignment; one byte is kept of each.
+/// The largest matrix that is traced back, in cells. Each cell takes one byte.
 pub const MAX_TRACEBACK_CELLS: usize = 1 << 25;
 
-/// A best alignment of two scanpaths.
+/// An optimal alignment of two scanpaths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alignment {
-    /// Where it starts: the letters before it in each scanpath, which a local alignment leaves out.
+    /// The start: the number of letters before it in each scanpath, which a local alignment skips.
     pub start: [usize; 2],
-    /// The steps, in the order of time.
+    /// The steps, in chronological order.
     pub steps: Vec<AlignmentStep>,
 }
 
 /// A step of an alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AlignmentStep {
-    /// A letter of the first scanpath with one of the second, equal or not.
+    /// A letter of the first scanpath paired with one of the second, equal or not.
     Pair,
-    /// A letter that only the first has.
+    /// A letter that only the first scanpath has.
     First,
-    /// A letter that only the second has.
+    /// A letter that only the second scanpath has.
     Second,
 }
 
@@ -34,16 +34,16 @@ pub enum NoAlignment {
     /// The metric does not align letters.
     #[error("the metric {0} does not align letters")]
     NotAligned(&'static str),
-    /// Its matrix would not fit.
+    /// The matrix would be too large.
     #[error("the scanpaths have {0} and {1} letters, too many to show how they are aligned")]
     TooLong(usize, usize),
-    /// Letters that the metric does not know.
+    /// Letters outside the metric's alphabet.
     #[error(transparent)]
     Letters(#[from] MetricError),
 }
 
 impl Alignment {
-    /// The alignment whose cost or score is [`Comparison::raw`].
+    /// Finds the alignment whose cost or score is [`Comparison::raw`].
     pub fn of(comparison: &Comparison, a: &Scanpath, b: &Scanpath) -> Result<Self, NoAlignment> {
         let cells = (a.len() + 1).checked_mul(b.len() + 1);
         if cells.is_none_or(|cells| cells > MAX_TRACEBACK_CELLS) {
@@ -68,7 +68,7 @@ impl Alignment {
         Err(NoAlignment::NotAligned(comparison.metric().name()))
     }
 
-    /// The letters that follow the start in each scanpath and are aligned.
+    /// The number of aligned letters in each scanpath.
     pub fn lengths(&self) -> [usize; 2] {
         let without = |step| self.steps.iter().filter(|&&other| other != step).count();
         [
@@ -81,7 +81,7 @@ impl Alignment {
 /// How the best alignment reaches a matrix cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Backpointer {
-    /// It starts here.
+    /// The alignment starts here.
     Start,
     Step(AlignmentStep),
 }
@@ -162,7 +162,7 @@ fn local(model: &LocalModel, [a, b]: [&[u16]; 2]) -> Alignment {
             let pair = diagonal + i64::from(model.scores.score(x, y));
             let (first, second) = (row[j] - gap, row[j - 1] - gap);
             let best = pair.max(first).max(second).max(0);
-            // A score of 0 is the start of a new alignment.
+            // A score of 0 starts a new alignment.
             if best > 0 {
                 let step = match best {
                     best if best == pair => AlignmentStep::Pair,
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
     use crate::{Alphabet, Distance, Grid, LocalScoring, Metric, Substitution};
 
-    /// The cost or the score of an alignment, step by step.
+    /// Adds up the cost or score of an alignment, step by step.
     fn walked(model: &Model, alignment: &Alignment, a: &Scanpath, b: &Scanpath) -> i64 {
         let ([mut i, mut j], mut total) = (alignment.start, 0);
         for &step in &alignment.steps {

@@ -42,7 +42,9 @@ fn align<K: Cell + Sync>(
             let comparisons: Vec<_> = (0..count).map(|_| comparison()).collect();
             for _ in 0..rounds {
                 let numbers = session.align(cell, fold, &letters, &comparisons, &mut left, &|_| ());
-                session.show(&numbers.unwrap(), &mut left).unwrap();
+                session
+                    .reveal_to_peer(&numbers.unwrap(), &mut left)
+                    .unwrap();
             }
         });
         let mut rng = ChaCha20Rng::seed_from_u64(2);
@@ -57,7 +59,7 @@ fn align<K: Cell + Sync>(
         let start = Instant::now();
         for _ in 0..rounds {
             let numbers = session.align(cell, fold, &letters, &comparisons, &mut right, &|_| ());
-            session.learn(&numbers.unwrap(), &mut right).unwrap();
+            session.decode(&numbers.unwrap(), &mut right).unwrap();
         }
         start.elapsed()
     })

@@ -1,10 +1,10 @@
-//! AES and half gates in the vector registers of x86-64: VAES-512 and AES-NI.
+//! AES and half gates in x86-64 vector registers: VAES-512 and AES-NI.
 //!
-//! One of the four files of the crate with unsafe code. Its safe interface is the types [`Vaes512`] and [`AesNi`]: a value
-//! of one proves that its instructions were detected, those of [`crate::clmul_kernel`], [`crate::ot_kernel`] and
-//! [`crate::transpose_kernel`] included. Half gates are implemented as a whole, because labels
-//! that leave the vector registers between hash and table cost more than AES does. Round keys of gates are computed
-//! on the fly and never reach memory. The choice of the path changes only speed: tests compare both with the portable
+//! One of the crate's five files with unsafe code. The safe interface consists of the types [`Vaes512`] and [`AesNi`].
+//! A value of either type proves that its instructions were detected, including those of [`crate::clmul_kernel`],
+//! [`crate::ot_kernel`], [`crate::sha_kernel`] and [`crate::transpose_kernel`]. The kernel implements half gates as a whole, because moving
+//! labels out of the vector registers between hash and table costs more than AES does. Gate round keys are computed on
+//! the fly and never reach memory. The choice of path affects only speed: tests compare both with the portable
 //! implementation, [`crate::aes_portable`].
 //!
 //! No branch or address depends on keys or blocks.
@@ -15,7 +15,7 @@ use crate::circuit::LANES;
 use crate::kernel::{AsBlock, Garbled, Gate, Lanes, Tables, lane_tweak};
 use core::arch::x86_64::*;
 
-/// Proof that this processor has VAES, VPCLMULQDQ, GFNI and permutations of bytes on 512-bit vectors.
+/// Proof that this processor has VAES, VPCLMULQDQ, GFNI and byte permutations on 512-bit vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Vaes512(());
 
@@ -48,7 +48,7 @@ impl AesNi {
 /// The round constants of the AES-128 key schedule.
 const ROUND_CONSTANTS: [i32; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
 
-/// Brings the last column, rotated by one byte, into all four columns.
+/// Copies the last column, rotated by one byte, into all four columns.
 const LAST_COLUMN_ROTATED: i32 = 0x0c0f_0e0d;
 
 const LANE_TWEAKS: Lanes = {
@@ -64,11 +64,11 @@ const LANE_TWEAKS: Lanes = {
 #[inline]
 #[target_feature(enable = "sse2")]
 pub(crate) fn load(block: &Block) -> __m128i {
-    // SAFETY: a block is 16 readable bytes, and the unaligned form needs no alignment.
+    // SAFETY: a block is 16 readable bytes, and the load is unaligned.
     unsafe { _mm_loadu_si128(std::ptr::from_ref(block).cast()) }
 }
 
-/// Block by block: labels were just written that way, and a wide load would have to wait for all of them.
+/// Loads block by block: the labels were just stored that way, and one wide load would have to wait for all the stores.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn load_512(blocks: &[Block; 4]) -> __m512i {
@@ -87,14 +87,14 @@ pub(crate) fn load_128(blocks: &[Block; 1]) -> __m128i {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn store_512(blocks: &mut [Block; 4], value: __m512i) {
-    // SAFETY: 64 writable bytes for which every pattern is valid, and the unaligned form needs no alignment.
+    // SAFETY: 64 writable bytes, valid for every bit pattern, and the store is unaligned.
     unsafe { _mm512_storeu_si512(blocks.as_mut_ptr().cast(), value) }
 }
 
 #[inline]
 #[target_feature(enable = "sse2")]
 pub(crate) fn store_128(blocks: &mut [Block; 1], value: __m128i) {
-    // SAFETY: 16 writable bytes for which every pattern is valid, and the unaligned form needs no alignment.
+    // SAFETY: 16 writable bytes, valid for every bit pattern, and the store is unaligned.
     unsafe { _mm_storeu_si128(blocks.as_mut_ptr().cast(), value) }
 }
 
@@ -108,10 +108,10 @@ macro_rules! kernel {
         pub(crate) mod $name {
             use super::*;
 
-            /// Vectors of labels in flight; each has two keys and up to four blocks.
+            /// Label vectors in flight. Each uses two keys and up to four blocks.
             const AT_ONCE: usize = 2;
 
-            /// Evaluating has half the blocks per key, so more keys fit.
+            /// Evaluation has half as many blocks per key, so more keys fit.
             const EVALUATE_AT_ONCE: usize = if $width == 1 { 4 } else { 2 };
 
             /// The next round key. The last round of AES applies the S-box; its row shift does nothing, as all
@@ -125,7 +125,7 @@ macro_rules! kernel {
                 $xor($xor(sums, $shift::<8>(sums)), mixed)
             }
 
-            /// Encrypts the states that belong to each key; round keys are computed on the fly.
+            /// Encrypts the states of each key. Round keys are computed on the fly.
             #[inline]
             #[target_feature(enable = $features)]
             pub(crate) fn rounds<const KEYS: usize, const STATES: usize>(
@@ -213,7 +213,7 @@ macro_rules! kernel {
                         let (mask_a, mask_b) = (low_bit_mask(a), low_bit_mask(b));
                         let [a0, a1] = states[2 * i];
                         let [b0, b1] = states[2 * i + 1];
-                        // The sums of the hashes of both labels; σ(x) cancels.
+                        // The XOR of both labels' hashes, in which σ(x) cancels.
                         let both_a = $xor($xor(a0, a1), mapped_delta);
                         let both_b = $xor($xor(b0, b1), mapped_delta);
                         let generator = $xor(both_a, $and(mask_b, delta));
@@ -260,7 +260,7 @@ macro_rules! kernel {
             fn encrypt_rekeyed(keys: &[Block], blocks: &mut [Block]) {
                 const CHUNK: usize = 4 * $width;
                 for (keys, blocks) in keys.chunks(CHUNK).zip(blocks.chunks_mut(CHUNK)) {
-                    // A last chunk that is not full is copied into a full one.
+                    // Pads the last chunk if it is not full.
                     let mut padded = [[Block::ZERO; CHUNK]; 2];
                     padded[0][..keys.len()].copy_from_slice(keys);
                     padded[1][..blocks.len()].copy_from_slice(blocks);
@@ -328,7 +328,7 @@ macro_rules! kernel {
                     delta: Block,
                     lanes: usize,
                 ) -> Garbled {
-                    // SAFETY: there is a token only where the instructions were detected.
+                    // SAFETY: the token proves that the instructions were detected.
                     unsafe { garble(gate, delta, lanes) }
                 }
 
@@ -339,22 +339,22 @@ macro_rules! kernel {
                     tables: &Tables,
                     lanes: usize,
                 ) -> Lanes {
-                    // SAFETY: there is a token only where the instructions were detected.
+                    // SAFETY: the token proves that the instructions were detected.
                     unsafe { evaluate(gate, tables, lanes) }
                 }
 
                 pub(crate) fn encrypt_rekeyed(self, keys: &[Block], blocks: &mut [Block]) {
-                    // SAFETY: there is a token only where the instructions were detected.
+                    // SAFETY: the token proves that the instructions were detected.
                     unsafe { encrypt_rekeyed(keys, blocks) }
                 }
 
                 pub(crate) fn round_keys(self, key: Block) -> [Block; 11] {
-                    // SAFETY: there is a token only where the instructions were detected.
+                    // SAFETY: the token proves that the instructions were detected.
                     unsafe { round_keys(key) }
                 }
 
                 pub(crate) fn encrypt(self, round_keys: &[Block; 11], blocks: &mut [Block]) {
-                    // SAFETY: there is a token only where the instructions were detected.
+                    // SAFETY: the token proves that the instructions were detected.
                     unsafe { encrypt(round_keys, blocks) }
                 }
             }

@@ -64,16 +64,16 @@ impl Block {
         Self([word, word])
     }
 
-    /// All ones for `true`, all zeros for `false`. The compiler must not see that it is one of the two, or it would
-    /// turn a loop that uses it into a branch.
+    /// All ones for `true`, all zeros for `false`. Hidden from the compiler, which would otherwise turn a loop that
+    /// uses the mask into a branch.
     #[inline]
     pub(crate) fn mask(bit: bool) -> Self {
         let word = std::hint::black_box(u64::from(bit).wrapping_neg());
         Self([word, word])
     }
 
-    /// The linear orthomorphism σ(L‖R) = (L⊕R)‖L: both σ and x ↦ σ(x)⊕x are permutations, which is what keeps a hash
-    /// of the form E(σ(x))⊕σ(x) safe when the offset Δ itself is masked with it (circular correlation robustness).
+    /// The linear orthomorphism σ(L‖R) = (L⊕R)‖L: both σ and x ↦ σ(x)⊕x are permutations. This keeps a hash of the form
+    /// E(σ(x))⊕σ(x) safe when it masks the offset Δ itself (circular correlation robustness).
     #[inline]
     pub(crate) const fn orthomorphism(self) -> Self {
         Self([self.0[1], self.0[0] ^ self.0[1]])

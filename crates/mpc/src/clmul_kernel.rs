@@ -1,9 +1,9 @@
-//! Products in GF(2¹²⁸) with the carry-less multiplication of x86-64: VPCLMULQDQ and PCLMULQDQ.
+//! Products in GF(2¹²⁸) with x86-64 carry-less multiplication: VPCLMULQDQ and PCLMULQDQ.
 //!
-//! One of the files of the crate with unsafe code, beside [`crate::aes_kernel`], whose tokens prove that the
-//! instructions were detected. Tests compare both paths with the portable one in [`crate::field`].
+//! One of the crate's five files with unsafe code. The tokens of [`crate::aes_kernel`] prove that the instructions were
+//! detected. Tests compare both paths with the portable one in [`crate::field`].
 //!
-//! No branch or address depends on what is multiplied.
+//! No branch or address depends on the operands.
 #![allow(unsafe_code)]
 
 use crate::aes_kernel::{AesNi, Vaes512, load};
@@ -11,7 +11,7 @@ use crate::block::Block;
 use crate::field::reduce;
 use core::arch::x86_64::*;
 
-/// The sum of products of 128 bits each, before reduction: bits 0, 64 and 128 upwards.
+/// A sum of products of 128-bit factors, before reduction: the parts that start at bits 0, 64 and 128.
 struct Sum {
     low: __m128i,
     middle: __m128i,
@@ -21,7 +21,7 @@ struct Sum {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn load_512(blocks: &[Block; 4]) -> __m512i {
-    // SAFETY: four blocks are 64 readable bytes, and the unaligned form needs no alignment.
+    // SAFETY: four blocks are 64 readable bytes, and the load is unaligned.
     unsafe { _mm512_loadu_si512(blocks.as_ptr().cast()) }
 }
 
@@ -114,14 +114,14 @@ fn add_products_512(coefficients: &[Block], rows: &[Block], sums: &mut [Block]) 
 
 impl Vaes512 {
     pub(crate) fn add_products(self, coefficients: &[Block], rows: &[Block], sums: &mut [Block]) {
-        // SAFETY: there is a token only where the instructions were detected.
+        // SAFETY: the token proves that the instructions were detected.
         unsafe { add_products_512(coefficients, rows, sums) }
     }
 }
 
 impl AesNi {
     pub(crate) fn add_products(self, coefficients: &[Block], rows: &[Block], sums: &mut [Block]) {
-        // SAFETY: there is a token only where the instructions were detected.
+        // SAFETY: the token proves that the instructions were detected.
         unsafe { add_products_128(coefficients, rows, sums) }
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong, sorted by whose fault it is.
+//! Errors, by whose fault they are.
 
 use veilpath_channel::ChannelError;
 
@@ -22,16 +22,16 @@ pub enum Misbehaviour {
     /// Bits after the last one are not zero.
     #[error("unused bits of a message are not zero")]
     UnusedBits,
-    /// A base transfer has bytes that do not encode a point of the curve.
-    #[error("a base transfer does not contain a point of the curve")]
-    NotAPoint,
-    /// A base transfer has the neutral point, which would make keys predictable.
-    #[error("a base transfer contains the neutral point")]
-    NeutralPoint,
-    /// The seed trees of the two sides differ: the other side tried to find out about the offset.
+    /// A base transfer does not encode a valid curve point.
+    #[error("a base transfer does not encode a valid curve point")]
+    InvalidPoint,
+    /// A base transfer contains the identity element, which would make keys predictable.
+    #[error("a base transfer contains the identity element")]
+    IdentityPoint,
+    /// The seed trees of the two sides differ: the other side tried to learn bits of the offset.
     #[error("the seed trees of the transfers are inconsistent")]
     InconsistentSeeds,
-    /// A batch of transfers is inconsistent: the other side tried to find out about the offset.
+    /// A batch of transfers is inconsistent: the other side tried to learn bits of the offset.
     #[error("the transfers are inconsistent")]
     InconsistentTransfers,
 }

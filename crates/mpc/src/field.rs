@@ -1,16 +1,16 @@
 //! GF(2¹²⁸), for the consistency check of transfers: bit i of a block is the coefficient of xⁱ, modulo
 //! x¹²⁸ + x⁷ + x² + x + 1.
 //!
-//! [`crate::Kernel::add_products`] is the interface; this is the arithmetic that all kernels share, and the portable
-//! path. The portable path multiplies secret rows by public coefficients without carry-less multiplication and without
-//! an address that depends on a secret: the matrix of a coefficient is applied to all rows at once, bytes of the
-//! *public* matrix choosing the place where a column of secret bits is added ("four Russians").
+//! [`crate::Kernel::add_products`] is the interface. This module has the arithmetic that all kernels share, and the
+//! portable path. That path multiplies secret rows by public coefficients without carry-less multiplication and without
+//! an address that depends on a secret: it applies the matrix of a coefficient to all rows at once, and bytes of the
+//! *public* matrix choose where a column of secret bits is added (the method of four Russians).
 
 use crate::block::Block;
 use crate::transpose::transpose;
 use zeroize::Zeroizing;
 
-/// x¹²⁸.
+/// x¹²⁸, reduced.
 pub(crate) const OVERFLOW: Block = Block::new(0b1000_0111);
 
 /// 1, as a coefficient.
@@ -37,7 +37,7 @@ pub(crate) const fn times_x(block: Block) -> Block {
     Block::from_words([low << 1 ^ carry, high << 1 | low >> 63])
 }
 
-/// Rows that are multiplied together: as many as a block has bits. Fewer are multiplied one by one.
+/// Rows that are multiplied together, as many as a block has bits. Fewer rows are multiplied one by one.
 const ROWS: usize = 128;
 
 /// Adds to each sum the products of its row with the coefficients. Rows have as many blocks as there are coefficients.
@@ -61,12 +61,12 @@ pub(crate) fn add_products(coefficients: &[Block], rows: &[Block], sums: &mut [B
 
 fn add_products_of_squares(coefficients: &[Block], rows: &[Block], sums: &mut [Block]) {
     let width = coefficients.len();
-    let mut places = Zeroizing::new(vec![Block::ZERO; 16 * 256]);
+    let mut sums_by_byte = Zeroizing::new(vec![Block::ZERO; 16 * 256]);
     for (rows, sums) in rows
         .chunks_exact(ROWS * width)
         .zip(sums.chunks_exact_mut(ROWS))
     {
-        places.fill(Block::ZERO);
+        sums_by_byte.fill(Block::ZERO);
         let mut square = Zeroizing::new([[0; 2]; ROWS]);
         for (at, coefficient) in coefficients.iter().enumerate() {
             for (words, row) in square.iter_mut().zip(rows.chunks_exact(width)) {
@@ -76,18 +76,24 @@ fn add_products_of_squares(coefficients: &[Block], rows: &[Block], sums: &mut [B
             let mut coefficient = *coefficient;
             for column in square.iter() {
                 // Byte b of the public coefficient times xʲ says to which of the sums 8·b to 8·b + 7 column j belongs.
-                for (places, byte) in places.chunks_exact_mut(256).zip(coefficient.to_bytes()) {
-                    places[usize::from(byte)] ^= Block::from_words(*column);
+                for (sums_by_byte, byte) in sums_by_byte
+                    .chunks_exact_mut(256)
+                    .zip(coefficient.to_bytes())
+                {
+                    sums_by_byte[usize::from(byte)] ^= Block::from_words(*column);
                 }
                 coefficient = times_x(coefficient);
             }
         }
-        for (words, places) in square.chunks_exact_mut(8).zip(places.chunks_exact(256)) {
+        for (words, sums_by_byte) in square
+            .chunks_exact_mut(8)
+            .zip(sums_by_byte.chunks_exact(256))
+        {
             for (bit, words) in words.iter_mut().enumerate() {
-                let chosen = places.iter().enumerate();
+                let chosen = sums_by_byte.iter().enumerate();
                 let chosen = chosen.filter(|(byte, _)| byte >> bit & 1 == 1);
                 *words = chosen
-                    .fold(Block::ZERO, |sum, (_, place)| sum ^ *place)
+                    .fold(Block::ZERO, |sum, (_, block)| sum ^ *block)
                     .words();
             }
         }

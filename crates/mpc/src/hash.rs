@@ -1,8 +1,9 @@
-//! The hash of garbling: AES under a separate key for every half gate.
+//! The garbling hash: AES under a separate key for every half gate.
 //!
-//! H(x, i) = E(kᵢ, σ(x)) ⊕ σ(x) with kᵢ = s ⊕ i, E being AES-128, σ a linear orthomorphism, s a public start that the
-//! garbler draws afresh for every session, and i a counter that never repeats. This is the construction of Guo, Katz, Wang, Weng and Yu, "Better
-//! concrete security for half-gates garbling (in the multi-instance setting)", CRYPTO 2020.
+//! H(x, i) = E(kᵢ, σ(x)) ⊕ σ(x) with kᵢ = s ⊕ i, where E is AES-128, σ is a linear orthomorphism, s is a public start
+//! that the garbler draws afresh for every session, and i is a counter that never repeats. This is the construction of
+//! Guo, Katz, Wang, Weng and Yu, "Better concrete security for half-gates garbling (in the multi-instance setting)",
+//! CRYPTO 2020.
 //!
 //! # Bound
 //!
@@ -18,17 +19,16 @@
 //! 1)·q; the bound above is larger, which leaves room for the step from the hash to garbling. Within
 //! a session μ = 1: i counts, and each worker of a session has its own bits of i.
 //!
-//! **The largest session that the limits allow** – 2²⁸ letters on either side, all compared with all, 2⁵⁶ matrix
-//! cells of at most 620 AND gates with two half gates each – has q < 2⁶⁷ (the counter has room for 2⁹⁶ for each
-//! worker). An attacker with 2⁸⁰ calls to AES succeeds with probability below 2⁻⁴⁵, to which the gates themselves
-//! contribute 2⁻⁵⁹. No connection can carry such a session: one that uses a gigabyte per second for a year has q =
-//! 2⁵¹. Over many sessions the starts are random: among 2³⁰ sessions as long as that year, 2⁸¹ keys in all, the
-//! probability that any key serves five half gates is 2⁻¹¹³, so μ ≤ 4 and the 2⁸⁰ calls succeed against any of them
-//! with probability 2⁻⁴².
+//! **The largest session that the limits allow** – 2²⁸ letters on either side, all compared with all, 2⁵⁶ matrix cells
+//! of at most 620 AND gates with two half gates each – has q < 2⁶⁷ (the counter of each worker has room for 2⁶⁸). An
+//! attacker with 2⁸⁰ calls to AES succeeds with probability below 2⁻⁴⁵, to which the gates themselves contribute 2⁻⁵⁹.
+//! No connection can carry such a session: one that runs at a gigabyte per second for a year has q = 2⁵¹. Starts of
+//! different sessions are random: among 2³⁰ such year-long sessions, with 2⁸¹ keys in all, the probability that any key
+//! serves five half gates is 2⁻¹¹³. So μ ≤ 4, and the 2⁸⁰ calls succeed against any of them with probability 2⁻⁴².
 //!
-//! A hash with one fixed AES key (the tweaked TMMO of Guo, Katz, Wang and Yu, S&P 2020) loses a factor q instead:
-//! about 2·p·q/2¹²⁷, which is meaningless for that session of a year and the same attacker (2⁵, and 2⁻⁶ for a session
-//! of 2⁴⁰ half gates), because every call to AES meets every gate. It would take about half of the vector
+//! A hash with one fixed AES key (the tweaked TMMO of Guo, Katz, Wang and Yu, S&P 2020) loses a factor q instead,
+//! because every call to AES meets every gate. Its bound is about 2·p·q/2¹²⁷: meaningless for the year-long session and
+//! the same attacker (2⁵), and 2⁻⁶ for a session of 2⁴⁰ half gates. It would take about half as many vector
 //! instructions. But re-keyed gates already produce 2.5 gigabytes of tables per second and core if the processor has
 //! VAES, more than an encrypted connection carries, so the better bound costs little.
 //! A bare π(x)⊕x would be broken at once: for b = 1 a table would give E(x⊕Δ)⊕x, which decrypts to Δ.
@@ -59,7 +59,7 @@ impl TweakedHash {
         }
     }
 
-    /// The key of the gate with this number: it is followed by one key for each half gate in each lane.
+    /// The base key of the gate with this number. The keys of its half gates in all lanes count from it.
     fn gate_key(&self, gate: u64) -> Block {
         self.start ^ Block::new(u128::from(gate) * (2 * LANES) as u128)
     }
@@ -113,8 +113,8 @@ impl TweakedHash {
         }
     }
 
-    /// The lower halves of H(x ⊕ o, i) for x each combination of `blocks_each` blocks and all offsets o, of which σ(o) is
-    /// given. Hashes of a combination come in a row. Tweaks count from `first`, one for each combination.
+    /// The lower halves of H(x ⊕ o, i), for each combination x of `blocks_each` blocks and each offset o, given as
+    /// σ(o). The hashes of a combination are adjacent. Tweaks count from `first`, one for each combination.
     pub(crate) fn hash_low_words(
         &self,
         first: u64,

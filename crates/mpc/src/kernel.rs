@@ -1,7 +1,8 @@
-//! AES-128 at the speed of the processor: VAES-512, AES-NI, or the portable `aes` crate, chosen at run time.
+//! AES-128 at hardware speed: VAES-512, AES-NI, or the portable `aes` crate, chosen at run time.
 //!
 //! A [`Kernel`] computes plain AES (many blocks under one key, or one block under each of many keys), whole half gates,
-//! sums over the streams of seed trees, the hashes of pads, sums of products in GF(2¹²⁸), and transposed bits. [`crate::hash`] and [`crate::half_gates`] define what it computes; kernels differ only in speed.
+//! sums over the streams of seed trees, pad hashes, sums of products in GF(2¹²⁸), and transposed bits. [`crate::hash`]
+//! and [`crate::half_gates`] define what it computes; kernels differ only in speed.
 
 #[cfg(target_arch = "x86_64")]
 use crate::aes_kernel::{AesNi, Vaes512};
@@ -9,6 +10,7 @@ use crate::aes_portable as portable;
 use crate::block::Block;
 use crate::circuit::LANES;
 use crate::field;
+use crate::lane_hash;
 use crate::transpose::transpose_columns;
 use aes::Aes128;
 #[cfg(target_arch = "x86_64")]
@@ -27,7 +29,7 @@ enum Kind {
     Portable,
 }
 
-/// A label as a block. Only for this crate: outside, a label is not a number.
+/// A label as a block. Only for this crate: elsewhere, a label is not a number.
 pub(crate) trait AsBlock: Copy {
     fn block(self) -> Block;
 }
@@ -42,15 +44,15 @@ impl AsBlock for Block {
 /// One block per lane.
 pub(crate) type Lanes = [Block; LANES];
 
-/// An AND gate in all lanes: its labels (for 0, or active), and the key from which the keys of its half gates follow.
+/// An AND gate in all lanes: its labels (for 0, or active), and the key from which those of its half gates are derived.
 pub(crate) struct Gate<'a, L> {
     pub(crate) key: Block,
     pub(crate) a: &'a [L; LANES],
     pub(crate) b: &'a [L; LANES],
 }
 
-/// What is added to a gate's key for the garbler's half in a lane; the evaluator's half adds one more. So a gate uses
-/// the 2·[`LANES`] keys that differ in the lowest bits.
+/// The number added to a gate's key for the garbler's half in a lane. The evaluator's half adds one more, so a gate
+/// uses the 2·[`LANES`] keys that differ in the lowest bits.
 pub(crate) const fn lane_tweak(lane: usize) -> u64 {
     2 * lane as u64
 }
@@ -102,15 +104,15 @@ enum LeafKind {
     Portable(Vec<Aes128>),
 }
 
-/// Where the sums over the streams of a tree go. There is a stream for each leaf: AES of a counter.
+/// The sums over the streams of a tree. Each leaf has a stream: AES of a counter.
 pub(crate) struct StreamSums<'a> {
-    /// The counter of the first block in the lower half, the same number for all blocks in the higher.
+    /// The first counter block: the counter in the lower half, and in the higher half a number that all blocks share.
     pub(crate) first: Block,
     /// Blocks of each stream.
     pub(crate) width: usize,
-    /// A row for each bit of a leaf's number, to which the streams are added that have the bit set.
+    /// One row for each bit of a leaf's number: the sum of the streams of leaves whose number has the bit set.
     pub(crate) sums: &'a mut [Block],
-    /// The row to which all streams are added. Without it, the first leaf is ignored.
+    /// The sum of all streams. Without it, the first leaf is ignored.
     pub(crate) total: Option<&'a mut [Block]>,
 }
 
@@ -122,16 +124,16 @@ impl StreamSums<'_> {
     }
 }
 
-/// Points to hash, see [`crate::hash`]: all offsets from each of some combinations of blocks, under a key for each
-/// combination, which is Σ Xʲ·b_j in GF(2¹²⁸) over its blocks b.
+/// Points to hash (see [`crate::hash`]): each offset from each combination of blocks. A combination is Σ Xʲ·b_j in
+/// GF(2¹²⁸) over its blocks b, and has its own key.
 pub(crate) struct HashedPoints<'a> {
     pub(crate) start: Block,
-    /// The tweak of the first combination; from there they count.
+    /// The tweak of the first combination. The others count from it.
     pub(crate) first: u64,
     pub(crate) blocks: &'a [Block],
     /// How many blocks are combined.
     pub(crate) blocks_each: usize,
-    /// A power of two of them, already mapped by σ.
+    /// The offsets, already mapped by σ. Their number is a power of two.
     pub(crate) offsets: &'a [Block],
 }
 
@@ -190,6 +192,19 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             Kind::AesNi(_) => "aesni",
             Kind::Portable => "portable",
+        }
+    }
+
+    /// Compresses blocks of all lanes (see [`crate::lane_hash`]).
+    pub(crate) fn compress_lanes(
+        self,
+        states: &mut [lane_hash::Words; 8],
+        groups: &[[u8; lane_hash::GROUP_BYTES]],
+    ) {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Vaes512(token) => token.compress_lanes(states, groups),
+            _ => lane_hash::compress_in_turns(states, groups),
         }
     }
 
@@ -275,7 +290,7 @@ impl Kernel {
         })
     }
 
-    /// The lower halves of the hashes of all points, those with the same key in a row.
+    /// The lower halves of the hashes of all points. Those with the same key are adjacent.
     pub(crate) fn hash_low_words(self, points: &HashedPoints<'_>, words: &mut [u64]) {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -286,7 +301,8 @@ impl Kernel {
         }
     }
 
-    /// The columns of 128 rows of `width` blocks, as many as there is room for: bit j of row r becomes bit r of column j.
+    /// The columns of 128 rows of `width` blocks, as many as fit into `columns`: bit j of row r becomes bit r of column
+    /// j.
     pub(crate) fn transpose_columns(self, rows: &[Block], width: usize, columns: &mut [Block]) {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -306,7 +322,7 @@ impl Kernel {
         })
     }
 
-    /// Encrypts all blocks in place under one key. The schedule has to come from the same kernel.
+    /// Encrypts all blocks in place under one key. The schedule must come from the same kernel.
     pub(crate) fn encrypt(self, schedule: &Schedule, blocks: &mut [Block]) {
         match (&schedule.0, self.0) {
             #[cfg(target_arch = "x86_64")]

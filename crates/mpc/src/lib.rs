@@ -2,7 +2,7 @@
 //!
 //! | module | its job |
 //! |---|---|
-//! | [`kernel`], [`hash`] | AES and products in GF(2¹²⁸) at the speed of the processor, and the hash of garbling with its bound |
+//! | [`kernel`], [`hash`] | fast AES and products in GF(2¹²⁸), and the garbling hash with its bound |
 //! | [`label`], [`half_gates`] | wire labels; garbling and evaluating AND gates, many lanes at a time |
 //! | [`circuit`] | gadgets and the cells of alignment matrices, the same code in the clear, garbled and evaluated |
 //! | [`wavefront`] | sweeping matrices along their anti-diagonals, in memory O(m + n) |
@@ -11,15 +11,16 @@
 //! | [`shares`] | the same by secret sharing, and arithmetic on the results before anything is opened |
 //! | [`worker`] | parts of a session that run in parallel |
 //!
-//! Garbling and sharing are secure against **semi-honest** parties, which follow the protocol and keep what they see.
-//! Transfers are secure against malicious parties too, so that a malicious evaluator does not learn the offset. [`alignment`]
-//! and [`shares`] say who learns what, and what a malicious party on either side can do; [`hash`] and [`ot`] give the bounds. Lengths, costs and the alphabet are public;
-//! letters are not. The caller has to provide an encrypted and authenticated channel.
+//! Garbling and sharing are secure against **semi-honest** parties, which follow the protocol but try to learn from
+//! what they see. Transfers are also secure against malicious parties, so that a malicious evaluator does not learn the
+//! offset. [`alignment`] and [`shares`] say who learns what, and what a malicious party on either side can do; [`hash`]
+//! and [`ot`] give the bounds. Lengths, costs and the alphabet are public; letters are not. The caller must provide an
+//! encrypted and authenticated channel.
 //!
-//! Labels, offsets, seeds and letters have no `Debug` form. Offset, seeds and buffers of labels are erased when dropped. Code that handles
-//! secrets has no branches and no addresses that depend on them.
+//! Labels, offsets, seeds and letters do not implement `Debug`. The offset, seeds and label buffers are erased when
+//! dropped. Code that handles secrets has no branches and no addresses that depend on them.
 //!
-//! The crate does no input or output, reads no clock, and takes its randomness from the caller.
+//! The crate does no I/O, reads no clock, and takes its randomness from the caller.
 
 #[cfg(target_arch = "x86_64")]
 mod aes_kernel;
@@ -35,10 +36,13 @@ pub mod half_gates;
 pub mod hash;
 pub mod kernel;
 pub mod label;
+mod lane_hash;
 pub mod ot;
 #[cfg(target_arch = "x86_64")]
 mod ot_kernel;
 mod prg;
+#[cfg(target_arch = "x86_64")]
+mod sha_kernel;
 pub mod shares;
 mod transpose;
 #[cfg(target_arch = "x86_64")]

@@ -1,9 +1,9 @@
-//! The bulk of correlated transfers in vector registers, with VAES-512 and AES-NI: the streams of a tree of seeds, added up
-//! while they are made, and the hashes of pads.
+//! The bulk work of correlated transfers in vector registers, with VAES-512 and AES-NI: sums over the streams of a seed
+//! tree, computed as the streams are generated, and pad hashes.
 //!
-//! One of the files of the crate with unsafe code, beside [`crate::aes_kernel`], whose tokens prove that the instructions
-//! were detected. Streams never reach memory: with k = 8 a tree has 256, and writing and adding them takes several times as
-//! long as AES. Tests compare both paths with [`crate::aes_portable`].
+//! One of the crate's five files with unsafe code. The tokens of [`crate::aes_kernel`] prove that the instructions were
+//! detected. Streams never reach memory: with k = 8 a tree has 256, and writing and adding them would take several
+//! times as long as AES. Tests compare both paths with [`crate::aes_portable`].
 //!
 //! No branch or address depends on keys or blocks.
 #![allow(unsafe_code)]
@@ -19,7 +19,7 @@ use crate::transpose_kernel::transpose_blocks;
 use core::arch::x86_64::*;
 use zeroize::Zeroize;
 
-/// Vectors of each stream that are made at a time.
+/// Vectors of each stream that are generated at a time.
 const VECTORS: usize = 4;
 
 #[inline]
@@ -31,12 +31,12 @@ fn splat_512(block: &Block) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn store_words(words: &mut [u64; 8], value: __m512i) {
-    // SAFETY: 64 writable bytes for which every pattern is valid, and the unaligned form needs no alignment.
+    // SAFETY: 64 writable bytes, valid for every bit pattern, and the store is unaligned.
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), value) }
 }
 
-/// The lower halves of four blocks in each vector: those of a block in a row, and the rows `stride` words apart. With less than
-/// eight vectors there is nothing between the rows.
+/// Stores the lower halves of the four blocks in each vector. The halves of one block position form a row, and rows are
+/// `stride` words apart. With fewer than eight vectors, rows are adjacent.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn put_words_512<const VECTORS: usize>(
@@ -100,12 +100,12 @@ macro_rules! kernel {
         mod $name {
             use super::*;
 
-            /// Blocks of each stream that are made at a time.
+            /// Blocks of each stream that are generated at a time.
             const GROUP: usize = VECTORS * $width;
 
             type Vectors = [$vector; VECTORS];
 
-            /// What is added to the counter of a group's first block.
+            /// The offsets from the counter of a group's first block.
             const COUNTS: [[Block; $width]; VECTORS] = {
                 let mut counts = [[Block::ZERO; $width]; VECTORS];
                 let mut at = 0;
@@ -152,16 +152,16 @@ macro_rules! kernel {
                 states
             }
 
-            /// Adds vectors to the blocks at their place. The last group of a row can be shorter. No place in an array depends on
-            /// a variable: vectors would leave their registers.
+            /// Adds vectors to the blocks at the same index. The last group of a row can be shorter. No array index is a
+            /// variable, because the vectors would then leave their registers.
             #[inline]
             #[target_feature(enable = $features)]
-            fn add_to(places: &mut [Block], vectors: &Vectors) {
-                if let Ok(places) = <&mut [Block; GROUP]>::try_from(&mut *places) {
-                    let (places, _) = places.as_chunks_mut::<$width>();
+            fn add_to(sums: &mut [Block], vectors: &Vectors) {
+                if let Ok(sums) = <&mut [Block; GROUP]>::try_from(&mut *sums) {
+                    let (sums, _) = sums.as_chunks_mut::<$width>();
                     for i in 0..VECTORS {
-                        let sum = $xor($load(&places[i]), vectors[i]);
-                        $store(&mut places[i], sum);
+                        let sum = $xor($load(&sums[i]), vectors[i]);
+                        $store(&mut sums[i], sum);
                     }
                     return;
                 }
@@ -169,13 +169,13 @@ macro_rules! kernel {
                 for i in 0..VECTORS {
                     $store(&mut blocks[i], vectors[i]);
                 }
-                for (place, block) in places.iter_mut().zip(blocks.as_flattened()) {
-                    *place ^= *block;
+                for (sum, block) in sums.iter_mut().zip(blocks.as_flattened()) {
+                    *sum ^= *block;
                 }
             }
 
-            /// Four leaves at a time (two, if there are no more) stay in registers. A longer piece of code without a loop would let
-            /// the compiler put all its additions last, and the blocks into memory until then.
+            /// Four leaves at a time (two, if there are no more) stay in registers. If the loop were unrolled further,
+            /// the compiler would move all additions to the end, and keep the blocks in memory until then.
             #[target_feature(enable = $features)]
             fn sum_streams<const LEAVES: usize>(keys: &[[Block; 11]], out: &mut StreamSums<'_>) {
                 let width = out.width;
@@ -188,7 +188,7 @@ macro_rules! kernel {
                     let mut low = [[$zero(); VECTORS]; 2];
                     for (number, keys) in keys.iter().enumerate() {
                         let mut sum = [$zero(); VECTORS];
-                        // The first leaf is in no sum but the total, which the side without it does not need.
+                        // The first leaf counts only in the total, which the side that lacks this leaf does not need.
                         if number != 0 || out.total.is_some() {
                             sum = encrypt(&keys[0], &counters);
                         }
@@ -234,7 +234,7 @@ macro_rules! kernel {
                 $xor(shifted, $and(overflow, $splat(&OVERFLOW)))
             }
 
-            /// The points of a vector: Σ Xʲ·b_j over the blocks b of each.
+            /// The points of a vector: each is Σ Xʲ·b_j over its blocks b.
             #[inline]
             #[target_feature(enable = $features)]
             fn combined(blocks: &[Block], each: usize) -> $vector {
@@ -304,7 +304,7 @@ macro_rules! kernel {
                         hash_points::<OFFSETS, KEYS>(points, first, blocks, words);
                         continue;
                     }
-                    // The last list is copied into a full one.
+                    // Pads the last list.
                     let mut padded = vec![Block::ZERO; blocks_at_once];
                     let mut hashes = vec![0; words_at_once];
                     padded[..blocks.len()].copy_from_slice(blocks);
@@ -317,7 +317,7 @@ macro_rules! kernel {
 
             impl $token {
                 pub(crate) fn sum_streams(self, keys: &[[Block; 11]], out: &mut StreamSums<'_>) {
-                    // SAFETY: there is a token only where the instructions were detected.
+                    // SAFETY: the token proves that the instructions were detected.
                     unsafe {
                         match keys.len() {
                             2 => sum_streams::<2>(keys, out),
@@ -327,7 +327,7 @@ macro_rules! kernel {
                 }
 
                 pub(crate) fn hash_low_words(self, points: &HashedPoints<'_>, words: &mut [u64]) {
-                    // SAFETY: there is a token only where the instructions were detected.
+                    // SAFETY: the token proves that the instructions were detected.
                     unsafe {
                         match points.offsets.len() {
                             1 => hash::<1, 4>(points, words),

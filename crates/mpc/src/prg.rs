@@ -9,8 +9,8 @@ use std::sync::Arc;
 use crate::label::random_block;
 
 /// A stream of pseudorandom blocks. If AES is a pseudorandom permutation, b blocks differ from random ones with
-/// advantage at most b²/2¹²⁹. The longest streams are those of correlated transfers: a session that uses a gigabyte
-/// per second for a year uses 2⁴² blocks of one seed, 2⁻⁴⁵.
+/// advantage at most b²/2¹²⁹. The longest streams are those of correlated transfers: a session that runs at a gigabyte
+/// per second for a year uses 2⁴² blocks of one seed, which gives 2⁻⁴⁵.
 pub(crate) struct Prg {
     kernel: Kernel,
     schedule: Schedule,
@@ -23,7 +23,7 @@ impl Prg {
         Self::of_tree(kernel, seed, 0)
     }
 
-    /// The stream of a leaf. Streams of different trees encrypt different counters, so that a guessed seed can only be
+    /// The stream of a leaf. Streams of different trees encrypt different counters, so a guessed seed can only be
     /// checked against the leaves of one tree.
     pub(crate) fn of_tree(kernel: Kernel, seed: Block, tree: usize) -> Self {
         Self {
@@ -68,7 +68,7 @@ pub(crate) struct TreeStreams {
 }
 
 impl TreeStreams {
-    /// A power of two of leaves, at least two.
+    /// The number of leaves is a power of two, at least two.
     pub(crate) fn new(kernel: Kernel, leaves: &[Block], tree: usize) -> Self {
         Self {
             schedules: Arc::new(kernel.leaf_schedules(leaves)),
@@ -77,7 +77,7 @@ impl TreeStreams {
         }
     }
 
-    /// The same leaves' streams for another worker: they encrypt counters that no other worker encrypts.
+    /// The streams of the same leaves for another worker, which encrypt counters that no other worker encrypts.
     pub(crate) fn for_worker(&self, worker: Worker) -> Self {
         Self {
             schedules: Arc::clone(&self.schedules),
@@ -93,8 +93,8 @@ impl TreeStreams {
         schedules.replace(leaf, seed);
     }
 
-    /// Adds the next blocks of the streams to rows of `width` blocks: for each bit, the streams of the leaves whose
-    /// numbers have it set, and to the total those of all. Without a total, the first leaf is ignored.
+    /// Adds the next blocks of the streams to rows of `width` blocks: to the row of each bit, the streams of the leaves
+    /// whose numbers have it set, and to the total those of all leaves. Without a total, the first leaf is ignored.
     pub(crate) fn add_sums(
         &mut self,
         width: usize,

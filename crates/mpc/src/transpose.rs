@@ -32,7 +32,7 @@ fn transpose_within<const SIDE: usize>(rows: &mut [[u64; 2]; 128], low: u64) {
     }
 }
 
-/// The columns of 128 rows of `width` blocks, as many as there is room for, 128 for each block.
+/// The columns of 128 rows of `width` blocks, as many as fit into `columns`: 128 for each block.
 pub(crate) fn transpose_columns(rows: &[Block], width: usize, columns: &mut [Block]) {
     // Four blocks of a row at a time: they share a cache line, and the rows' stride is too regular for many lines to
     // stay cached.

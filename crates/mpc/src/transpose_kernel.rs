@@ -1,7 +1,7 @@
-//! Transposing squares of 128 by 128 bits with AVX-512 and GFNI, four squares that lie side by side at a time.
+//! Transposes squares of 128 by 128 bits with AVX-512 and GFNI, four adjacent squares at a time.
 //!
-//! One of the files of the crate with unsafe code, beside [`crate::aes_kernel`], whose token proves that the
-//! instructions were detected. Tests compare it with [`crate::transpose`].
+//! One of the crate's five files with unsafe code. The token of [`crate::aes_kernel`] proves that the instructions were
+//! detected. Tests compare it with [`crate::transpose`].
 //!
 //! No branch or address depends on the bits.
 #![allow(unsafe_code)]
@@ -15,14 +15,13 @@ use zeroize::Zeroize;
 /// Eight tiles of 8 by 8 bits.
 type Tiles = [Block; 4];
 
-/// For each square the tiles of its left and its right half, a list for each eight rows.
+/// For each square, the tiles of its left and its right half: a list for every eight rows.
 type Squares = [[[Tiles; 16]; 2]; 4];
 
-/// The identity: multiplying a tile (a matrix of bits whose lowest row is the highest byte) with it transposes the
-/// tile.
+/// The identity. Multiplying a tile (a bit matrix whose lowest row is the highest byte) by it transposes the tile.
 const UNIT_TILE: i64 = 0x8040_2010_0804_0201_u64.cast_signed();
 
-/// From eight rows of 16 bytes, the first four in the first vector, to the tiles of eight columns of bytes.
+/// The permutation from eight rows of 16 bytes, the first four in the first vector, to the tiles of eight byte columns.
 const fn to_tiles(first_column: usize) -> [u8; 64] {
     let mut from = [0; 64];
     let mut at = 0;
@@ -34,7 +33,7 @@ const fn to_tiles(first_column: usize) -> [u8; 64] {
     from
 }
 
-/// From 16 tiles in a column to four of the eight rows of 16 bytes that they form when transposed.
+/// The permutation from 16 tiles in a column to four of the eight rows of 16 bytes that they form when transposed.
 const fn from_tiles(first_row: usize) -> [u8; 64] {
     let mut from = [0; 64];
     let mut at = 0;
@@ -52,7 +51,7 @@ const FROM_TILES: [[u8; 64]; 2] = [from_tiles(0), from_tiles(4)];
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load_bytes(bytes: &[u8; 64]) -> __m512i {
-    // SAFETY: 64 readable bytes, and the unaligned form needs no alignment.
+    // SAFETY: 64 readable bytes, and the load is unaligned.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
@@ -93,7 +92,7 @@ fn transpose_words(rows: &[Tiles]) -> [__m512i; 8] {
     ]
 }
 
-/// The tiles of up to four squares, each transposed, but still in their places.
+/// Transposes each tile of up to four squares in place.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn transpose_tiles(rows: &[Block], width: usize, first: usize, squares: &mut Squares) {
@@ -125,7 +124,7 @@ fn transpose_tiles(rows: &[Block], width: usize, first: usize, squares: &mut Squ
     }
 }
 
-/// Brings the tiles of a square to their places.
+/// Moves the tiles of a square to their final places.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn move_tiles(square: &[[Tiles; 16]; 2], columns: &mut [Block]) {
@@ -159,7 +158,7 @@ fn transpose_columns(rows: &[Block], width: usize, columns: &mut [Block]) {
 
 impl Vaes512 {
     pub(crate) fn transpose_columns(self, rows: &[Block], width: usize, columns: &mut [Block]) {
-        // SAFETY: there is a token only where the instructions were detected.
+        // SAFETY: the token proves that the instructions were detected.
         unsafe { transpose_columns(rows, width, columns) }
     }
 }

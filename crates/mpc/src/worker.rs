@@ -1,7 +1,7 @@
-//! Workers: parts of a session that run in parallel, each on a thread and with a channel of its own.
+//! Workers: parts of a session that run in parallel, each on its own thread and with its own channel.
 //!
-//! All workers of a session share the offset Δ, the base transfers and the keys of letters. The number of the worker
-//! keeps apart what must not repeat under them:
+//! All workers of a session share the offset Δ, the base transfers and the letter keys. The worker's number separates
+//! what must not repeat under them:
 //!
 //! | what | where the worker's number goes |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | pads of look-ups (see [`crate::ot::lookup`]) | the highest bits of the comparison's number |
 //! | numbers of columns (see [`crate::ot::letters`]) | the highest bits |
 //!
-//! The garbler's own randomness of a worker comes from a fresh seed.
+//! A garbling worker takes its own randomness from a fresh seed.
 
 use crate::error::MpcError;
 
@@ -18,17 +18,17 @@ use crate::error::MpcError;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Worker(u32);
 
-/// Workers that a session may have.
+/// The most workers of a session.
 pub const MAX_WORKERS: u32 = 32;
 
-/// Comparisons that a worker may have: the rest of 32 bits.
+/// The most comparisons of a worker: the rest of 32 bits.
 pub(crate) const COMPARISONS: u32 = u32::MAX / MAX_WORKERS + 1;
 
 impl Worker {
     /// The worker that every session starts with.
     pub const FIRST: Self = Self(0);
 
-    /// The worker with this number, which is below [`MAX_WORKERS`].
+    /// The worker with this number, which must be below [`MAX_WORKERS`].
     pub fn new(number: u32) -> Option<Self> {
         (number < MAX_WORKERS).then_some(Self(number))
     }
@@ -53,7 +53,7 @@ impl Worker {
     }
 }
 
-/// The workers that were created: streams and keys of a worker must not be used twice.
+/// The workers that have been created: the streams and keys of a worker must not be used twice.
 pub(crate) struct CreatedWorkers(u32);
 
 /// The first worker exists from the start.
@@ -64,7 +64,7 @@ impl Default for CreatedWorkers {
 }
 
 impl CreatedWorkers {
-    /// For a worker that may create no others.
+    /// For a worker that must not create others.
     pub(crate) fn none() -> Self {
         Self(u32::MAX)
     }

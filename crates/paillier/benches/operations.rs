@@ -1,4 +1,4 @@
-//! Every operation, at every key size, on every kernel of this CPU.
+//! Every operation, at every key size, on every kernel that this CPU supports.
 #![allow(
     clippy::expect_used,
     missing_docs,

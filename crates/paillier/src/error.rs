@@ -1,4 +1,4 @@
-//! What can go wrong, sorted by whose fault it is.
+//! Errors, by whose fault they are.
 
 /// A failure of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -6,10 +6,10 @@
 pub enum Error {
     /// A received public key is not acceptable.
     #[error("the public key is rejected: {0}")]
-    KeyRefused(#[from] KeyFault),
+    KeyRejected(#[from] KeyFault),
     /// A received ciphertext is not valid under this key.
     #[error("the ciphertext is rejected: {0}")]
-    CiphertextRefused(#[from] CiphertextFault),
+    CiphertextRejected(#[from] CiphertextFault),
     /// A key file cannot be used.
     #[error("the key file cannot be used: {0}")]
     KeyFile(#[from] KeyFileFault),
@@ -26,46 +26,46 @@ pub enum Error {
     NoRandomness,
 }
 
-/// Why a public key is refused.
+/// Why a public key is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyFault {
-    /// Not one of the sizes in [`KeySize`](crate::KeySize).
+    /// The size is not one of those in [`KeySize`](crate::KeySize).
     #[error("its modulus has {bits} bits; 512, 1024, 2048, 3072 or 4096 are possible")]
     Size {
-        /// The bits it has.
+        /// The bits of the modulus.
         bits: u32,
     },
-    /// Smaller than both sides agreed on.
+    /// The modulus is shorter than both sides agreed on.
     #[error("its modulus has {bits} bits, but at least {minimum} were agreed")]
     TooShort {
-        /// The bits it has.
+        /// The bits of the modulus.
         bits: u32,
-        /// The bits it should have.
+        /// The agreed minimum.
         minimum: u32,
     },
     /// The modulus is even.
     #[error("its modulus is even")]
     Even,
-    /// A divisor was found by trying.
+    /// Trial division found a factor.
     #[error("its modulus has a small factor")]
     SmallFactor,
-    /// The modulus is a prime, so anybody can decrypt.
+    /// The modulus is a prime, so anyone can decrypt.
     #[error("its modulus is a prime number")]
     Prime,
-    /// The modulus is a square, so anybody can factor it.
-    #[error("its modulus is the square of a number")]
+    /// The modulus is a perfect square, so anyone can factor it.
+    #[error("its modulus is a perfect square")]
     Square,
     /// The two primes of a secret key do not form a Paillier key.
     #[error("its secret primes do not form a key")]
     Primes,
 }
 
-/// Why a ciphertext is refused.
+/// Why a ciphertext is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CiphertextFault {
-    /// Too few or too many bytes.
+    /// There are too few or too many bytes.
     #[error("it has {found} bytes instead of {expected}")]
     Length {
         /// Bytes of a ciphertext under this key.
@@ -73,10 +73,10 @@ pub enum CiphertextFault {
         /// Bytes that were received.
         found: usize,
     },
-    /// Not below the square of the modulus.
+    /// The number is not below the square of the modulus.
     #[error("it is not below the square of the modulus")]
     Range,
-    /// It shares a factor with the modulus. In a batch the error does not say which one does.
+    /// It shares a factor with the modulus. For a batch, the error does not say which ciphertext does.
     #[error("it shares a factor with the modulus")]
     NotInvertible,
 }
@@ -85,10 +85,10 @@ pub enum CiphertextFault {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyFileFault {
-    /// The file system refuses.
+    /// The operating system reported an error.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// A file of that name exists, and keys are never overwritten.
+    /// A file with this name exists, and keys are never overwritten.
     #[error("a file of that name exists; choose another name or move it away")]
     Exists,
     /// Others may read the secret key.
@@ -97,16 +97,16 @@ pub enum KeyFileFault {
         /// The permission bits that were found.
         mode: u32,
     },
-    /// The first line is that of another file.
+    /// The first line belongs to another kind of file.
     #[error("its first line is not `{expected}`")]
     Kind {
         /// The line that was expected.
         expected: &'static str,
     },
-    /// A line is missing, malformed or in excess.
+    /// A line is missing, malformed or superfluous.
     #[error("line {line} is not as expected")]
     Line {
-        /// Counted from one.
+        /// The line number, counted from one.
         line: usize,
     },
     /// The parts of the key contradict each other.
@@ -114,7 +114,7 @@ pub enum KeyFileFault {
     Inconsistent,
 }
 
-/// A mistake of the caller.
+/// A mistake by the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Misuse {
@@ -127,13 +127,13 @@ pub enum Misuse {
         /// The declared length.
         bits: u32,
     },
-    /// Only scalars without a common factor with the modulus divide.
+    /// Division needs a scalar without a common factor with the modulus.
     #[error("the scalar has no inverse under this key")]
     ScalarNotInvertible,
-    /// A ciphertext or randomiser of another key.
+    /// A ciphertext or randomiser belongs to another key.
     #[error("a ciphertext or randomiser belongs to another key")]
     WrongKey,
-    /// Two lists that should have one entry for each other differ in length.
+    /// Two lists that should match entry by entry differ in length.
     #[error("lists of {left} and {right} values have different lengths")]
     Lengths {
         /// Length of the first list.
@@ -144,7 +144,7 @@ pub enum Misuse {
     /// The slots do not fit below half of the modulus.
     #[error("{slots} slots of {slot_bits} bits do not fit into a plaintext of {bits} bits")]
     SlotsDoNotFit {
-        /// Slots asked for.
+        /// Slots requested.
         slots: u32,
         /// Bits per slot.
         slot_bits: u32,

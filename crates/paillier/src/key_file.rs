@@ -14,7 +14,7 @@ use crate::secret_key::SecretKey;
 
 const PUBLIC_HEADER: &str = "veilpath paillier public key 1";
 const SECRET_HEADER: &str = "veilpath paillier secret key 1";
-/// No key file is longer; anything longer is not a key file.
+/// The most bytes that are read. No key file is longer.
 const MAX_FILE_BYTES: u64 = 16 * 1024;
 
 impl PublicKey {
@@ -65,7 +65,7 @@ impl SecretKey {
         text
     }
 
-    /// Reads the text of a secret key file, and checks that its numbers make a key.
+    /// Reads the text of a secret key file, and checks that its numbers form a key.
     pub fn from_file_text(text: &str) -> Result<Self> {
         let mut lines = Lines::new(text, SECRET_HEADER)?;
         let size = lines.size()?;
@@ -89,13 +89,13 @@ impl SecretKey {
         write_new(&options, path, self.to_file_text().as_bytes())
     }
 
-    /// Reads a secret key file that nobody else may read.
+    /// Reads a secret key file, and rejects one that other users may read.
     pub fn load(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(KeyFileFault::Io)?;
         #[cfg(unix)]
         let metadata = file.metadata().map_err(KeyFileFault::Io)?;
         let text = read(file)?;
-        // A public key, or a file that is not a key, need not be secret.
+        // Check the header first: the mode does not matter for a public key or a file that is not a key.
         Lines::new(&text, SECRET_HEADER)?;
         #[cfg(unix)]
         {

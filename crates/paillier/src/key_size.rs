@@ -1,4 +1,4 @@
-//! The sizes of key that exist.
+//! The supported key sizes.
 
 use crate::error::{Error, KeyFault};
 
@@ -18,9 +18,9 @@ use crate::error::{Error, KeyFault};
 )]
 #[serde(into = "u32", try_from = "u32")]
 pub enum KeySize {
-    /// About 56 bits of security: broken by a determined attacker, for reproducing published measurements.
+    /// About 56 bits of security: a determined attacker breaks it. Only for reproducing published measurements.
     Bits512,
-    /// About 80 bits of security: too few today, for reproducing published measurements.
+    /// About 80 bits of security: too few today. Only for reproducing published measurements.
     Bits1024,
     /// About 112 bits of security.
     #[default]
@@ -52,7 +52,7 @@ impl KeySize {
         }
     }
 
-    /// Whether the size only serves to reproduce old measurements.
+    /// Whether the size is only for reproducing old measurements.
     pub const fn is_weak(self) -> bool {
         self.bits() < 2048
     }
@@ -76,11 +76,11 @@ impl TryFrom<u32> for KeySize {
         Self::ALL
             .into_iter()
             .find(|size| size.bits() == bits)
-            .ok_or(Error::KeyRefused(KeyFault::Size { bits }))
+            .ok_or(Error::KeyRejected(KeyFault::Size { bits }))
     }
 }
 
-/// The number of bits.
+/// Parses the number of bits.
 impl core::str::FromStr for KeySize {
     type Err = Error;
 

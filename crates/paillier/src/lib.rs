@@ -26,21 +26,22 @@
 //! # Types
 //!
 //! [`Plaintext`], [`Scalar`], [`Ciphertext`] and [`Randomizer`] are all numbers inside and must not be confused, so
-//! they are separate types. A randomiser is consumed by its use: no two ciphertexts share one. Secrets are erased
-//! when dropped and neither printed nor, for keys and randomisers, copied.
+//! they are separate types. A randomiser is consumed by its use, so no two ciphertexts share one. Secrets are erased
+//! when dropped and never printed. Secret keys and randomisers cannot be copied.
 //!
 //! # Speed
 //!
-//! Functions that take many ciphertexts compute eight at a time on a CPU with AVX-512 IFMA ([`Kernel::Ifma`]), and
-//! one at a time elsewhere ([`Kernel::Portable`]); the choice is made at run time. The key holder computes modulo
-//! `p²` and `q²`. Both sides draw randomisers from tables ([`RandomizerTable`]) and can prepare them ahead of time
-//! ([`RandomizerPool`]). Everything takes `&self` and may run on as many threads as there are cores. [`mod@bench`]
-//! measures it.
+//! Functions that take many ciphertexts compute eight at a time on a CPU with AVX-512 IFMA ([`Kernel::Ifma`]), and one
+//! at a time elsewhere ([`Kernel::Portable`]). The choice is made at run time. The key holder computes modulo `p²` and
+//! `q²`. Both sides draw randomisers from tables ([`RandomizerTable`]) and can prepare them in advance
+//! ([`RandomizerPool`]). All functions take `&self` and may run on as many threads as there are cores. [`mod@bench`]
+//! measures the operations.
 //!
 //! # Key files
 //!
 //! A key file is text: lines that end in a line feed, numbers in lower-case hexadecimal with exactly as many digits
-//! as their size requires. Version 1 of the public key, and of the secret key:
+//! as their size requires. Readers also accept what editors change: a carriage return before a line feed, and a missing
+//! last line feed. Version 1 of the public key, and of the secret key:
 //!
 //! ```text
 //! veilpath paillier public key 1        veilpath paillier secret key 1
@@ -50,17 +51,16 @@
 //!                                       q df…
 //! ```
 //!
-//! `n` is the product of the primes `p` and `q`; in the secret file it detects damage. A file is never overwritten.
-//! On Unix a secret key file is created with mode 0600, and refused if others may read it.
+//! `n` is the product of the primes `p` and `q`; in the secret file it serves to detect damage. A file is never
+//! overwritten. On Unix, a secret key file is created with mode 0600, and rejected if other users may read it.
 //!
 //! # What leaks
 //!
 //! Exponentiation with a secret exponent takes the same steps and touches the same memory for all exponents of equal
 //! declared length, table look-ups included. Key generation is not constant-time, nor is the rejection of bad input.
 //!
-//! The key holder can read the randomness of each ciphertext that it receives, not only its number. A ciphertext for
-//! the key holder must therefore be re-randomised, each with its own randomiser; see [`RandomizerTable`] for the
-//! requirements.
+//! The key holder can read the randomness of each ciphertext that it receives, not only its number. So a ciphertext for
+//! the key holder must be re-randomised with a randomiser of its own; see [`RandomizerTable`] for the requirements.
 
 mod arith;
 pub mod bench;

@@ -1,8 +1,8 @@
-//! Computing with encrypted numbers. Each operation exists for one ciphertext and for many: many fill the eight SIMD
+//! Computing with encrypted numbers. Each operation exists for one ciphertext and for many; many fill the eight SIMD
 //! lanes.
 //!
-//! None of these hides the origin of its result. A party that sends a ciphertext to the key holder must re-randomise
-//! it first: the key holder can read the randomness of everything that it receives.
+//! No operation hides where its result comes from. A party that sends a ciphertext to the key holder must re-randomise
+//! it first, because the key holder can read the randomness of everything that it receives.
 
 use crate::arith::{Job, Residue, Shape, Words};
 use crate::ciphertext::Ciphertext;
@@ -17,7 +17,7 @@ use crate::scalar::Scalar;
 pub struct TermShape {
     /// The declared length of the scalar.
     pub scalar_bits: u32,
-    /// The power of two that also multiplies the scalar: the position of a slot.
+    /// The shift of the term, in bits: the position of a slot.
     pub shift_bits: u32,
 }
 
@@ -44,7 +44,7 @@ impl PublicKey {
         Ok(self.wrap(self.ring().multiply(&pairs)))
     }
 
-    /// A number as a ciphertext that anybody can read, `1 + m·n`: a constant for the operations below.
+    /// A number as a ciphertext that anyone can read, `1 + m·n`: a constant for the operations below.
     pub fn trivial(&self, plaintext: &Plaintext) -> Result<Ciphertext> {
         self.one(Ok(self.wrap(self.plain_factors(&[plaintext])?)))
     }
@@ -71,7 +71,7 @@ impl PublicKey {
         self.one(self.subtract_batch(&[(a, b)]))
     }
 
-    /// The difference of each pair. One inversion serves all.
+    /// The difference of each pair. One inversion serves all pairs.
     pub fn subtract_batch(&self, pairs: &[(&Ciphertext, &Ciphertext)]) -> Result<Vec<Ciphertext>> {
         let subtrahends: Vec<_> = pairs.iter().map(|&(_, b)| b).collect();
         let negated = self.negate_batch(&subtrahends)?;
@@ -88,7 +88,7 @@ impl PublicKey {
         self.one(self.negate_batch(&[ciphertext]))
     }
 
-    /// The negative of each. One inversion serves all.
+    /// The negative of each ciphertext. One inversion serves all.
     pub fn negate_batch(&self, ciphertexts: &[&Ciphertext]) -> Result<Vec<Ciphertext>> {
         let inverses = self.ring().invert(&self.checked(ciphertexts)?);
         Ok(self.wrap(inverses.ok_or(CiphertextFault::NotInvertible)?))
@@ -116,7 +116,7 @@ impl PublicKey {
         self.one(self.scalar_mul_batch(&[(ciphertext, scalar)]))
     }
 
-    /// Multiplies each encrypted number by its scalar. Takes the time of the longest declared length.
+    /// Multiplies each encrypted number by its scalar. The time depends on the longest declared length.
     pub fn scalar_mul_batch(&self, pairs: &[(&Ciphertext, &Scalar)]) -> Result<Vec<Ciphertext>> {
         let (ciphertexts, scalars): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
         let exponents = scalars.into_iter().map(Scalar::exponent);
@@ -148,7 +148,7 @@ impl PublicKey {
 
     /// For each row, the sum of its ciphertexts, each multiplied by its scalar and its power of two.
     ///
-    /// All rows have the terms of `shape`, none of which reaches beyond κ bits; the terms of a row share its squarings.
+    /// All rows have the terms of `shape`, none of which may exceed κ bits. The terms of a row share its squarings.
     pub fn weighted_sums(
         &self,
         shape: &[TermShape],
@@ -214,7 +214,7 @@ impl PublicKey {
         Ok(self.wrap(self.ring().multiply(&pairs)))
     }
 
-    /// `1 + m·n` for each number: with `g = n + 1` a power of `g` needs no exponentiation.
+    /// `1 + m·n` for each number: with `g = n + 1`, a power of `g` needs no exponentiation.
     fn plain_factors(&self, plaintexts: &[&Plaintext]) -> Result<Vec<Residue>> {
         let mut one = Words::zeros(self.ring().words());
         one[0] = 1;

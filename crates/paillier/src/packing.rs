@@ -1,8 +1,8 @@
 //! Several small numbers in one plaintext.
 //!
 //! Slot `k` of a layout with slots of `L` bits contains `valueₖ·2^(L·k)`. Values are never negative and never reach
-//! `2^L`, so no slot carries into the next; all slots together stay below half of the modulus, so the sum is never
-//! read as negative. The bound of a value that is only known encrypted is computed from the bounds of its parts.
+//! `2^L`, so no slot carries into the next. All slots together stay below half of the modulus, so the sum is never read
+//! as negative. If a value is known only encrypted, its bound is computed from the bounds of its parts.
 
 use crypto_bigint::{BoxedUint, ConcatenatingMul};
 use zeroize::Zeroizing;
@@ -16,7 +16,7 @@ use crate::plaintext::Plaintext;
 use crate::public_key::PublicKey;
 use crate::scalar::Scalar;
 
-/// The largest value that a number can take. Combines like the numbers do.
+/// The largest value that a number can take. Bounds combine like the numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound(BoxedUint);
 
@@ -50,7 +50,7 @@ impl Bound {
     }
 }
 
-/// How many slots of how many bits.
+/// The number of slots and their width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotLayout {
     slots: u32,
@@ -58,7 +58,7 @@ pub struct SlotLayout {
 }
 
 impl SlotLayout {
-    /// This many slots, if they fit under a key of this size: `slots·slot_bits < κ − 1`.
+    /// A layout with this many slots, if they fit under a key of this size: `slots·slot_bits < κ − 1`.
     pub fn new(size: KeySize, slots: u32, slot_bits: u32) -> Result<Self> {
         let fits = slots
             .checked_mul(slot_bits)
@@ -74,8 +74,8 @@ impl SlotLayout {
         Ok(Self { slots, slot_bits })
     }
 
-    /// As many slots of this width as fit under a key of this size.
-    pub fn with_most_slots(size: KeySize, slot_bits: u32) -> Result<Self> {
+    /// A layout with as many slots of this width as fit under a key of this size.
+    pub fn with_max_slots(size: KeySize, slot_bits: u32) -> Result<Self> {
         let slots = (size.bits() - 2).checked_div(slot_bits).unwrap_or(0);
         Self::new(size, slots, slot_bits)
     }
@@ -107,7 +107,7 @@ impl SlotLayout {
         Ok(())
     }
 
-    /// One plaintext of these values, the first in the lowest slot. Slots beyond them are zero.
+    /// Packs these values into one plaintext, the first in the lowest slot. Unused slots are zero.
     pub fn pack(&self, values: &[BoxedUint]) -> Result<Plaintext> {
         self.check_count(values.len())?;
         let total = self.slots * self.slot_bits;
@@ -122,9 +122,9 @@ impl SlotLayout {
             }
             let words = limbs::from_uint(value, self.slot_bits.div_ceil(64) as usize);
             let (first, shift) = (self.shift_bits(slot) / 64, self.shift_bits(slot) % 64);
-            for (place, word) in (first as usize..).zip(words.iter()) {
-                packed[place] |= word << shift;
-                if let Some(next) = packed.get_mut(place + 1) {
+            for (index, word) in (first as usize..).zip(words.iter()) {
+                packed[index] |= word << shift;
+                if let Some(next) = packed.get_mut(index + 1) {
                     *next |= (word >> 1) >> (63 - shift);
                 }
             }
@@ -145,8 +145,8 @@ impl SlotLayout {
         Ok(values)
     }
 
-    /// The same, ignoring the sign and everything beyond the slots. Also returns whether the plaintext fits, for callers
-    /// that must not fail early.
+    /// As [`Self::unpack`], ignoring the sign and everything beyond the slots. Also returns whether the plaintext fits,
+    /// for callers that must not fail early.
     pub fn unpack_low(&self, plaintext: &Plaintext) -> (Vec<BoxedUint>, bool) {
         let words = plaintext.words();
         let bits = Zeroizing::new(plaintext.magnitude()).bits();
@@ -179,7 +179,7 @@ impl SlotLayout {
 impl PublicKey {
     /// Packs the encrypted numbers of each row into one ciphertext, the first into the lowest slot.
     ///
-    /// All numbers must keep to `bound`, which must fit the slots; all rows are equally long.
+    /// All numbers must respect `bound`, which must fit the slots. All rows have the same length.
     pub fn pack_batch(
         &self,
         layout: &SlotLayout,
@@ -189,7 +189,7 @@ impl PublicKey {
         layout.admit(bound)?;
         let count = rows.first().map_or(0, Vec::len);
         layout.check_count(count)?;
-        // A layout that fits a larger key need not fit this one.
+        // A layout that fits a larger key may not fit this one.
         SlotLayout::new(self.size(), layout.slots, layout.slot_bits)?;
         let one = Scalar::new(&BoxedUint::one(), 1)?;
         let mut shape = Vec::with_capacity(count);

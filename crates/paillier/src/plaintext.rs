@@ -21,7 +21,7 @@ impl Zeroize for Plaintext {
     }
 }
 
-/// The words erase themselves.
+/// Its words are erased on drop.
 impl Drop for Plaintext {
     fn drop(&mut self) {
         self.negative.zeroize();
@@ -31,7 +31,7 @@ impl Drop for Plaintext {
 impl ZeroizeOnDrop for Plaintext {}
 
 impl Plaintext {
-    /// From its sign and the words of its absolute value. There is one zero, whatever the sign.
+    /// A number from its sign and the words of its absolute value. The sign of zero is ignored.
     pub(crate) fn from_words(negative: bool, words: Words) -> Self {
         let is_zero = words.iter().fold(0, |all, word| all | word) == 0;
         Self {
@@ -50,7 +50,7 @@ impl Plaintext {
         Self::from_sign_and_magnitude(false, value)
     }
 
-    /// A number from its sign and its absolute value. There is one zero, whatever the sign.
+    /// A number from its sign and its absolute value. The sign of zero is ignored.
     pub fn from_sign_and_magnitude(negative: bool, magnitude: &BoxedUint) -> Self {
         let words = limbs::from_uint(magnitude, magnitude.bits_precision().div_ceil(64) as usize);
         Self::from_words(negative, words)
@@ -80,7 +80,7 @@ impl Plaintext {
         }
     }
 
-    /// The order of the numbers. The time reveals where they differ.
+    /// Compares two numbers. The time reveals where they differ.
     pub fn cmp_vartime(&self, other: &Self) -> Ordering {
         let magnitudes = self.magnitude().cmp_vartime(other.magnitude());
         match (self.negative, other.negative) {
@@ -93,7 +93,7 @@ impl Plaintext {
 }
 
 impl PartialEq for Plaintext {
-    /// In constant time for numbers of equal precision.
+    /// Constant-time for numbers of equal precision.
     fn eq(&self, other: &Self) -> bool {
         let signs = Choice::from_u8_lsb(u8::from(self.negative == other.negative));
         (self.magnitude().ct_eq(&other.magnitude()) & signs).into()

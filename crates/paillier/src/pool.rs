@@ -1,4 +1,4 @@
-//! Randomisers that are prepared while the caller waits for the network or the peer.
+//! Randomisers, prepared while the caller waits for the network or the peer.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::randomizer::{Randomizer, RandomizerSource};
 use crate::rng::system_rng;
 
-/// Randomisers made at a time: several batches of the wide kernel, which then share each table while it is in the
+/// Randomisers that are made at a time: several batches of the wide kernel, which share each table while it is in the
 /// cache.
 const BATCH: usize = 32;
 
@@ -21,7 +21,7 @@ struct Shared {
     source: Arc<dyn RandomizerSource>,
     capacity: usize,
     state: Mutex<State>,
-    wanted: Condvar,
+    refill: Condvar,
 }
 
 struct State {
@@ -30,7 +30,7 @@ struct State {
 }
 
 impl RandomizerPool {
-    /// Starts to fill a pool of this many randomisers.
+    /// Starts filling a pool of this many randomisers.
     pub fn start(source: Arc<dyn RandomizerSource>, capacity: usize) -> Result<Self> {
         let mut rng = system_rng()?;
         let state = Mutex::new(State {
@@ -41,7 +41,7 @@ impl RandomizerPool {
             source,
             capacity,
             state,
-            wanted: Condvar::new(),
+            refill: Condvar::new(),
         });
         let worker = Arc::clone(&shared);
         let filler = std::thread::Builder::new()
@@ -59,14 +59,14 @@ impl RandomizerPool {
         })
     }
 
-    /// `count` randomisers: those in stock, and the rest made at once.
+    /// Takes `count` randomisers: those in stock, and the rest computed at once.
     pub fn take(&self, count: usize) -> Result<Vec<Randomizer>> {
         let mut taken = {
             let mut state = self.shared.lock();
             let left = state.stock.len().saturating_sub(count);
             state.stock.split_off(left)
         };
-        self.shared.wanted.notify_one();
+        self.shared.refill.notify_one();
         if taken.len() < count {
             taken.extend(
                 self.shared
@@ -86,28 +86,28 @@ impl RandomizerPool {
 impl Drop for RandomizerPool {
     fn drop(&mut self) {
         self.shared.lock().closed = true;
-        self.shared.wanted.notify_one();
+        self.shared.refill.notify_one();
         if let Some(filler) = self.filler.take() {
-            // A panic of the filler does not matter here: the pool is going away.
+            // A panic in the filler does not matter here, because the pool is being dropped.
             let _ = filler.join();
         }
     }
 }
 
 impl Shared {
-    /// Whether another batch is needed; `false` when the pool is closed.
+    /// Waits until another batch is needed. Returns `false` when the pool is closed.
     fn wait_for_room(&self) -> bool {
         let mut state = self.lock();
         while !state.closed && state.stock.len() >= self.capacity {
             state = self
-                .wanted
+                .refill
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
         !state.closed
     }
 
-    /// The stock stays valid if a holder of the lock panics: it is only extended and split.
+    /// The stock stays valid even if a thread panics with the lock: it is only extended and split.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

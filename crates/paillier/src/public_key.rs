@@ -11,7 +11,7 @@ use crate::key_size::KeySize;
 use crate::plaintext::Plaintext;
 use crate::scalar::Scalar;
 
-/// Received moduli are searched for divisors below this.
+/// Received moduli must have no divisor below this.
 const TRIAL_DIVISION_LIMIT: u64 = 1 << 14;
 
 /// Encrypts, and computes with encrypted numbers. Cheap to clone.
@@ -24,21 +24,21 @@ struct Shared {
     size: KeySize,
     id: KeyId,
     ring: Ring,
-    /// `n²`, as ciphertexts are written.
+    /// `n²`, in the byte form of ciphertexts.
     modulus_squared: Box<[u8]>,
-    /// The factor of the upper half of a ciphertext's number.
+    /// The place value of the upper half of a ciphertext's number.
     upper_half: Factor,
     /// `n` as the exponent of fresh randomisers.
     exponent: Exponent,
 }
 
-/// Identifies a key, so that ciphertexts of two keys are not mixed up.
+/// Identifies a key, so that ciphertexts of different keys are not mixed up.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KeyId(u64);
 
 impl PublicKey {
-    /// A received key. Checks that it is odd, of a known size, at least as long as agreed, and neither a prime, nor a
-    /// square, nor a multiple of a small number.
+    /// A received key. Checks that the modulus is odd, of a supported size and at least as long as agreed, and that it
+    /// is neither a prime, nor a square, nor a multiple of a small number.
     pub fn from_modulus(modulus: &BoxedUint, minimum: KeySize) -> Result<Self> {
         let size = KeySize::try_from(modulus.bits_vartime())?;
         if size < minimum {
@@ -91,7 +91,7 @@ impl PublicKey {
         Self::from_trusted_modulus(self.modulus(), kernel)
     }
 
-    /// The kernel that computes.
+    /// The kernel that this key uses.
     pub fn kernel(&self) -> Kernel {
         self.shared.ring.kernel()
     }
@@ -140,7 +140,7 @@ impl PublicKey {
             .collect()
     }
 
-    /// A signed number as a factor modulo `n`. Takes the time of a scalar of full length, whatever its sign.
+    /// A signed number as a factor modulo `n`. Using it takes as long as a scalar of full length, whatever its sign.
     pub fn scalar(&self, value: &Plaintext) -> Result<Scalar> {
         Ok(Scalar::of_words(self.encode(value)?, self.size().bits()))
     }
@@ -152,12 +152,12 @@ impl PublicKey {
         let mut beyond = 0;
         for (index, &word) in plaintext.words().iter().enumerate() {
             match encoded.get_mut(index) {
-                Some(place) => *place = word,
+                Some(slot) => *slot = word,
                 None => beyond |= word,
             }
         }
         let negated = limbs::difference(modulus, &encoded);
-        // A number of at most n/2 is less than the rest of n.
+        // A number below n/2 is less than n minus it.
         let in_range = limbs::is_less(&encoded, modulus) & limbs::is_less(&encoded, &negated);
         if beyond | (in_range ^ 1) != 0 {
             return Err(Misuse::PlaintextRange.into());
@@ -225,7 +225,7 @@ impl TryFrom<&BoxedUint> for PublicKey {
     }
 }
 
-/// The remainder of a public number by a divisor below 2^32.
+/// The remainder of a public number modulo a divisor below 2^32.
 fn remainder(words: &[u64], divisor: u64) -> u64 {
     words.iter().rev().fold(0, |rest, word| {
         let upper = (rest << 32 | word >> 32) % divisor;

@@ -14,12 +14,12 @@ use crate::secret_key::{PrimeHalf, SecretKey};
 const EXCESS_BITS: u32 = 102;
 /// Words by which a number exceeds a secret prime, so that its remainder is nearly uniform.
 const EXCESS_WORDS: usize = 2;
-/// Independent random powers from which a subset is taken.
+/// The number of independent random powers from which a subset is taken.
 const SUBSET_SIZE: u32 = 312;
 /// Bases per table look-up: 64 entries each.
 const WINDOW_WIDTH: u32 = 6;
 
-/// One factor `rⁿ`, for one ciphertext: it is consumed by its use, neither copied nor printed, and erased.
+/// One factor `rⁿ`, for one ciphertext. It is consumed by its use, cannot be copied or printed, and is erased.
 #[derive(ZeroizeOnDrop)]
 pub struct Randomizer {
     residue: Residue,
@@ -44,7 +44,7 @@ pub trait RandomizerSource: Send + Sync {
 }
 
 impl PublicKey {
-    /// Randomisers `rⁿ` from a uniform `r` each: one full exponentiation per factor, and no precomputation.
+    /// Randomisers `rⁿ`, each from a uniform `r`: one full exponentiation per factor, and no precomputation.
     pub fn fresh_randomizers<R: CryptoRng + ?Sized>(
         &self,
         count: usize,
@@ -71,7 +71,8 @@ impl PublicKey {
 impl SecretKey {
     /// Randomisers from a uniform element modulo each prime: two half-length exponentiations per factor.
     ///
-    /// Modulo `p²`, the `n`-th powers are the `p`-th powers, and those of a uniform element are uniform among them.
+    /// Modulo `p²`, the `n`-th powers are the `p`-th powers, and the `p`-th power of a uniform element is uniform among
+    /// them.
     pub fn fresh_randomizers<R: CryptoRng + ?Sized>(
         &self,
         count: usize,
@@ -90,7 +91,7 @@ impl SecretKey {
 }
 
 impl PrimeHalf {
-    /// Uniform `p`-th powers modulo `p²`. The exponent is secret in this case.
+    /// Uniform `p`-th powers modulo `p²`. Here the exponent is secret.
     fn fresh_powers<R: CryptoRng + ?Sized>(&self, count: usize, rng: &mut R) -> Vec<Residue> {
         let bases = random_bases_of_secret(self.ring(), self.nonzero_prime(), count, rng);
         let pairs: Vec<_> = bases
@@ -101,16 +102,15 @@ impl PrimeHalf {
     }
 }
 
-/// Tables from which either side draws (nearly) uniform randomisers.
+/// Tables from which either side draws nearly uniform randomisers.
 ///
 /// # Two sides, two requirements
 ///
-/// The *other side*, which has only the public key, hides from the key holder. The key holder knows the factors of
-/// `n` and so can read the randomness of each ciphertext: the whole factor `rⁿ`, and with it every character of `r`
-/// modulo `p` and `q`. Powers of one base would all lie in one subgroup and identify that base. Only a nearly uniform
-/// `n`-th power is safe. The *key holder* hides from everybody else. It gets uniform factors as well, because modulo
-/// `p²` and `q²` they are cheap enough that a shortcut with an assumption of its own (short exponents) is not worth
-/// having.
+/// The *other side* has only the public key and hides from the key holder. The key holder knows the factors of `n`, so
+/// it can read the randomness of each ciphertext: the whole factor `rⁿ`, and with it every character of `r` modulo `p`
+/// and `q`. Powers of one base would all lie in one subgroup and identify that base. Only a nearly uniform `n`-th power
+/// is safe. The *key holder* hides from everyone else. It gets uniform factors as well: modulo `p²` and `q²` they are
+/// so cheap that a shortcut with an assumption of its own (short exponents) is not worthwhile.
 ///
 /// # Uniform, although precomputed
 ///
@@ -122,19 +122,18 @@ impl PrimeHalf {
 ///    `½·√(Q/2³¹²)` of uniform, where `Q` is the number of cosets.
 ///
 /// A random `h` has a small `Q`: for each prime `ℓ` that divides the order of a cyclic part, it lies among the `ℓ`-th
-/// powers with probability only `1/ℓ`, and if `p − 1` and `q − 1` share a factor, that factor counts once more. For
-/// `Q` up to 2¹¹⁰, far beyond what a key of random primes has, the second distance is at most 2⁻¹⁰². The product is then
-/// within 2⁻¹⁰¹ of a uniform `n`-th power, even to a party that knows the bases, and all of the at most 2⁶⁰ ciphertexts of
-/// the largest session together are within 2⁻⁴¹. A key
-/// made on purpose with an enormous common factor of `p − 1` and `q − 1` would defeat the bound;
-/// [`PublicKey::fresh_randomizers`] assumes nothing about the key.
+/// powers with probability only `1/ℓ`, and if `p − 1` and `q − 1` share a factor, that factor counts once more. For `Q`
+/// up to 2¹¹⁰, far more than a key of random primes has, the second distance is at most 2⁻¹⁰². The product is then
+/// within 2⁻¹⁰¹ of a uniform `n`-th power, even to a party that knows the bases. All of the at most 2⁶⁰ ciphertexts of
+/// the largest session together are within 2⁻⁴¹. A key made on purpose with an enormous common factor of `p − 1` and `q
+/// − 1` would defeat the bound; [`PublicKey::fresh_randomizers`] assumes nothing about the key.
 ///
 /// # Cost
 ///
-/// One product modulo `n²` for six of the `κ + 414` random bits (for the key holder: modulo `p²` and `q²`, for six of
-/// `κ/2 + 414`), instead of about 1.2 for each bit of an exponentiation. The tables of the other side take about 17 MB for
-/// κ = 2048 and grow with its square; those of the key holder take a quarter of that for each prime. Draw a few dozen
-/// at a time: they share each table while it is in the cache.
+/// One product modulo `n²` for every six of the `κ + 414` random bits (for the key holder: modulo `p²` and `q²`, for
+/// every six of `κ/2 + 414`), instead of about 1.2 for each bit of an exponentiation. The tables of the other side take
+/// about 17 MB for κ = 2048 and grow with its square; those of the key holder take a quarter of that for each prime.
+/// Draw a few dozen at a time, so that they share each table while it is in the cache.
 pub struct RandomizerTable {
     side: Side,
 }
@@ -154,11 +153,11 @@ enum Side {
 impl RandomizerTable {
     /// Tables modulo `p²` and `q²` for the key holder.
     pub fn for_key_holder<R: CryptoRng + ?Sized>(key: &Arc<SecretKey>, rng: &mut R) -> Self {
-        // The powers for tables of any kernel are computed by the fastest: they are most of the work.
+        // The fastest kernel computes the powers for tables of any kernel, because they are most of the work.
         let fastest = if_different(Kernel::detect(), key.public_key())
             .and_then(|kernel| key.with_kernel(kernel).ok());
         let makers = fastest.as_ref().unwrap_or(key).halves();
-        // The length of the primes is public; read from them it would have to be treated as secret.
+        // The length of the primes is public. If it were read from them, it would have to be treated as secret.
         let prime_bits = key.public_key().size().bits() / 2;
         let tables = |half: &PrimeHalf, maker: &PrimeHalf, rng: &mut R| {
             BaseTable::new(
@@ -196,20 +195,20 @@ impl RandomizerTable {
     }
 }
 
-/// This kernel, if the key computes with another.
+/// This kernel, unless the key already uses it.
 fn if_different(kernel: Kernel, key: &PublicKey) -> Option<Kernel> {
     (key.kernel() != kernel).then_some(kernel)
 }
 
 impl RandomizerSource for PublicKey {
-    /// [Fresh ones](PublicKey::fresh_randomizers).
+    /// See [`PublicKey::fresh_randomizers`].
     fn draw(&self, count: usize, rng: &mut dyn CryptoRng) -> Vec<Randomizer> {
         self.fresh_randomizers(count, rng)
     }
 }
 
 impl RandomizerSource for SecretKey {
-    /// [Fresh ones](SecretKey::fresh_randomizers).
+    /// See [`SecretKey::fresh_randomizers`].
     fn draw(&self, count: usize, rng: &mut dyn CryptoRng) -> Vec<Randomizer> {
         self.fresh_randomizers(count, rng)
     }
@@ -237,12 +236,12 @@ impl RandomizerSource for RandomizerTable {
 /// The tables of one ring.
 struct BaseTable {
     products: SubsetProducts,
-    /// Random bits that choose one factor.
+    /// Random bits that select one factor.
     bits: u32,
 }
 
 impl BaseTable {
-    /// The first power is `h`; subsets are taken of the others.
+    /// The first power is `h`; subsets are taken from the others.
     fn new(ring: &Ring, order_bits: u32, powers: Vec<Residue>) -> Self {
         let exponent_bits = order_bits + EXCESS_BITS;
         let mut powers = powers.into_iter();
@@ -269,9 +268,8 @@ impl BaseTable {
     }
 }
 
-/// Elements modulo a secret prime, within 2⁻¹²⁸ of uniform, in the same steps for each. Rejecting numbers that are
-/// too large would reveal, by how often it happens, the highest bits of the prime. (Zero occurs once in a prime
-/// number of draws.)
+/// Elements modulo a secret prime, within 2⁻¹²⁸ of uniform, in the same steps for each. Rejection sampling would reveal
+/// the highest bits of the prime, by how often it rejects. (A draw is zero with probability one in the prime.)
 fn random_bases_of_secret<R: CryptoRng + ?Sized>(
     ring: &Ring,
     prime: &NonZero<BoxedUint>,
@@ -298,7 +296,8 @@ fn random_words<R: CryptoRng + ?Sized>(count: usize, rng: &mut R) -> Words {
     words
 }
 
-/// Uniform non-zero elements below a public modulus. One that shares a factor with it would factor it by chance.
+/// Uniform non-zero elements below a public modulus. Elements that share a factor with it are not excluded: finding one
+/// would mean factoring the modulus by chance.
 fn random_bases<R: CryptoRng + ?Sized>(
     ring: &Ring,
     modulus: &NonZero<BoxedUint>,

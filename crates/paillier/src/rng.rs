@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 /// Bytes per system call.
 const BLOCK: usize = 512;
 
-/// The operating system's generator. It reads a block at a time, because a system call costs more than a short number.
+/// The operating system's generator. Reads a block at a time, because a system call costs more than a short number.
 /// Bytes are erased from the block as they are used, and the rest on drop.
 #[derive(ZeroizeOnDrop)]
 pub struct SystemRng {
@@ -20,7 +20,7 @@ pub struct SystemRng {
     used: usize,
 }
 
-/// The operating system's generator, after a test that it works.
+/// The operating system's generator, after checking that it works.
 pub fn system_rng() -> Result<SystemRng> {
     let mut block = [0; BLOCK];
     SysRng

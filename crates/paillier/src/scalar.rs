@@ -5,7 +5,7 @@ use crypto_bigint::BoxedUint;
 use crate::arith::{Exponent, Words};
 use crate::error::{Misuse, Result};
 
-/// A non-negative factor. Its declared length is public and determines the time; its value stays secret.
+/// A non-negative factor. Its declared length is public and determines the running time; its value stays secret.
 pub struct Scalar(Exponent);
 
 impl Scalar {

@@ -1,4 +1,4 @@
-//! The secret key: the two primes, and the arithmetic modulo their squares that they allow.
+//! The secret key: the two primes, and the arithmetic modulo their squares.
 
 use crypto_bigint::{BoxedUint, ConcatenatingMul, ConcatenatingSquare, CtEq, Gcd, NonZero, Odd};
 use crypto_primes::hazmat::{SetBits, SmallFactorsSieveFactory};
@@ -13,10 +13,10 @@ use crate::key_size::KeySize;
 use crate::plaintext::Plaintext;
 use crate::public_key::PublicKey;
 
-/// Primes closer than `2^(κ/2 − 100)` would be found by Fermat's method.
+/// Fermat's method would find primes closer than `2^(κ/2 − 100)`.
 const MINIMUM_DISTANCE_SLACK: u32 = 100;
 
-/// Decrypts. Erased when dropped; neither printed nor copied:
+/// Decrypts. Erased when dropped. Cannot be printed or copied:
 ///
 /// ```compile_fail
 /// fn print(key: &veilpath_paillier::SecretKey) {
@@ -35,11 +35,11 @@ pub struct SecretKey {
     q: PrimeHalf,
     /// The factor that turns the logarithm modulo `p²` into the message modulo `p`.
     correction: Factor,
-    /// The same modulo `q`, divided by `p`.
+    /// The same factor modulo `q`, divided by `p`.
     divided_correction: Factor,
     /// `−p⁻¹ mod q`.
     minus_p_inverse: Factor,
-    /// Modulo `p²` and `q²`: 1 and 0, and 0 and 1.
+    /// The element that is 1 modulo `p²` and 0 modulo `q²`, and the one with 0 and 1.
     idempotents: [Factor; 2],
 }
 
@@ -47,12 +47,12 @@ pub struct SecretKey {
 pub(crate) struct PrimeHalf {
     ring: Ring,
     prime: Zeroizing<NonZero<BoxedUint>>,
-    /// `2^(κ/2)`, the place of the upper half of a number modulo `n`.
+    /// `2^(κ/2)`, the place value of the upper half of a number modulo `n`.
     upper: Factor,
-    /// `n`, the place of the high digit of an element of `Z/n²`, and `n·2^(κ/2)`.
+    /// `n`, the place value of the high digit of an element of `Z/n²`, and `n·2^(κ/2)`.
     modulus: Factor,
     upper_modulus: Factor,
-    /// `prime − 1`, the exponent that leaves only the message.
+    /// `prime − 1`, the exponent that removes everything but the message.
     decryption_exponent: Exponent,
     /// `prime`, the exponent of a randomiser modulo `prime²`.
     prime_exponent: Exponent,
@@ -70,7 +70,7 @@ impl SecretKey {
         }
     }
 
-    /// A key from its primes, if they form one.
+    /// A key from its primes. Checks that they form one.
     pub fn from_primes(p: &BoxedUint, q: &BoxedUint) -> Result<Self> {
         let bits = p.concatenating_mul(q).bits();
         let size = KeySize::try_from(bits)?;
@@ -153,7 +153,7 @@ impl SecretKey {
             .p
             .ring
             .scale(&self.p.logarithms(&residues), &self.correction);
-        // By Garner: with t = (m_q − m_p)/p modulo q, the message is m_p + t·p.
+        // Garner's formula: with t = (m_q − m_p)/p modulo q, the message is m_p + t·p.
         let mut quotients = self
             .q
             .ring
@@ -247,7 +247,7 @@ impl PrimeHalf {
         &self.prime_exponent
     }
 
-    /// `c^(p − 1)` is `1 + u·p`, and `u`, as the low digit here, is the message times a constant.
+    /// `c^(p − 1)` is `1 + u·p`. Returns `u` as the low digit; it is the message times a constant.
     fn logarithms(&self, ciphertexts: &[&Residue]) -> Vec<Residue> {
         let residues = self.narrow(ciphertexts);
         let powers: Vec<_> = residues
@@ -261,8 +261,7 @@ impl PrimeHalf {
             .collect()
     }
 
-    /// Elements of `Z/n²` modulo `p²`: both digits to the base `n` are split into halves, which are numbers of the
-    /// length of `p`.
+    /// Reduces elements of `Z/n²` modulo `p²`: both base-`n` digits are split into halves, which are as long as `p`.
     fn narrow(&self, elements: &[&Residue]) -> Vec<Residue> {
         let length = self.ring.words();
         let quarter = |index: usize| -> Vec<Residue> {
@@ -306,7 +305,7 @@ fn random_prime<R: CryptoRng + ?Sized>(bits: u32, rng: &mut R) -> Result<BoxedUi
     Ok(sized(&prime, bits))
 }
 
-/// Distinct, far apart, of the right length together, and with `gcd(n, φ(n)) = 1`.
+/// Whether the primes are distinct, far apart, have a product of the right length, and `gcd(n, φ(n)) = 1`.
 fn primes_fit(p: &BoxedUint, q: &BoxedUint, size: KeySize) -> bool {
     let one = BoxedUint::one_with_precision(p.bits_precision());
     let n = p.concatenating_mul(q);

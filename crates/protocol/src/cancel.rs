@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Cancels a computation. Clones share one state; any of them can cancel, and cancelling is final.
+/// Cancels a computation. Clones share one state: any of them can cancel, and cancelling is final.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken(Arc<AtomicBool>);
 

@@ -1,8 +1,8 @@
-//! Which of the proven engines computes a comparison, and how, depending on the connection.
+//! Chooses between the proven engines, depending on the connection.
 //!
-//! The two engines that are proven for sides that follow the protocol trade traffic for waiting. Which one is faster
-//! follows from the plan and the connection. The other side can slow the connection down or lie about it, so only these
-//! two are ever chosen.
+//! Two engines are proven secure against semi-honest parties. One sends more bytes, the other takes more round trips,
+//! so which is faster depends on the plan and the connection. The other side can slow the connection down or lie about
+//! it, so only these two are ever chosen automatically.
 
 use crate::engines::shares;
 use crate::{Engine, Estimate, JobError, JobSize, Link, Spec, Work};
@@ -12,7 +12,7 @@ use veilpath_mpc::ot::correlated::GroupBits;
 /// How the engine of a comparison is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// One of the proven engines, once the connection is known: [`ProvenEstimates::preferred`].
+    /// One of the proven engines, chosen once the connection is known: [`ProvenEstimates::preferred`].
     Auto,
     /// The engine that the user chose.
     Fixed(Engine),
@@ -28,7 +28,7 @@ impl EngineChoice {
     /// The name of [`EngineChoice::Auto`] in options and plans.
     pub const AUTO: &'static str = "auto";
 
-    /// The engine, or one that shares all properties of the candidates except speed.
+    /// The fixed engine, or one that has all properties of the candidates except speed.
     pub fn representative(self) -> Engine {
         match self {
             Self::Auto => Engine::Garbled,
@@ -38,8 +38,8 @@ impl EngineChoice {
 }
 
 impl Engine {
-    /// The engines that are proven to reveal nothing but results to a side that follows the protocol. They can do the
-    /// same, reveal the same, and are counted in the same way.
+    /// The engines that are proven to reveal nothing but results to a side that follows the protocol. They support the
+    /// same plans, reveal the same, and count equally towards limits.
     pub const PROVEN: [Engine; 2] = [Engine::Garbled, Engine::Shares];
 
     /// The proven engine with this name.
@@ -49,19 +49,19 @@ impl Engine {
     }
 }
 
-/// The levels of the seed trees of the engine shares. Deeper trees mean less traffic and more computing.
+/// The depth of the `shares` engine's seed trees. Deeper trees mean less traffic and more computation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub enum TreeLevels {
     /// 4 bytes per transfer.
     #[default]
     Four,
-    /// 2 bytes per transfer, and several times the computing.
+    /// 2 bytes per transfer, and several times the computation.
     Eight,
 }
 
 impl TreeLevels {
-    /// All of them.
+    /// All depths.
     pub const ALL: [Self; 2] = [Self::Four, Self::Eight];
 
     pub(crate) fn group_bits(self) -> GroupBits {
@@ -86,7 +86,7 @@ impl TryFrom<u8> for TreeLevels {
 
     fn try_from(levels: u8) -> Result<Self, UnknownTreeLevels> {
         let mut all = Self::ALL.into_iter();
-        all.find(|known| u8::from(*known) == levels)
+        all.find(|candidate| u8::from(*candidate) == levels)
             .ok_or(UnknownTreeLevels)
     }
 }
@@ -96,26 +96,26 @@ impl TryFrom<u8> for TreeLevels {
 #[error("seed trees have four or eight levels")]
 pub struct UnknownTreeLevels;
 
-/// The least time that secret sharing has to save.
+/// The least time that secret sharing must save to be chosen.
 const MIN_SAVED_SECONDS: f64 = 2.0;
 
-/// The largest share of the time of garbled circuits that secret sharing may take.
+/// The largest fraction of the garbled-circuit time that secret sharing may take to be chosen.
 const MAX_SHARE_OF_TIME: f64 = 0.75;
 
-/// Estimates of the proven engines.
+/// Estimates for the proven engines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProvenEstimates {
     /// With garbled circuits.
     pub garbled: Estimate,
     /// With secret sharing.
     pub shares: Estimate,
-    /// The trees with which secret sharing is faster.
+    /// The tree depth with which secret sharing is faster.
     pub tree_levels: TreeLevels,
 }
 
 impl ProvenEstimates {
-    /// Secret sharing if that saves at least a quarter of the time and two seconds, else garbled circuits: they give a
-    /// partner that cheats fewer options, and keep results pair by pair.
+    /// Secret sharing if it saves at least a quarter of the time and two seconds. Otherwise garbled circuits, which
+    /// give a cheating partner fewer options and store results pair by pair.
     pub fn preferred(&self) -> Engine {
         let (garbled, shares) = (self.garbled.seconds, self.shares.seconds);
         match garbled - shares >= MIN_SAVED_SECONDS && shares <= garbled * MAX_SHARE_OF_TIME {
@@ -126,7 +126,7 @@ impl ProvenEstimates {
 }
 
 impl Spec {
-    /// Estimates of a job of this size over this connection with each of the proven engines.
+    /// Estimates a job of this size over this connection with each of the proven engines.
     pub fn proven_estimates(&self, work: &Work, link: &Link) -> ProvenEstimates {
         let with = |engine: Engine, levels: TreeLevels| {
             let spec = Spec {
@@ -147,7 +147,7 @@ impl Spec {
         }
     }
 
-    /// Whether the engine shares can compute a job of this size: its look-ups and messages have limits.
+    /// Whether the `shares` engine can compute a job of this size: its look-ups and messages are limited.
     pub fn check_shares(&self, size: &JobSize) -> Result<(), JobError> {
         shares::check(self, size)
     }

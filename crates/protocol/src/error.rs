@@ -1,4 +1,4 @@
-//! What can go wrong between two roles, sorted by whose fault it is.
+//! What can go wrong between two roles, grouped by whose fault it is.
 
 use crate::Unsupported;
 use veilpath_channel::ChannelError;
@@ -7,7 +7,7 @@ use veilpath_mpc::MpcError;
 use veilpath_paillier::{CiphertextFault, KeyFault};
 use veilpath_statistics::StatisticsError;
 
-/// A comparison that failed.
+/// Why a comparison failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ProtocolError {
     /// The other side sent something that the protocol does not allow.
@@ -15,10 +15,10 @@ pub enum ProtocolError {
     PeerMisbehaved(#[from] Misbehaviour),
     /// The other side's public key is not acceptable.
     #[error("the other side's public key is rejected: {0}")]
-    KeyRefused(KeyFault),
+    KeyRejected(KeyFault),
     /// The other side sent a number that is not a ciphertext.
     #[error("a ciphertext from the other side is rejected: {0}")]
-    CiphertextRefused(CiphertextFault),
+    CiphertextRejected(CiphertextFault),
     /// The channel between the two sides failed.
     #[error(transparent)]
     Channel(#[from] ChannelError),
@@ -46,16 +46,16 @@ pub enum ProtocolError {
     /// This side ended the computation before it was finished.
     #[error("the computation was cancelled")]
     Cancelled,
-    /// A contradiction inside this program.
+    /// A bug in this program.
     #[error("internal error: {0}")]
     Internal(&'static str),
     /// The engine cannot do what the spec says.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
-    /// The caller asked for something impossible.
+    /// The requested comparison cannot be run.
     #[error(transparent)]
     Job(#[from] JobError),
-    /// The answer about groups cannot be computed from these pairs.
+    /// The group answer cannot be computed from these pairs.
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
 }
@@ -84,7 +84,7 @@ pub enum Misbehaviour {
     /// A score that is infinite or not a number.
     #[error("a score is not a finite number")]
     ScoreNotFinite,
-    /// A message is longer than any that the protocol has.
+    /// A message is longer than the protocol allows.
     #[error("a message is too long")]
     MessageTooLong,
     /// A request without content.
@@ -105,7 +105,7 @@ pub enum Misbehaviour {
     /// A masked value is larger than any mask can make it.
     #[error("a masked value is out of range")]
     MaskedValueOutOfRange,
-    /// It offered no worker threads, or more than there can be.
+    /// It offered no worker threads, or too many.
     #[error("it offered {offered} worker threads")]
     WorkerCount {
         /// How many it offered.
@@ -123,7 +123,7 @@ pub enum Misbehaviour {
         /// The number of the kind.
         kind: u8,
     },
-    /// A frame for a worker that does not exist, or longer than a frame can be.
+    /// A frame for a worker that does not exist, or a frame that is too long.
     #[error("it sent a frame of {length} bytes for worker {worker}, which is out of bounds")]
     FrameOutOfBounds {
         /// The worker that it names.
@@ -143,33 +143,33 @@ pub enum Misbehaviour {
     /// It stopped before all pairs were compared.
     #[error("it stopped before all pairs were compared")]
     StoppedEarly,
-    /// It did not say that its halves of the outputs are durable.
+    /// It did not confirm that its halves of the outputs are durable.
     #[error("it did not confirm that its halves of the results are stored")]
-    HalvesNotKept,
+    HalvesNotStored,
     /// It broke the protocol of the two-party computation.
     #[error(transparent)]
     Computation(#[from] veilpath_mpc::Misbehaviour),
 }
 
-/// A comparison that cannot be run.
+/// Why a comparison cannot be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JobError {
     /// A pair refers to a scanpath that does not exist.
     #[error("a pair refers to a scanpath that does not exist")]
     UnknownScanpath,
-    /// A bit or an answer about groups for a metric with several numbers.
+    /// A bit or a group answer was requested for a metric with several numbers.
     #[error("{metric} gives several numbers, but this answer is about one of them")]
     SeveralOutputs {
         /// The metric.
         metric: &'static str,
     },
-    /// A bit or an answer about groups for a number that some pairs do not have.
+    /// A bit or a group answer was requested for a number that some pairs do not have.
     #[error("{output} is undefined for some pairs, but this answer needs a number for every pair")]
     UndefinedOutput {
         /// The number.
         output: &'static str,
     },
-    /// Fixations stay on the machine that has them.
+    /// The metric compares fixations, which never leave the machine that has them.
     #[error(
         "{metric} compares fixations, which are never sent to a partner; compare two cohorts on one machine"
     )]
@@ -177,17 +177,17 @@ pub enum JobError {
         /// The metric.
         metric: &'static str,
     },
-    /// There are more pairs than one comparison may have.
-    #[error("there are {pairs} pairs, but one comparison can have at most {most}")]
+    /// There are too many pairs for one comparison.
+    #[error("there are {pairs} pairs, but one comparison can have at most {limit}")]
     TooManyPairs {
         /// How many there are.
         pairs: u64,
-        /// The most there can be.
-        most: u64,
+        /// The upper limit.
+        limit: u64,
     },
-    /// An answer about groups is about all pairs at once.
+    /// A group answer was requested for a tile, but it is about all pairs at once.
     #[error(
-        "an answer about groups has no tiles: it is about all pairs at once, and the results of a part of them are not revealed"
+        "a group answer has no tiles: it is about all pairs at once, and the results of a part of them are not revealed"
     )]
     TileOfGroupAnswer,
     /// A scanpath is longer than an engine can compare.
@@ -202,20 +202,22 @@ pub enum JobError {
         /// The length to which scanpaths are padded.
         pad_to: usize,
     },
-    /// A padding that no engine can use.
-    #[error("scanpaths can be padded to between 1 and {most} letters, but {pad_to} were requested")]
+    /// The padding is out of range.
+    #[error(
+        "scanpaths can be padded to between 1 and {limit} letters, but {pad_to} were requested"
+    )]
     PaddingOutOfRange {
         /// The padding.
         pad_to: u32,
         /// The longest one.
-        most: u32,
+        limit: u32,
     },
     /// The number of announced lengths is not the number of scanpaths.
     #[error("{lengths} lengths were announced for {scanpaths} scanpaths")]
     LengthCount {
         /// How many lengths there are.
         lengths: usize,
-        /// How many scanpaths.
+        /// How many scanpaths there are.
         scanpaths: usize,
     },
     /// A length was announced although padding hides it.
@@ -232,19 +234,19 @@ pub enum JobError {
         "a scanpath of the joining side is so long that garbled circuits for these costs would need gigabytes of memory; use shorter scanpaths or a smaller scale"
     )]
     TooMuchMemory,
-    /// The engine looks up costs in trees with a leaf for each letter.
+    /// The alphabet is too large for the `shares` engine, which looks up costs in trees with a leaf for each letter.
     #[error(
-        "the engine shares takes alphabets of up to {most} letters, but this one has {letters}; use garbled"
+        "the shares engine takes alphabets of up to {limit} letters, but this one has {letters}; use garbled"
     )]
     AlphabetTooLarge {
         /// Letters, including padding.
         letters: usize,
-        /// The most.
-        most: usize,
+        /// The upper limit.
+        limit: usize,
     },
-    /// The messages of one pair do not fit the buffers of a connection.
+    /// The messages of one pair do not fit a connection's buffers.
     #[error(
-        "the engine shares cannot compare a scanpath of {host} letters with one of {join}; use garbled"
+        "the shares engine cannot compare a scanpath of {host} letters with one of {join}; use garbled"
     )]
     PairTooLarge {
         /// Letters of the host's scanpath.
@@ -252,17 +254,17 @@ pub enum JobError {
         /// Letters of the joining side's.
         join: u32,
     },
-    /// A question about groups, but a cohort without groups.
+    /// The question is about groups, but a cohort has none.
     #[error("this answer needs groups, but a cohort has none")]
     NoGroups,
     /// A participant with two groups, or with one that was not announced.
     #[error("every participant must be in exactly one of the announced groups")]
     UnknownGroup,
-    /// Both sides together have more groups than a label can tell apart.
-    #[error("both sides together may have at most {most} groups")]
+    /// Both sides together have too many groups.
+    #[error("both sides together may have at most {limit} groups")]
     TooManyGroups {
-        /// The most.
-        most: usize,
+        /// The upper limit.
+        limit: usize,
     },
     /// The key does not have the agreed size.
     #[error("the key has {bits} bits, but {agreed} were agreed on")]
@@ -272,27 +274,27 @@ pub enum JobError {
         /// Bits that were agreed on.
         agreed: u32,
     },
-    /// A key that is too short to protect anything.
+    /// The key is too short to protect anything.
     #[error(
-        "a key of {bits} bits protects nothing: at least {least} are needed, and shorter ones are only for reproducing the paper's measurements"
+        "a key of {bits} bits protects nothing: at least {minimum} are needed, and shorter ones are only for reproducing the paper's measurements"
     )]
     WeakKey {
         /// Bits of the key.
         bits: u32,
         /// Bits of the shortest key that protects.
-        least: u32,
+        minimum: u32,
     },
-    /// A batch of no matrix cells, or of too many.
-    #[error("a batch has 1 to {most} matrix cells, but {batch} were requested")]
+    /// The batch has no matrix cells, or too many.
+    #[error("a batch has 1 to {limit} matrix cells, but {batch} were requested")]
     BatchOutOfRange {
-        /// The matrix cells asked for.
+        /// The requested number of matrix cells.
         batch: u32,
-        /// The most there can be.
-        most: u32,
+        /// The upper limit.
+        limit: u32,
     },
-    /// The engine has no masks to look at.
+    /// The engine has no masks to observe.
     #[cfg(any(test, feature = "watch"))]
-    #[error("only the engine paillier has masks, and only its hardened variant has hardened masks")]
+    #[error("only the paillier engine has masks, and only its hardened variant has hardened masks")]
     NoMasks,
 }
 
@@ -300,8 +302,8 @@ impl From<veilpath_paillier::Error> for ProtocolError {
     fn from(error: veilpath_paillier::Error) -> Self {
         use veilpath_paillier::Error;
         match error {
-            Error::KeyRefused(fault) => ProtocolError::KeyRefused(fault),
-            Error::CiphertextRefused(fault) => ProtocolError::CiphertextRefused(fault),
+            Error::KeyRejected(fault) => ProtocolError::KeyRejected(fault),
+            Error::CiphertextRejected(fault) => ProtocolError::CiphertextRejected(fault),
             Error::NoRandomness => ProtocolError::NoRandomness,
             _ => ProtocolError::Internal("an operation on encrypted numbers was misused"),
         }

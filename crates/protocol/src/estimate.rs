@@ -1,7 +1,7 @@
-//! What a comparison will cost, before it is run.
+//! Estimates what a comparison will cost.
 //!
 //! An engine knows how many bytes it sends, how often it waits for the other side, how many of those waits overlap, and how
-//! long it computes. The time follows from these and from the connection, which two sides measure when they meet.
+//! long it computes. The time follows from these and from the connection, which both sides measure when they connect.
 
 use crate::{GroupWork, Reveal};
 use std::time::{Duration, Instant};
@@ -25,16 +25,16 @@ pub struct Work {
     pub host_longest: u64,
     /// Letters of the joining side's longest scanpath.
     pub join_longest: u64,
-    /// Pairs whose scanpath of the joining side was not compared with the host's scanpath before: see
+    /// Pairs whose joining-side scanpath was not compared with the host's scanpath before: see
     /// [`new_partners`](crate::new_partners).
     pub new_partners: u64,
     /// Letters of the alphabet.
     pub alphabet: u64,
     /// The kind of result.
     pub reveal: Reveal,
-    /// The size of the question about groups, if one is still to be answered.
+    /// The size of the question about groups, if one remains to be answered.
     pub group: Option<GroupWork>,
-    /// Whether the lengths are hidden: the numbers above then count padded scanpaths.
+    /// Whether the lengths are hidden. Then the numbers above count padded scanpaths.
     pub padded: bool,
 }
 
@@ -47,8 +47,8 @@ impl Work {
     }
 }
 
-/// The connection between two sides and their machines, as far as an estimate depends on them. Both sides agree on all of
-/// it.
+/// The connection between two sides and their machines, as far as an estimate depends on them. Both sides agree on all
+/// values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The time from a short message to its answer.
@@ -57,29 +57,28 @@ pub struct Link {
     pub bytes_per_second_to_host: Option<u64>,
     /// Bytes per second from the host to the joining side; `None` if it was not measured.
     pub bytes_per_second_to_join: Option<u64>,
-    /// Cores of the side that has fewer.
+    /// The number of cores of the side with fewer.
     pub cores: u32,
-    /// How fast the slower side computes now, in percent of the machine on which the engines' constants were
+    /// How fast the slower side computes now, in percent of the reference machine on which the engines' constants were
     /// measured.
     pub speed: u32,
 }
 
-/// Steps of [`speed`] in a second on a core of that machine when it is idle otherwise.
+/// Steps of [`speed`] per second on a core of the otherwise idle reference machine.
 const STEPS_PER_SECOND: f64 = 7.4e8;
 
-/// Steps between two readings of the clock.
+/// Steps between two clock readings.
 const STEPS: u32 = 1 << 14;
 
-/// Measures for this time how fast this side computes, in percent of the machine on which the engines' constants were
-/// measured. Other load on the machine is included if the time is long enough for it to be scheduled: about ten
-/// milliseconds.
+/// Measures how fast this side computes, in percent of the reference machine. Other load on the machine is included if
+/// the measurement is long enough for it to be scheduled: about ten milliseconds.
 pub fn speed(time: Duration) -> u32 {
     let start = Instant::now();
     let mut state = 1u64;
     let mut measured = SpeedMeasurement::default();
     while measured.counted() < time {
         for _ in 0..STEPS {
-            // Each step waits for the last.
+            // Each step depends on the previous one.
             state = (state ^ state >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }
         state = std::hint::black_box(state);
@@ -88,8 +87,8 @@ pub fn speed(time: Duration) -> u32 {
     measured.speed()
 }
 
-/// The time that every [`STEPS`] steps took, without the longest. A machine that stalls once, for as long as the measurement takes or
-/// longer, would seem to be half as fast or less; one that is always busy pauses many times.
+/// The time that the steps took, without the longest run of [`STEPS`]. Otherwise a machine that stalls once, for as long as the
+/// measurement or longer, would seem half as fast or slower. A machine that is always busy pauses many times.
 #[derive(Clone, Copy, Debug, Default)]
 struct SpeedMeasurement {
     looks: u32,
@@ -105,7 +104,7 @@ impl SpeedMeasurement {
         self.looks += 1;
     }
 
-    /// The time that counts.
+    /// The elapsed time without the longest run.
     fn counted(&self) -> Duration {
         self.elapsed.saturating_sub(self.longest)
     }
@@ -119,7 +118,7 @@ impl SpeedMeasurement {
 }
 
 impl Link {
-    /// Two sides on this machine.
+    /// Both sides on this machine.
     pub fn local() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
@@ -131,8 +130,8 @@ impl Link {
         }
     }
 
-    /// A connection slower than any that a session is likely to use, between two slow machines: 64 kB per second
-    /// with a round trip of a second, and a core with a tenth of the usual speed.
+    /// A slower connection than any session is likely to use, between two slow machines: 64 kB per second with a round
+    /// trip of one second, and one core at a tenth of the usual speed.
     pub fn slowest() -> Self {
         const BYTES_PER_SECOND: Option<u64> = Some(64_000);
         Self {
@@ -144,7 +143,7 @@ impl Link {
         }
     }
 
-    /// Seconds that bytes take to reach the host and the joining side.
+    /// The seconds that these bytes take to the host and to the joining side.
     #[allow(clippy::cast_precision_loss)] // an estimate
     fn seconds_of(&self, bytes_to_host: u64, bytes_to_join: u64) -> [f64; 2] {
         let seconds = |bytes: u64, rate: Option<u64>| match rate {
@@ -158,7 +157,7 @@ impl Link {
     }
 }
 
-/// The estimate of a job.
+/// The estimated cost of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// Bytes from the joining side to the host.
@@ -167,14 +166,14 @@ pub struct Estimate {
     pub bytes_to_join: u64,
     /// How often a side waits for the other.
     pub rounds: u64,
-    /// Seconds in all.
+    /// Total time in seconds.
     pub seconds: f64,
-    /// Seconds that the two sides would need on a perfect connection.
+    /// Seconds that both sides would need on a perfect connection.
     pub computing: f64,
 }
 
 impl Estimate {
-    /// One after the other.
+    /// The cost of both, one after the other.
     pub(crate) fn and(self, next: Self) -> Self {
         Self {
             bytes_to_host: self.bytes_to_host.saturating_add(next.bytes_to_host),
@@ -193,21 +192,21 @@ pub(crate) struct Costs {
     pub(crate) bytes_to_join: u64,
     /// Rounds during which nothing else happens.
     pub(crate) waits: u64,
-    /// Rounds that overlap with computing and sending.
+    /// Rounds that overlap with computation and sending.
     pub(crate) exchanges: u64,
     /// Whether a round takes half a round trip, because both sides send at the same time.
     pub(crate) one_way: bool,
     /// How many exchanges are in flight at the same time.
     pub(crate) in_flight: f64,
-    /// Seconds of computing before and between exchanges.
+    /// Seconds of computation before and between exchanges.
     pub(crate) setup: f64,
-    /// Seconds of computing during exchanges.
+    /// Seconds of computation during exchanges.
     pub(crate) computing: f64,
 }
 
 impl Costs {
-    /// The estimate on a connection. Computing and both directions of the traffic overlap. An exchange takes a round
-    /// trip (or half of one) and the time of its share of the work, and `in_flight` exchanges overlap.
+    /// The estimate for a connection. Computation and both directions of the traffic overlap. An exchange takes a round
+    /// trip (or half of one) plus its share of the work, and `in_flight` exchanges overlap.
     #[allow(clippy::cast_precision_loss)]
     pub(crate) fn on(&self, link: &Link) -> Estimate {
         let round = match self.one_way {
@@ -270,7 +269,7 @@ mod tests {
         assert!((seconds(busy) - 2.0).abs() < 1e-9);
     }
 
-    /// The speed that a measurement of this many milliseconds shows on a machine that pauses, given when and for how long.
+    /// The speed that a measurement of this many milliseconds shows on a machine with these pauses (start, duration).
     fn measured(milliseconds: u64, pauses: &[(f64, f64)]) -> u32 {
         let look = f64::from(STEPS) / STEPS_PER_SECOND;
         let mut pauses = pauses.iter().peekable();
@@ -301,7 +300,7 @@ mod tests {
         }
     }
 
-    /// Another program has every second turn, of four milliseconds.
+    /// Another program gets every second time slice of four milliseconds.
     #[test]
     fn a_busy_machine_is_slow() {
         let turns: Vec<(f64, f64)> = (0..100)

@@ -1,4 +1,4 @@
-//! Answers about groups of participants instead of single pairs.
+//! Group answers of participants instead of single pairs.
 
 mod histogram;
 mod interval;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum GroupAnswer {
-    /// The mean of an output over all pairs, or over those of each stimulus.
+    /// The mean of an output over all pairs, or over the pairs of each stimulus.
     StimulusMeans(StimulusMeans),
     /// The mean of an output for every group of the first side with every group of the second.
     Means(GroupMeans),
@@ -32,10 +32,10 @@ pub enum GroupAnswer {
     Histogram(ScoreHistogram),
 }
 
-/// Why an answer about groups is invalid.
+/// Why a group answer is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GroupAnswerError {
-    /// A matrix whose numbers do not match its names.
+    /// The numbers of a matrix do not match its names.
     #[error("a matrix must have {rows} × {columns} numbers, one for each row and column name")]
     Shape {
         /// The number of row names.
@@ -43,28 +43,28 @@ pub enum GroupAnswerError {
         /// The number of column names.
         columns: usize,
     },
-    /// A number that is not finite.
+    /// A number is not finite.
     #[error("{name} must be a finite number")]
     NotFinite {
         /// Which number.
         name: &'static str,
     },
-    /// A number that is not a probability.
+    /// A number is not a probability.
     #[error("{name} must lie between 0 and 1")]
     Probability {
         /// Which number.
         name: &'static str,
     },
-    /// An interval whose lower end lies above the upper.
+    /// The lower end of an interval lies above the upper end.
     #[error("the lower end of an interval must not lie above the upper")]
     Interval,
-    /// More right answers than there are, or counts that do not add up to them.
+    /// There are more right answers than answers, or the counts do not add up.
     #[error("the counts of right and wrong answers do not add up")]
     Counts,
-    /// Bins that are not one more edge than counts, with edges in ascending order.
+    /// The edges of a histogram are not ascending, or not one more than counts.
     #[error("a histogram must have ascending edges, one more than counts")]
     Bins,
-    /// A majority that is not one of the groups.
+    /// A majority is not one of the groups.
     #[error("a scanpath is given a group that is not in the list of groups")]
     UnknownGroup,
 }
@@ -82,7 +82,7 @@ impl GroupAnswer {
         }
     }
 
-    /// The names of all groups in it.
+    /// The names of all groups in the answer.
     pub(crate) fn groups(&self) -> Vec<&String> {
         match self {
             GroupAnswer::Means(means) => means.rows.iter().chain(&means.columns).collect(),
@@ -93,7 +93,7 @@ impl GroupAnswer {
         }
     }
 
-    /// All other texts in it.
+    /// All other texts in the answer.
     pub(crate) fn texts(&self) -> Vec<&String> {
         match self {
             GroupAnswer::StimulusMeans(means) => means.texts().collect(),

@@ -7,9 +7,9 @@ use std::str::FromStr;
 /// A question about groups of participants instead of single pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupQuestion {
-    /// The mean over all pairs of each stimulus, or of all stimuli.
+    /// The mean over all pairs, for each stimulus or for all stimuli.
     Mean {
-        /// One mean for all stimuli.
+        /// Whether there is one mean for all stimuli.
         overall: bool,
     },
     /// The mean of each group of one side with each group of the other.
@@ -34,10 +34,10 @@ pub enum GroupQuestion {
     Nearest {
         /// How many of the nearest scanpaths vote.
         k: u32,
-        /// Only how often that is the scanpath's own group.
+        /// Whether only the rate is revealed at which that is the scanpath's own group.
         rate_only: bool,
     },
-    /// How many pairs have values in each of several ranges.
+    /// How many pairs have a value in each of several ranges.
     Histogram {
         /// The number of equal bins.
         bins: u32,
@@ -55,43 +55,43 @@ pub enum QuestionError {
     /// There is no such test.
     #[error("expected test:sites or test:groups")]
     Test,
-    /// The number of permutations is not possible.
-    #[error("expected a number of permutations from 1 to {most}, as in test:groups,1000")]
+    /// The number of permutations is out of range.
+    #[error("expected a number of permutations from 1 to {limit}, as in test:groups,1000")]
     Permutations {
         /// The largest number.
-        most: u32,
+        limit: u32,
     },
-    /// The number of nearest scanpaths is not possible.
-    #[error("expected a number from 1 to {most}, as in nearest:5 or nearest:5,rate")]
+    /// The number of nearest scanpaths is out of range.
+    #[error("expected a number from 1 to {limit}, as in nearest:5 or nearest:5,rate")]
     Nearest {
         /// The largest number.
-        most: u32,
+        limit: u32,
     },
-    /// The number of bins is not possible.
-    #[error("expected a number of bins from 1 to {most}, as in histogram:20")]
+    /// The number of bins is out of range.
+    #[error("expected a number of bins from 1 to {limit}, as in histogram:20")]
     Bins {
         /// The largest number.
-        most: u32,
+        limit: u32,
     },
     /// The answer has no groups to publish.
     #[error("only groups and test:groups have groups to publish")]
     NothingToPublish,
 }
 
-/// The end of a question whose groups are published.
+/// The suffix of a question whose groups are published.
 const PUBLISHED: &str = ",published";
 
 impl GroupQuestion {
     /// The default number of permutations.
     pub const DEFAULT_PERMUTATIONS: u32 = 1000;
 
-    /// The most permutations of a test.
+    /// The largest number of permutations.
     pub const MAX_PERMUTATIONS: u32 = 100_000;
 
-    /// The most bins of a histogram.
+    /// The largest number of bins.
     pub const MAX_BINS: u32 = 1000;
 
-    /// The most nearest scanpaths that vote.
+    /// The largest number of nearest scanpaths that vote.
     pub const MAX_K: u32 = 1000;
 
     /// Whether it needs the groups of participants.
@@ -99,7 +99,7 @@ impl GroupQuestion {
         self.sides_with_groups() != [false; 2]
     }
 
-    /// Whether it needs the groups of the host, and those of the joining side.
+    /// Whether it needs the host's groups, and whether it needs the joining side's.
     pub fn sides_with_groups(self) -> [bool; 2] {
         match self {
             Self::Groups { .. } | Self::TestGroups { .. } => [true; 2],
@@ -120,7 +120,7 @@ impl GroupQuestion {
         )
     }
 
-    /// Whether both sides know the coefficients of all its sums: labels are sites, or published, or there are none.
+    /// Whether both sides know the coefficients of all its sums: labels are sites, are published, or do not exist.
     pub fn has_public_coefficients(self) -> bool {
         match self {
             Self::Mean { .. } | Self::TestSites { .. } => true,
@@ -148,7 +148,7 @@ impl GroupQuestion {
         )
     }
 
-    /// Whether it compares values, so that larger ones must mean more similar.
+    /// Whether it compares values, so that larger values must mean more similar.
     pub(crate) fn orders_pairs(self) -> bool {
         matches!(
             self,
@@ -166,8 +166,8 @@ impl GroupQuestion {
         }
     }
 
-    /// What else each side tells the other about its participants, in words; `None` if it publishes nothing.
-    pub fn published_in_words(self) -> Option<&'static str> {
+    /// What else each side tells the other about its participants, in words; `None` if nothing is published.
+    pub fn describe_published(self) -> Option<&'static str> {
         self.publishes_groups()
             .then_some("each side tells the other who belongs to which group")
     }
@@ -176,17 +176,17 @@ impl GroupQuestion {
     pub fn rounding(self) -> Option<&'static str> {
         match self {
             Self::Mean { .. } | Self::Groups { .. } => Some(
-                "means are rounded to 14 bits (similarities to about 0.0001) before they are revealed",
+                "means of similarities are rounded to about 0.0001, other means to 14 bits, before they are revealed",
             ),
             Self::TestSites { .. } | Self::TestGroups { .. } => Some(
-                "the difference is rounded to 14 bits (for similarities, to about 0.0001) before it is revealed; p is not affected",
+                "a difference of similarities is rounded to about 0.0001, other differences to 14 bits, before it is revealed; p is not affected",
             ),
             Self::Nearest { .. } | Self::Histogram { .. } => None,
         }
     }
 
     /// What the answer reveals, in words.
-    pub fn in_words(self) -> String {
+    pub fn describe(self) -> String {
         match self {
             Self::Mean { overall: false } => "one mean for each stimulus".into(),
             Self::Mean { overall: true } => "one mean over all pairs".into(),
@@ -218,18 +218,18 @@ impl FromStr for GroupQuestion {
     type Err = QuestionError;
 
     fn from_str(text: &str) -> Result<Self, QuestionError> {
-        let number = |text: &str, most: u32| {
+        let number = |text: &str, limit: u32| {
             let number: Option<u32> = text.parse().ok();
-            number.filter(|number| (1..=most).contains(number))
+            number.filter(|number| (1..=limit).contains(number))
         };
         let permutations = |rest: Option<&str>| {
-            let most = Self::MAX_PERMUTATIONS;
-            let number = rest.map_or(Some(Self::DEFAULT_PERMUTATIONS), |text| number(text, most));
-            number.ok_or(QuestionError::Permutations { most })
+            let limit = Self::MAX_PERMUTATIONS;
+            let number = rest.map_or(Some(Self::DEFAULT_PERMUTATIONS), |text| number(text, limit));
+            number.ok_or(QuestionError::Permutations { limit })
         };
-        let wrong_k = QuestionError::Nearest { most: Self::MAX_K };
+        let wrong_k = QuestionError::Nearest { limit: Self::MAX_K };
         let wrong_bins = QuestionError::Bins {
-            most: Self::MAX_BINS,
+            limit: Self::MAX_BINS,
         };
         let (text, published) = match text.strip_suffix(PUBLISHED) {
             Some(text) => (text, true),

@@ -2,7 +2,7 @@
 //!
 //! Two institutions take part: the *host* and the *joining side*. Both have the same [`Spec`] and the same list of
 //! pairs; each has its own scanpaths. An engine gives one answer per pair, the score or one bit. [`Engine::revealed`]
-//! says what else a side learns; this is also part of the outcome.
+//! lists what else a side learns; the outcome contains this list, too.
 //!
 //! This crate uses no sockets, files or clocks: a [`Channel`](veilpath_channel::Channel) moves bytes, and callers measure time.
 

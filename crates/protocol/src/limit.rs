@@ -1,42 +1,43 @@
-//! How many comparisons of one scanpath a side allows unless its user says otherwise.
+//! The default limit: how many comparisons of one scanpath a side allows.
 //!
-//! A partner chooses its own scanpaths, so with any engine the answers that it gets add up to the letters of the other side.
-//! Information bounds how fast. A scanpath of `n` letters from an alphabet of `k` has `n·log₂ k` bits. An answer with
-//! `R` possible values has at most `log₂ R` bits, so `n·log₂ k / log₂ R` comparisons are needed on average to learn
-//! random letters, even if the partner adapts its questions to earlier answers. The default limit is **half of that
-//! number**: answers within it carry at most half of a scanpath's information.
+//! A partner chooses its own scanpaths, so with any engine, enough answers reveal the other side's letters. Information
+//! theory bounds how fast. A scanpath of `n` letters from an alphabet of `k` has `n·log₂ k` bits. An answer with `R`
+//! possible values has at most `log₂ R` bits, so `n·log₂ k / log₂ R` comparisons are needed on average to learn random
+//! letters, even if the partner adapts its questions to earlier answers. The default limit is **half of that number**:
+//! answers within it carry at most half of a scanpath's information.
 //!
 //! `R` counts the values that an answer can have *even if the partner cheats*:
 //!
-//! | engine | what a partner that cheats can do | values |
+//! | engine | what a cheating partner can do | values |
 //! |---|---|---|
-//! | any with halves, `nearest:K` | have another function of a scanpath opened in place of its group | 32, the most groups |
+//! | any with halves, `nearest:K` | have another function of a scanpath opened instead of its group | 32, the largest number of groups |
 //! | any, with a threshold | make the one bit mean something else | 2 |
 //! | `garbled` | change looked-up costs (joining side) or garble another circuit (host) | 2 to the number of output bits |
 //! | `shares` | change shared numbers (either side) | 2 to the number of output bits |
 //! | `paillier` | have another number opened (joining side) | those that the key holder accepts for these lengths, at most `n·c + 1`, where a substitution costs at most `c` |
 //!
-//! With `paillier` the opened number may be about any scanpath of the host. So the limit of each of its scanpaths counts the
-//! comparisons of *all* of them ([`Engine::exposes_any_scanpath`]).
+//! With `paillier`, the opened number may be about any scanpath of the host. So the limit of each of its scanpaths counts
+//! the comparisons of *all* of them ([`Engine::exposes_any_scanpath`]).
 //!
-//! A test of `veilpath-audit` compares the attacks with these limits. The limit depends on the plan and on lengths that the
-//! partner sees, never on letters: a refusal reveals nothing. So it cannot depend on how many letters occur, either. It
-//! depends on how many this side declares, or, for rounded fixations, on the grid and the classes of the plan. Where it declares none, any letter of the notation could occur, but often few do:
-//! then the limit assumes [`UNDECLARED_LETTERS`]. What the partner declares does not count: it would raise this side's limit.
+//! A test in `veilpath-audit` compares attacks with these limits. The limit depends on the plan and on lengths that the
+//! partner sees, never on letters, so a refusal reveals nothing. For the same reason it cannot depend on how many
+//! different letters occur. It depends on how many letters this side declares or, for rounded fixations, on the plan's
+//! grid and duration classes. If this side declares none, any letter of the notation could occur, but often few do, so
+//! the limit assumes [`UNDECLARED_LETTERS`]. What the partner declares does not count, because it could raise this
+//! side's limit.
 
 use crate::engines::{garbled, paillier};
 use crate::{Engine, GroupSizes, Reveal, Spec};
 use veilpath_metrics::{Comparison, Costs, Distance, MetricError, Model, Scores};
 use veilpath_mpc::circuit::numbers::bits_for;
 
-/// A letter counts for at most this many bits. A declared alphabet may be larger than the letters need.
+/// A letter counts for at most this many bits, because a declared alphabet may be larger than necessary.
 const MAX_LETTER_BITS: f64 = 6.0;
 
-/// An undeclared alphabet counts as this many letters: scanpaths over only a few areas of interest are
-/// common.
+/// An undeclared alphabet counts as this many letters, because scanpaths over only a few areas of interest are common.
 const UNDECLARED_LETTERS: u32 = 4;
 
-/// With hidden lengths the limit is that of scanpaths this many times shorter than the padded length.
+/// With hidden lengths, the limit is that of scanpaths this many times shorter than the padded length.
 const PADDING_PER_LETTER: u64 = 4;
 
 /// The default limit of a plan, for scanpaths of every length.
@@ -48,14 +49,14 @@ pub struct DefaultLimit {
     hidden_length: Option<u64>,
 }
 
-/// How much an answer about a scanpath of `n` letters can say.
+/// How much an answer about a scanpath of `n` letters can reveal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum AnswerSize {
     /// This many bits.
     Bits(usize),
-    /// As many bits as `n` times this has.
+    /// The bit length of `n` times this number.
     BitsOf(u64),
-    /// One of `n` times this, plus one, values.
+    /// One of `n` times this plus one values.
     ValuesPerLetter(u64),
 }
 
@@ -68,7 +69,7 @@ impl DefaultLimit {
             Reveal::Group(question) if question.names_scanpaths() && spec.engine.has_halves() => {
                 AnswerSize::Bits(bits_for(GroupSizes::MAX_GROUPS as u64 - 1))
             }
-            // An answer about groups has its own limits; pairs count as if scores were revealed.
+            // A group answer has its own limits. Pairs count as if scores were revealed.
             Reveal::Score | Reveal::Group(_) => {
                 let comparison = Comparison::new(spec.metric.clone(), spec.alphabet)?;
                 match (spec.engine, comparison.model()) {
@@ -83,7 +84,7 @@ impl DefaultLimit {
             }
         };
         let agreed = spec.alphabet.size();
-        // All letters of rounded fixations can occur: the plan says how many there are, not the file.
+        // With rounded fixations, all letters can occur. The plan says how many there are, not the file.
         let declared = match spec.metric.quantisation() {
             Some(_) => Some(agreed),
             None => declared_letters.or(spec.metric.letters()),
@@ -97,23 +98,23 @@ impl DefaultLimit {
         })
     }
 
-    /// The most comparisons of a scanpath with this many letters. With hidden lengths it is the same for all, so that
-    /// it does not reveal them. There is no limit if there is nothing to reconstruct.
+    /// The largest number of comparisons of a scanpath with this many letters. With hidden lengths it is the same for
+    /// all, so that it does not reveal them. There is no limit if there is nothing to reconstruct.
     pub fn comparisons(&self, length: u64) -> u64 {
         self.half(self.hidden_length.unwrap_or(length))
     }
 
-    /// How many letters the limit assumes, where this side declares none.
+    /// How many letters the limit assumes, if this side declares none.
     pub fn assumed_letters(&self) -> Option<u32> {
         self.undeclared.then_some(UNDECLARED_LETTERS)
     }
 
-    /// The shortest scanpath that the limit protects if all look this long.
+    /// The shortest scanpath that the limit protects if all are padded to this length.
     pub fn shortest_protected(pad_to: u32) -> u64 {
         (u64::from(pad_to) / PADDING_PER_LETTER).max(1)
     }
 
-    /// The comparisons that are needed on average to learn every letter of a random scanpath of this length, even if
+    /// The number of comparisons needed on average to learn every letter of a random scanpath of this length, even if
     /// the partner cheats.
     pub fn bound(&self, length: u64) -> f64 {
         self.bound_for(length, self.letter_bits)
@@ -135,22 +136,22 @@ impl DefaultLimit {
     }
 }
 
-/// Bits of a number in double precision.
+/// Bits of a double-precision number.
 const NUMBER_BITS: usize = 64;
 
 impl AnswerSize {
-    /// The most bits of an answer about a scanpath with this many letters.
+    /// The largest number of bits of an answer about a scanpath with this many letters.
     #[allow(clippy::cast_precision_loss)] // a rounded logarithm
     fn bits(self, length: u64) -> f64 {
         match self {
             Self::Bits(bits) => bits as f64,
-            Self::BitsOf(most) => bits_for(length.saturating_mul(most)) as f64,
+            Self::BitsOf(largest) => bits_for(length.saturating_mul(largest)) as f64,
             Self::ValuesPerLetter(values) => (length as f64 * values as f64 + 1.0).log2(),
         }
     }
 }
 
-/// The most that one letter changes a raw result by, in units of the greatest common divisor of all costs.
+/// The largest change that one letter makes to a raw result, in units of the greatest common divisor of all costs.
 pub(crate) fn steps_per_letter(model: &Model, letters: u32) -> f64 {
     match model {
         Model::Global(model) => {
@@ -184,7 +185,7 @@ pub(crate) fn steps_per_letter(model: &Model, letters: u32) -> f64 {
             let penalty = u64::from(worst).min(2 * u64::from(model.gap));
             ratio(u64::from(best) + penalty, gcd(of_scores, model.gap))
         }
-        // Only user-defined tables are checked by this, and these models have none.
+        // Only user-defined tables are checked, and these models have none.
         _ => 0.0,
     }
 }
@@ -272,7 +273,7 @@ mod tests {
         assert_eq!(nearest.comparisons(20), 9);
     }
 
-    /// Rounded fixations: a fine grid makes answers longer, and a letter counts for no more than on a coarse one.
+    /// With rounded fixations, a fine grid makes answers longer, but a letter counts for no more than on a coarse grid.
     #[test]
     fn rounded_fixations_have_the_limit_of_their_longest_answers() {
         let dtw = |columns: u32, rows: u32| {
@@ -308,7 +309,8 @@ mod tests {
         assert!(rule(frechet(32), None).comparisons(100) < rule(frechet(8), None).comparisons(100));
     }
 
-    /// A matrix owner that cheats reads a letter from each opened number, 51 letters with 21 possible numbers: 26 pairs.
+    /// A cheating matrix owner reads a letter from each opened number: 26 pairs for an alphabet of 51 letters with 21
+    /// possible numbers.
     #[test]
     fn paillier_allows_half_of_what_a_matrix_owner_needs() {
         let mut spec = spec(Metric::Levenshtein, 51);
@@ -382,7 +384,7 @@ mod tests {
             scale: None,
         };
         assert_eq!(limit_of(grid, None).assumed_letters(), None);
-        // All letters of a notation can be declared, and what the partner's file adds does not count.
+        // All letters of a notation can be declared. What the partner's file adds does not count.
         let all = limit_of(Metric::Levenshtein, Some(52));
         assert_eq!((all.assumed_letters(), all.comparisons(20)), (None, 11));
         assert_eq!(limit_of(Metric::Levenshtein, Some(4)), four);

@@ -1,4 +1,4 @@
-//! Both roles in one process without a network, for an institution that compares its own cohorts in the clear, and
+//! Runs both roles in one process without a network, for an institution that compares its own cohorts in the clear, and
 //! for tests.
 
 mod fixations;
@@ -25,7 +25,7 @@ pub fn compare_locally(
     compare_locally_with_coins(spec, a, b, *group::default_coins().bytes(), observer)
 }
 
-/// One tile of the same comparison. An answer about groups has no tiles.
+/// Like [`compare_locally`], for one tile of the plan. A group answer has no tiles.
 pub fn compare_tile_locally(
     spec: Spec,
     a: &Cohort,
@@ -41,7 +41,8 @@ pub fn compare_tile_locally(
     run(spec, [a, b], &blocks, [0; 32], observer)
 }
 
-/// The same, with the permutations of these coins in a test of groups: those of a private test give its p value again.
+/// Like [`compare_locally`], with permutations from these coins in a test of groups. The coins of a private test
+/// reproduce its p value.
 pub fn compare_locally_with_coins(
     spec: Spec,
     a: &Cohort,
@@ -63,7 +64,7 @@ fn run(
     if blocks.pairs() > crate::MAX_PAIRS {
         return Err(ProtocolError::Job(JobError::TooManyPairs {
             pairs: blocks.pairs(),
-            most: crate::MAX_PAIRS,
+            limit: crate::MAX_PAIRS,
         }));
     }
     spec.check()?;

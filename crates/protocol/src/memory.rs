@@ -1,7 +1,7 @@
-//! How much memory a job takes on a side, from sizes that both sides know before anything is allocated.
+//! How much memory a job takes on one side, from sizes that both sides know before anything is allocated.
 //!
-//! The formulas are upper bounds for what an engine keeps at the same time; tests of the command compare them with what
-//! a process actually used.
+//! The formulas are upper bounds on what an engine keeps at the same time. Command-line tests compare them with the
+//! actual memory of a process.
 
 use crate::engines::{garbled, paillier, shares};
 use crate::{Engine, Role, Spec};
@@ -23,9 +23,9 @@ pub struct JobSize {
 pub struct SideSize {
     /// Letters of all scanpaths.
     pub letters: u64,
-    /// Letters of the longest.
+    /// Letters of the longest scanpath.
     pub longest: u64,
-    /// Letters of the shortest that has any.
+    /// Letters of the shortest non-empty scanpath.
     pub shortest: u64,
 }
 
@@ -52,7 +52,7 @@ const CLEAR_BYTES_PER_LETTER: u64 = 64;
 const RECEIVED_BYTES_PER_LETTER: u64 = 4;
 
 impl Spec {
-    /// An upper bound of the bytes that the engine needs on one side.
+    /// An upper bound on the bytes that the engine needs on one side.
     pub fn memory(&self, role: Role, size: &JobSize) -> u64 {
         match self.engine {
             Engine::Plain if role == Role::Join => 0,
@@ -81,11 +81,11 @@ impl Spec {
     }
 }
 
-/// Tables for encrypting, and batches in several stages of their work.
+/// Encryption tables, and batches in several stages of processing.
 const PAILLIER_BYTES: u64 = 48 << 20;
 
-/// The key holder has batches only. The matrix owner has the matrices in flight with their substitution costs, at least those
-/// of the longest pair.
+/// The key holder keeps only batches. The matrix owner keeps the matrices in flight with their substitution costs, at least
+/// those of the longest pair.
 fn paillier_bytes(key_bits: u32, alphabet: u64, role: Role, size: &JobSize) -> u64 {
     let ciphertext = u64::from(key_bits) / 4;
     match role {
@@ -94,8 +94,8 @@ fn paillier_bytes(key_bits: u32, alphabet: u64, role: Role, size: &JobSize) -> u
             let rows = size.host.longest.saturating_mul(alphabet);
             let edge = size.host.longest.saturating_add(size.join.longest);
             let one = rows.saturating_add(edge).saturating_mul(ciphertext);
-            let kept = (paillier::KEPT_BYTES as u64).saturating_add(one);
-            kept.saturating_add(PAILLIER_BYTES)
+            let stored = (paillier::MAX_STORED_BYTES as u64).saturating_add(one);
+            stored.saturating_add(PAILLIER_BYTES)
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Puts the tiles of a plan together.
+//! Merges the tiles of a plan.
 //!
-//! Apart from its cost, the result equals that of one run of the whole plan; nothing in it says that it was computed in
-//! tiles. Files come from many machines, so every way in which they can fail to be the tiles of one plan has its own
+//! Apart from its cost, the result equals that of one run of the whole plan. Nothing in it says that it was computed in
+//! tiles. Files come from many machines, so each way in which they can fail to be the tiles of one plan has its own
 //! error.
 
 use crate::{Cost, Label, MAX_PAIRS, Outcome, PairResult, PairRule, PlanTile, Results, RevealTo};
 use std::collections::BTreeMap;
 
-/// Why tiles cannot be put together. Outcomes are numbered from 0, in the order in which they are given.
+/// Why tiles cannot be merged. Outcomes are numbered from 0, in the given order.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
@@ -38,7 +38,7 @@ pub enum MergeError {
         /// The field that differs.
         field: &'static str,
     },
-    /// A session that computed a tile was interrupted.
+    /// The session that computed a tile was interrupted.
     #[error("this tile has {results} of {pairs} results: its session was interrupted")]
     Incomplete {
         /// Which outcome.
@@ -59,12 +59,12 @@ pub enum MergeError {
     Conflict {
         /// Which outcome.
         outcome: usize,
-        /// The other one.
+        /// The other outcome.
         other: usize,
         /// The number of the tile.
         tile: u32,
     },
-    /// Tiles without a result.
+    /// Some tiles have no result.
     #[error("{} of {count} tiles missing: {}", missing.len(), first_few(missing))]
     Missing {
         /// Their numbers.
@@ -75,31 +75,31 @@ pub enum MergeError {
     /// The tiles do not have the pairs of their plan.
     #[error("the tiles have {found} different pairs, but their plan has {pairs}")]
     PairCount {
-        /// The different pairs of all tiles.
+        /// The number of different pairs of all tiles.
         found: u64,
-        /// Those of the plan.
+        /// The number of pairs of the plan.
         pairs: u64,
     },
     /// The merged result would not fit the memory of a common machine.
     #[error(
-        "the plan has {pairs} pairs; one result has at most {most}, so use its tiles separately"
+        "the plan has {pairs} pairs; one result has at most {limit}, so use its tiles separately"
     )]
     TooManyPairs {
         /// The pairs of the plan.
         pairs: u64,
-        /// The most that are merged.
-        most: u64,
+        /// The largest number of pairs to merge.
+        limit: u64,
     },
 }
 
-/// The outcome of a whole plan from all its tiles, in any order. The same tile may occur twice.
+/// Merges all tiles of a plan, in any order, into the outcome of the whole plan. The same tile may occur twice.
 pub fn merge(outcomes: Vec<Outcome>) -> Result<Outcome, MergeError> {
     let first = outcomes.first().ok_or(MergeError::NoTiles)?;
     let plan = tile_of(first, 0)?.clone();
     if plan.pairs > MAX_PAIRS {
         return Err(MergeError::TooManyPairs {
             pairs: plan.pairs,
-            most: MAX_PAIRS,
+            limit: MAX_PAIRS,
         });
     }
     let withheld = is_withheld(&outcomes);
@@ -162,7 +162,7 @@ fn tile_of(outcome: &Outcome, at: usize) -> Result<&PlanTile, MergeError> {
     outcome.tile.as_ref().ok_or(not_a_tile)
 }
 
-/// Whether an outcome is a complete tile of the same plan as the first.
+/// Checks that an outcome is a complete tile of the same plan as the first.
 fn check(
     first: &Outcome,
     plan: &PlanTile,
@@ -206,7 +206,7 @@ fn is_withheld(outcomes: &[Outcome]) -> bool {
     compared.is_none_or(|it| it.is_withheld() && it.spec.reveal_to != RevealTo::Both)
 }
 
-/// Whether a tile has a result for each of its pairs, and only pairs of its plan.
+/// Checks that a tile has a result for each of its pairs, and only pairs of its plan.
 fn check_pairs(outcome: &Outcome, withheld: bool, at: usize) -> Result<(), MergeError> {
     let (results, pairs) = (outcome.results.len() as u64, outcome.pairs);
     if results != pairs && !(withheld && results == 0) {

@@ -13,22 +13,22 @@ pub struct Outcome {
     pub spec: Spec,
     /// The names of the two cohorts, the first side's first.
     pub names: [String; 2],
-    /// Whether both sides are the same cohort: then every pair occurs in both directions, and every scanpath is
-    /// also compared with itself.
+    /// Whether both sides are the same cohort. Then every pair occurs in both directions, and every scanpath is also
+    /// compared with itself.
     pub one_cohort: bool,
     /// The labels of the first side's scanpaths.
     pub a: Vec<Label>,
     /// The labels of the second side's scanpaths.
     pub b: Vec<Label>,
-    /// How many pairs the comparison has, even where this side does not get their results.
+    /// How many pairs the comparison has, even if this side does not get their results.
     pub pairs: u64,
-    /// Which part of a plan this is; `None` for all of it. [`merge`](crate::merge()) puts the parts together.
+    /// Which part of a plan this is; `None` for the whole plan. [`merge`](crate::merge()) joins the parts.
     pub tile: Option<PlanTile>,
-    /// The numbers of every pair; none where they are for the other side only, and not all where a session was interrupted.
+    /// The numbers of every pair; empty if they are for the other side only, and incomplete if a session was interrupted.
     pub results: Results,
-    /// The answers about groups.
+    /// The group answers.
     pub answers: Vec<GroupAnswer>,
-    /// The largest difference between a score and one in double precision, where scores are computed with rounded numbers
+    /// The largest difference between a score and its double-precision value, if scores are computed with rounded numbers
     /// ([`Spec::error_bound`]).
     pub error_bound: Option<f64>,
     /// The cost.
@@ -50,17 +50,17 @@ pub struct Label {
 /// What a comparison cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Time on the clock.
+    /// Wall-clock time.
     pub seconds: f64,
-    /// Bytes that the first side (here: the host) sent.
+    /// Bytes that the first side (the host) sent.
     pub bytes_sent: u64,
     /// Bytes that it received.
     pub bytes_received: u64,
     /// How often it waited for an answer.
     pub rounds: u64,
-    /// Matrix cells of all pairs, with scanpaths as long as the other side sees them.
+    /// Matrix cells of all pairs, for lengths as the other side sees them.
     pub cells: u64,
-    /// Pairs whose answers were known from an earlier run, which the other fields do not count.
+    /// Pairs whose answers were known from an earlier run. The other fields do not count them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub pairs_from_journal: usize,
 }
@@ -75,7 +75,7 @@ fn is_zero(number: &usize) -> bool {
 pub struct Revealed {
     /// The side that learned it.
     pub to: String,
-    /// What.
+    /// What it learned.
     pub what: String,
 }
 
@@ -86,7 +86,7 @@ pub struct ResultRow<'a> {
     pub a: &'a str,
     /// The second side's participant.
     pub b: &'a str,
-    /// The stimulus of both; `x|y` where the two differ.
+    /// The stimulus of both; `x|y` if the two differ.
     pub stimulus: Option<Cow<'a, str>>,
     /// One value for each output.
     pub values: &'a [Value],
@@ -142,7 +142,7 @@ impl Outcome {
     }
 }
 
-/// The stimulus of two scanpaths; `x|y` where the two differ.
+/// The stimulus of two scanpaths; `x|y` if the two differ.
 pub(crate) fn joint_stimulus<'a>(a: &'a Label, b: &'a Label) -> Option<Cow<'a, str>> {
     match (a.stimulus.as_deref(), b.stimulus.as_deref()) {
         (Some(x), Some(y)) if x != y => Some(Cow::Owned(format!("{x}|{y}"))),

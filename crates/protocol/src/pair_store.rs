@@ -1,12 +1,12 @@
-//! What a run asks of this side's records before it sends anything about a pair.
+//! This side's records, which a run consults before it sends anything about a pair.
 //!
-//! An engine has no files. Its caller may keep records of what the other side has learned, and refuse: each method is
-//! called *before* the messages that it is about, and an error stops the run before they are sent.
+//! An engine accesses no files. Its caller may keep records of what the other side has learned, and refuse: each method
+//! is called *before* the messages that it is about, and an error stops the run before they are sent.
 
 use crate::ProtocolError;
 
-/// The records of this side about the pairs of a run (indices into the agreed list), possibly used by several threads at
-/// once. The default methods keep nothing.
+/// This side's records about the pairs of a run (indices into the agreed list). Several threads may use them at once.
+/// The default methods store nothing.
 pub trait PairStore: Sync {
     /// These pairs start: the next messages depend on their letters.
     fn start(&self, pairs: &[usize]) -> Result<(), Refused> {
@@ -15,7 +15,7 @@ pub trait PairStore: Sync {
     }
 
     /// Makes this side's halves of these outputs durable.
-    fn keep_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
+    fn store_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
         let _ = (pairs, halves);
         Ok(())
     }
@@ -26,17 +26,17 @@ pub trait PairStore: Sync {
         Ok(())
     }
 
-    /// The output of this pair is not a possible result. The other side must not notice before the run is over: what is
-    /// possible depends on this side's scanpaths.
+    /// The output of this pair is not a possible result. The other side must not notice before the run is over, because
+    /// what is possible depends on this side's scanpaths.
     fn reject(&self, pair: usize) {
         let _ = pair;
     }
 }
 
-/// Keeps nothing and refuses nothing.
+/// Stores nothing and refuses nothing.
 impl PairStore for () {}
 
-/// The records do not allow what comes next, or could not be written. Their owner knows why.
+/// The records do not allow the next step, or could not be written. The store knows why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
 

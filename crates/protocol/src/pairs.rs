@@ -9,10 +9,10 @@ use veilpath_metrics::Cohort;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PairRule {
-    /// Equal stimuli if both cohorts have stimuli, else everything with everything.
+    /// Scanpaths with equal stimuli if both cohorts have stimuli, else all with all.
     #[default]
     SameStimulus,
-    /// Everything with everything.
+    /// All scanpaths with all.
     All,
 }
 
@@ -43,11 +43,11 @@ impl FromStr for PairRule {
     }
 }
 
-/// The most pairs of one comparison. Each takes some 200 bytes while it is computed and written, so more would not
-/// fit the memory of a common machine.
+/// The largest number of pairs in one comparison. Each takes about 200 bytes while it is computed and written, so more
+/// would not fit the memory of a typical machine.
 pub const MAX_PAIRS: u64 = 50_000_000;
 
-/// How much there is to compare, counted without listing it.
+/// How much there is to compare, counted without listing the pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairCount {
     /// Pairs.
@@ -95,20 +95,21 @@ pub fn count_pairs(rule: PairRule, a: &Cohort, b: &Cohort) -> PairCount {
     count
 }
 
-/// Pairs in which a scanpath of the first cohort meets one that the scanpath before it was not compared with. An engine that
-/// prepares scanpaths does so again for many of these.
+/// The number of pairs whose second scanpath was not compared with the previous scanpath of the first cohort. An engine that
+/// prepares scanpaths has to prepare many of these again.
 pub fn new_partners(pairs: &[(usize, usize)]) -> u64 {
     let mut count = 0;
     let mut before: &[(usize, usize)] = &[];
     for partners in pairs.chunk_by(|one, next| one.0 == next.0) {
-        let known = |pair: &&(usize, usize)| before.binary_search_by_key(&pair.1, |p| p.1).is_ok();
-        count += (partners.len() - partners.iter().filter(known).count()) as u64;
+        let is_repeated =
+            |pair: &&(usize, usize)| before.binary_search_by_key(&pair.1, |p| p.1).is_ok();
+        count += (partners.len() - partners.iter().filter(is_repeated).count()) as u64;
         before = partners;
     }
     count
 }
 
-/// Scanpaths and letters by stimulus; all under `None` if stimuli do not matter.
+/// The number of scanpaths and letters by stimulus; all under `None` if stimuli do not matter.
 fn sizes(cohort: &Cohort, by_stimulus: bool) -> HashMap<Option<&str>, (usize, u64)> {
     let mut sizes: HashMap<Option<&str>, (usize, u64)> = HashMap::new();
     for entry in &cohort.entries {
@@ -124,7 +125,7 @@ pub(crate) fn by_stimulus(rule: PairRule, a: &Cohort, b: &Cohort) -> bool {
     rule == PairRule::SameStimulus && a.has_stimuli() && b.has_stimuli()
 }
 
-/// The pairs as indices into the two cohorts, in the order of the first and then of the second.
+/// The pairs as indices into the two cohorts, sorted by the first and then by the second.
 pub fn pairs_of(rule: PairRule, a: &Cohort, b: &Cohort) -> Vec<(usize, usize)> {
     if !by_stimulus(rule, a, b) {
         return (0..a.entries.len())

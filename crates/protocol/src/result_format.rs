@@ -1,4 +1,4 @@
-//! The one definition of a result file: how an [`Outcome`] is written, and how it is read back.
+//! The result file format: how an [`Outcome`] is written and read back.
 //!
 //! ```text
 //! {"veilpath_result": 1,                       the version of this format; always the first field
@@ -6,21 +6,21 @@
 //!  "cohorts": [{"name": "Clinic", "scanpaths": [{"participant": "P1", "stimulus": "cows"}, …]}, {…}],
 //!  "one_cohort": false,                        whether both sides are the same cohort
 //!  "pairs": 812,                               how many pairs the comparison has
-//!  "tile": {"tile": "3/8", "plan": "5d0f…", "pairs": 6496},   only where this is a part of a plan: which one, of which plan
-//!  "error_bound": 0.00051,                     how far a score can be from double precision; only where numbers are rounded
-//!  "fixation_rounding": {…},                   only where fixations are rounded to letters: to what, and how far they move
-//!  "complete": false,                          only where a session was interrupted and results are missing
+//!  "tile": {"tile": "3/8", "plan": "5d0f…", "pairs": 6496},   only for a part of a plan: which part, of which plan
+//!  "error_bound": 0.00051,                     how far a score can be from double precision; only if numbers are rounded
+//!  "fixation_rounding": {…},                   only if fixations are rounded to letters: to what, and how far they move
+//!  "complete": false,                          only if a session was interrupted and results are missing
 //!  "outputs": [{"name": "score", "kind": "distance"}, …],
 //!  "results": [{"a": "P1", "b": "Q1", "stimulus": "cows", "a_index": 0, "b_index": 0, "score": 1, …}, …],
 //!  "answers": [{"kind": "means", …}, {"kind": "test", …}],
 //!  "cost": {…}, "revealed": [{"to": "host", "what": "…"}, …]}
 //! ```
 //!
-//! A result has one field for each output, so that `results` is a data frame in R or pandas. Its ids repeat the labels of
-//! the cohorts that `a_index` and `b_index` point to.
+//! A result has one field for each output, so that R or pandas read `results` as a data frame. Its ids repeat the cohort
+//! labels that `a_index` and `b_index` point to.
 //!
-//! A file may come from anybody. Results are read one by one into [`Results`], every list and text has a limit, and what
-//! does not belong together is refused with a [`ResultFormatError`].
+//! Files are untrusted. Results are read one by one into [`Results`], every list and text has a limit, and inconsistent
+//! contents are rejected with a [`ResultFormatError`].
 
 mod read;
 mod write;
@@ -34,40 +34,40 @@ use veilpath_metrics::Cohort;
 /// The version of the format that this program writes and reads.
 pub const RESULT_VERSION: u64 = 1;
 
-/// The field that a result file starts with.
+/// The first field of a result file.
 pub const RESULT_MARK: &str = "veilpath_result";
 
 /// The longest id, name or other short text in a result file, in bytes.
 pub const MAX_TEXT_BYTES: usize = 1 << 10;
 
-/// The most scanpaths of one side, groups of a matrix and the like.
+/// The largest number of scanpaths of one side, groups in a matrix, and the like.
 const MAX_SCANPATHS: usize = 1 << 20;
 
-/// The most outputs: a metric has a handful.
+/// The largest number of outputs. A metric has a handful.
 const MAX_OUTPUTS: usize = 32;
 
-/// The most answers about groups, and the most groups of one.
+/// The largest number of group answers, and of groups in one answer.
 const MAX_ANSWERS: usize = 1 << 10;
 
-/// The longest text of all answers about groups.
+/// The largest total size of all group answers, in bytes of text.
 const MAX_ANSWERS_BYTES: usize = 1 << 24;
 
-/// The most lines of what was revealed.
+/// The largest number of entries in `revealed`.
 const MAX_REVEALED: usize = 64;
 
-/// The longest plan: a table of a million numbers is the largest part of one.
+/// The longest plan. Its largest part is a table of a million numbers.
 const MAX_SPEC_BYTES: usize = 1 << 25;
 
-/// The most values of a plan: a table of a million numbers, and as many commas in texts.
+/// The largest number of values in a plan: a table of a million numbers, and as many commas in texts.
 const MAX_SPEC_VALUES: usize = 1 << 21;
 
-/// The most settings in the encoding of a plan.
+/// The largest number of settings in a plan's encoding.
 const MAX_ENCODING_SETTINGS: usize = 1 << 10;
 
 /// The fields of a result before its outputs.
 const ID_FIELDS: [&str; 5] = ["a", "b", "stimulus", "a_index", "b_index"];
 
-/// Whether a result file can contain the ids and the encoding settings of a cohort.
+/// Checks that a result file can contain the ids and the encoding settings of a cohort.
 pub fn check_cohort(cohort: &Cohort) -> Result<(), ResultFormatError> {
     if cohort.entries.len() > MAX_SCANPATHS {
         return Err(ResultFormatError::TooMany {
@@ -82,7 +82,7 @@ pub fn check_cohort(cohort: &Cohort) -> Result<(), ResultFormatError> {
     check_encoding(&cohort.encoding.0)
 }
 
-/// Whether a result file can contain these encoding settings.
+/// Checks that a result file can contain these encoding settings.
 pub fn check_encoding(encoding: &BTreeMap<String, String>) -> Result<(), ResultFormatError> {
     if encoding.len() > MAX_ENCODING_SETTINGS {
         return Err(ResultFormatError::TooMany {
@@ -108,10 +108,10 @@ fn check_text(what: &'static str, text: &str) -> Result<(), ResultFormatError> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultFormatError {
-    /// It does not start with the field that every result file starts with.
+    /// It does not start with [`RESULT_MARK`].
     #[error("this is not a result file: its first field is not \"{RESULT_MARK}\"")]
     NotAResult,
-    /// It has another version.
+    /// It has an unsupported version.
     #[error(
         "this result file has version {found} of the format, but this program reads version {supported}"
     )]
@@ -124,12 +124,12 @@ pub enum ResultFormatError {
     /// A field comes too late to be used.
     #[error("\"cohorts\" and \"outputs\" must come before \"results\"")]
     Order,
-    /// There is too much of something.
+    /// There are too many items.
     #[error("there are more than {limit} {what}")]
     TooMany {
-        /// Of what.
+        /// The kind of item.
         what: &'static str,
-        /// How many are read.
+        /// How many are allowed.
         limit: usize,
     },
     /// A text is too long.
@@ -140,15 +140,15 @@ pub enum ResultFormatError {
         /// How long it may be.
         limit: usize,
     },
-    /// An output without a usable name.
+    /// An output has no usable name.
     #[error(
         "an output needs a unique, non-empty name other than a, b, stimulus, a_index and b_index"
     )]
     OutputName,
-    /// A result that points to no scanpath, or whose ids are not those of the scanpaths.
+    /// A result points to no scanpath, or its ids are not those of the scanpaths.
     #[error("a result must have the ids and indices of two scanpaths of the cohorts")]
     Ids,
-    /// A value that its output cannot have.
+    /// A value is not possible for its output.
     #[error("{expected}")]
     Value {
         /// The expected kind of value.
@@ -162,10 +162,10 @@ pub enum ResultFormatError {
         /// How many results it has.
         results: usize,
     },
-    /// The file says wrongly whether results are missing.
+    /// `complete` contradicts whether results are missing.
     #[error("\"complete\" must be false if results are missing, and absent otherwise")]
     Completeness,
-    /// The tile is not one of a plan with at least its pairs.
+    /// The tile names no valid plan, or has more pairs than the plan.
     #[error(
         "\"tile\" must name a plan by 64 hexadecimal digits, with at least as many pairs as the tile"
     )]
@@ -176,7 +176,7 @@ pub enum ResultFormatError {
     /// The time is not a number of seconds.
     #[error("the seconds of the cost must be a non-negative number")]
     Seconds,
-    /// An invalid answer about groups.
+    /// A group answer is invalid.
     #[error(transparent)]
     Group(#[from] GroupAnswerError),
 }

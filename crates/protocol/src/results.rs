@@ -1,4 +1,4 @@
-//! The numbers that a comparison gives for each pair.
+//! The numbers of each pair in a comparison.
 //!
 //! A metric may give several numbers. [`Results`] names them once, in [`Results::outputs`], and every pair has one
 //! [`Value`] for each, in that order.
@@ -7,14 +7,14 @@ use crate::Answer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use veilpath_metrics::QuantityKind;
 
-/// Far above any metric's numbers; squares and sums of such numbers are still finite.
+/// Far above any metric's numbers. Squares and sums of such numbers are still finite.
 const MAX_NUMBER: f64 = 1e30;
 
 /// A number that a comparison gives for every pair.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Output {
-    /// Its name: the key in a result file and the column of a table.
+    /// Its name: the key in a result file and the column in a table.
     pub name: String,
     /// The meaning of the number.
     pub kind: OutputKind,
@@ -24,9 +24,9 @@ pub struct Output {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutputKind {
-    /// A number; smaller means more alike.
+    /// A number; smaller means more similar.
     Distance,
-    /// A number; larger means more alike.
+    /// A number; larger means more similar.
     Similarity,
     /// A number from 0 to 1; larger means more similar.
     Fraction,
@@ -89,7 +89,7 @@ impl Output {
 }
 
 impl Value {
-    /// The number, where it is one.
+    /// The number, if it is one.
     pub fn number(self) -> Option<f64> {
         match self {
             Value::Number(number) => Some(number),
@@ -97,7 +97,7 @@ impl Value {
         }
     }
 
-    /// The bit, where it is one.
+    /// The bit, if it is one.
     pub fn bit(self) -> Option<bool> {
         match self {
             Value::Bit(bit) => Some(bit),
@@ -105,7 +105,7 @@ impl Value {
         }
     }
 
-    /// Whether an output of this kind can have this value; the error says what it must be.
+    /// Checks that an output of this kind can have this value. The error says what is expected.
     pub fn check(self, kind: OutputKind) -> Result<(), &'static str> {
         let (fits, expected) = match kind {
             OutputKind::Bit => (
@@ -118,7 +118,7 @@ impl Value {
             ),
             OutputKind::Distance | OutputKind::Similarity | OutputKind::Number => (
                 self.number().is_some_and(|x| x.abs() <= MAX_NUMBER),
-                "this value must be a number below 1e30",
+                "this value must be a number between −1e30 and 1e30",
             ),
         };
         if fits || self == Value::Missing {
@@ -129,7 +129,7 @@ impl Value {
 }
 
 impl Results {
-    /// No pairs yet.
+    /// Results without pairs.
     pub fn new(outputs: Vec<Output>) -> Self {
         Self {
             outputs,
@@ -138,7 +138,7 @@ impl Results {
         }
     }
 
-    /// The answers of an engine: indices of the two scanpaths, and the answer for the pair.
+    /// Results from an engine's answers: indices of the two scanpaths, and the pair's answer.
     pub fn of_answers(
         outputs: Vec<Output>,
         answers: impl IntoIterator<Item = (usize, usize, Answer)>,
@@ -157,7 +157,7 @@ impl Results {
         results
     }
 
-    /// Adds a pair. Values beyond the number of outputs are left out, and values that are not given are missing.
+    /// Adds a pair. Excess values are ignored; absent values are [`Value::Missing`].
     #[allow(clippy::cast_possible_truncation)] // a cohort has far fewer than 2³² scanpaths
     pub fn push(&mut self, a: usize, b: usize, values: &[Value]) {
         self.pairs.push((a as u32, b as u32));
@@ -171,7 +171,7 @@ impl Results {
         &self.outputs
     }
 
-    /// Which of the values of a pair has this name.
+    /// The index of the output with this name.
     pub fn output(&self, name: &str) -> Option<usize> {
         self.outputs.iter().position(|output| output.name == name)
     }
@@ -191,11 +191,11 @@ impl Results {
         (0..self.len()).map(|index| self.pair(index))
     }
 
-    /// One pair, by its place in the list.
+    /// One pair, by its index.
     ///
     /// # Panics
     ///
-    /// Where there are not that many pairs.
+    /// If there are not that many pairs.
     pub fn pair(&self, index: usize) -> PairResult<'_> {
         let width = self.outputs.len();
         let (a, b) = self.pairs[index];
@@ -222,7 +222,8 @@ impl Results {
     }
 }
 
-/// As in JSON: `null`, a number, `true` or `false`. Whole numbers have no decimal point, as most metrics mean them.
+/// As in JSON: `null`, a number, `true` or `false`. Whole numbers have no decimal point, because most metrics are
+/// integers.
 impl Serialize for Value {
     #[allow(clippy::cast_possible_truncation)] // checked to be whole and small
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,4 +1,4 @@
-//! How much is revealed about a pair: its score, or one bit of it.
+//! What is revealed about a pair: its score, or one bit.
 
 use crate::{GroupQuestion, QuestionError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -14,11 +14,11 @@ pub enum Reveal {
     Score,
     /// Whether the score is at most (for a similarity: at least) a threshold, and nothing else.
     Threshold(Threshold),
-    /// Nothing about a pair: an answer about groups.
+    /// Nothing about single pairs, but a group answer.
     Group(GroupQuestion),
 }
 
-/// Why a text does not say what is revealed.
+/// Why a text cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RevealError {
     /// The text has none of the known forms.
@@ -37,7 +37,7 @@ pub enum RevealError {
 /// The result of a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer {
-    /// The score, and a similarity where there is one.
+    /// The score, and a similarity if there is one.
     Score(PairScore),
     /// Whether the score is on the near side of the threshold.
     Within(bool),
@@ -49,12 +49,12 @@ impl Reveal {
         match self {
             Reveal::Score => Answer::Score(pair_score),
             Reveal::Threshold(threshold) => Answer::Within(threshold.admits(metric, &pair_score)),
-            // Only the engine plain knows it; the answer is computed from all pairs.
+            // Only the `plain` engine knows the score. The answer is computed from all pairs.
             Reveal::Group(_) => Answer::Score(pair_score),
         }
     }
 
-    /// The question about groups, if it is one.
+    /// The question about groups, if there is one.
     pub fn group_question(self) -> Option<GroupQuestion> {
         match self {
             Reveal::Group(question) => Some(question),
@@ -62,7 +62,7 @@ impl Reveal {
         }
     }
 
-    /// Whether an answer is of the kind that was asked for.
+    /// Whether an answer is of the requested kind.
     pub fn is_answered_by(self, answer: &Answer) -> bool {
         matches!(
             (self, answer),
@@ -71,7 +71,7 @@ impl Reveal {
     }
 
     /// What is learned, in words.
-    pub fn in_words(self, metric: &Metric) -> String {
+    pub fn describe(self, metric: &Metric) -> String {
         match self {
             Reveal::Score => format!("{} of every pair", named_outputs(metric, "the score")),
             Reveal::Threshold(threshold) => format!(
@@ -84,7 +84,7 @@ impl Reveal {
                 }
             ),
             Reveal::Group(question) => {
-                format!("{}, but nothing about single pairs", question.in_words())
+                format!("{}, but nothing about single pairs", question.describe())
             }
         }
     }
@@ -102,7 +102,7 @@ pub fn named_outputs(metric: &Metric, score: &str) -> String {
 }
 
 impl Answer {
-    /// The numbers, where they came out.
+    /// The numbers, if they were revealed.
     pub fn pair_score(&self) -> Option<PairScore> {
         match self {
             Answer::Score(pair_score) => Some(*pair_score),
@@ -110,7 +110,7 @@ impl Answer {
         }
     }
 
-    /// The bit, where no more came out.
+    /// The bit, if only a bit was revealed.
     pub fn within(&self) -> Option<bool> {
         match self {
             Answer::Score(_) => None,
@@ -239,7 +239,7 @@ mod tests {
             let answer = reveal.answer(&maximised, pair_score(score));
             assert_eq!(answer.within(), Some(similarity));
         }
-        assert!(reveal.in_words(&Metric::Levenshtein).contains("at most 3"));
-        assert!(reveal.in_words(&maximised).contains("at least 3"));
+        assert!(reveal.describe(&Metric::Levenshtein).contains("at most 3"));
+        assert!(reveal.describe(&maximised).contains("at least 3"));
     }
 }

@@ -1,4 +1,4 @@
-//! Settings of a metric that make answers reveal more than a comparison needs.
+//! Metric settings that make answers reveal more than a comparison needs.
 
 use crate::limit::steps_per_letter;
 use std::fmt;
@@ -9,24 +9,25 @@ use veilpath_metrics::{Alphabet, Comparison, Costs, Metric, MetricError, Model, 
 /// decimal digits. The score of a scanpath of twenty letters then has at most 18 bits, less than four letters out of 26.
 pub const MAX_TABLE_STEPS: u32 = 10_000;
 
-/// A setting with which few answers reconstruct a scanpath. Each side decides whether it allows it.
+/// A setting with which a few answers suffice to reconstruct a scanpath. Each side decides whether to allow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RiskySetting {
-    /// A substitution table in which the order of two letters matters. Entries can be digits that one score adds up to
-    /// a number: four scores reveal twenty letters.
+    /// A substitution table in which the order of two letters matters. Entries can act as digits of one score: four
+    /// scores reveal twenty letters.
     AsymmetricTable,
-    /// A substitution table whose largest cost is more than [`MAX_TABLE_STEPS`] times their greatest common divisor. Entries can be
-    /// digits here, too, if the partner uses letters that this side does not have: six letters can be read from one score. A small
-    /// ratio of the largest entry to the smallest does not prevent this, because the same amount can be added to all.
+    /// A substitution table whose largest cost is more than [`MAX_TABLE_STEPS`] times the greatest common divisor of all costs.
+    /// Entries can act as digits here, too, if the partner uses letters that this side does not have: one score reveals six
+    /// letters. A small ratio of the largest entry to the smallest does not prevent this, because the same amount can be added to
+    /// all entries.
     FineTable,
     /// A gap (the mean of an insertion and a deletion) that costs more than any substitution, where substitutions cost
-    /// different amounts. From there on alignments rarely shift, and at 1.6 times the largest substitution never in the
-    /// attack that uses it: a score is a sum over positions, and twenty-one scores reveal twenty letters.
+    /// different amounts. Then alignments rarely shift, and at 1.6 times the largest substitution they never shift in
+    /// the attack that uses this: a score is a sum over positions, and twenty-one scores reveal twenty letters.
     ExtremeGap,
 }
 
 impl RiskySetting {
-    /// All of them.
+    /// All settings.
     pub const ALL: [Self; 3] = [Self::AsymmetricTable, Self::FineTable, Self::ExtremeGap];
 
     /// The name in options.
@@ -39,7 +40,7 @@ impl RiskySetting {
     }
 }
 
-/// What it is, in words.
+/// The setting in words.
 impl fmt::Display for RiskySetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -86,7 +87,7 @@ pub fn risky_settings(
                 Costs::Table { size, costs } => is_asymmetric(costs, *size),
                 _ => false,
             };
-            // A shift is an insertion and a deletion: a cheap one does not help next to an expensive one.
+            // A shift is an insertion and a deletion, so a cheap insertion does not help if the deletion is expensive.
             let gaps = u64::from(model.insert) + u64::from(model.delete);
             (asymmetric, differ && gaps > 2 * u64::from(largest))
         }
@@ -187,7 +188,8 @@ mod tests {
         assert_eq!(found(&local(6.0)), both);
     }
 
-    /// This side has the letters A to D, and the partner the others: in the score of its scanpath, letters are digits.
+    /// This side has the letters A to D and the partner has the others. In the score of its scanpath, letters are
+    /// digits.
     #[test]
     fn a_symmetric_table_of_digits_is_found() {
         let (letters, digits) = (4u32, 6);
@@ -195,8 +197,8 @@ mod tests {
         let entry = |a: u32, b: u32, added: f64| match (a.min(b), a.max(b)) {
             (a, b) if a == b => 0.0,
             (a, b) if a < letters && b >= letters => {
-                let place = i32::try_from(b - letters).unwrap();
-                added + f64::from(a) * 26f64.powi(place)
+                let exponent = i32::try_from(b - letters).unwrap();
+                added + f64::from(a) * 26f64.powi(exponent)
             }
             _ => added.max(1.0),
         };
@@ -219,7 +221,7 @@ mod tests {
 
     #[test]
     fn tables_with_ordinary_numbers_are_not_fine() {
-        // Distances on a grid, with three decimals.
+        // Distances on a grid, with three decimal places.
         let grid = Grid::new(7, 7).unwrap();
         let distance = |a: u16, b: u16| {
             let exact = grid.distance(veilpath_metrics::Distance::Euclidean, a, b);

@@ -13,17 +13,17 @@ use veilpath_metrics::{
     Alphabet, Cohort, Comparison, DEFAULT_PRECISION, DurationDivisor, Metric, Quantity,
 };
 
-/// The plan of a comparison. Two sides can run it if their plans are equal.
+/// The plan of a comparison. Two sides can run a comparison if their plans are equal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// How it is computed.
+    /// The engine that computes it.
     pub engine: Engine,
     /// The metric.
     pub metric: Metric,
     /// The letters.
     pub alphabet: Alphabet,
-    /// How gaze became letters, setting by setting; empty where no cohort says.
+    /// The settings with which gaze was encoded as letters; empty if no cohort specifies them.
     pub encoding: BTreeMap<String, String>,
     /// Which scanpath is compared with which.
     pub pairs: PairRule,
@@ -31,33 +31,33 @@ pub struct Spec {
     pub reveal: Reveal,
     /// The sides that get it.
     pub reveal_to: RevealTo,
-    /// How long every scanpath looks to the other side; `None` where it sees the lengths.
+    /// The length to which every scanpath is padded; `None` if the other side sees the lengths.
     pub pad_to: Option<u32>,
 }
 
-/// The longest padding: as long as the longest scanpath of a session.
+/// The longest padding, as long as the longest scanpath of a session.
 pub const MAX_PADDING: u32 = 1 << 24;
 
 /// Something that not every engine can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capability {
-    /// This metric.
+    /// Computing this metric.
     Metric(&'static str),
-    /// This metric, which is computed in the clear only.
+    /// Computing this metric, which is only possible in the clear.
     ClearOnly(&'static str),
-    /// Compute number, lengths and entropy of the lines of a recurrence plot.
+    /// Computing the number, lengths and entropy of the lines in a recurrence plot.
     LineStatistics,
-    /// This metric on fixations that are not rounded to letters.
+    /// Computing this metric on fixations that are not rounded to letters.
     UnroundedFixations(&'static str),
-    /// A score divided by the durations of both sides, which are secret.
+    /// Dividing a score by the durations of both sides, which are secret.
     DividedByDurations,
     /// Results for one side only.
     OneSidedResults,
-    /// One bit in place of a score.
+    /// One bit instead of a score.
     Threshold,
     /// Hidden lengths, for this metric.
     HiddenLengths(&'static str),
-    /// This answer about groups in place of single pairs.
+    /// This group answer instead of single pairs.
     GroupAnswer(GroupQuestion),
 }
 
@@ -68,7 +68,7 @@ pub struct Unsupported {
     pub engine: &'static str,
     /// The missing capability.
     pub capability: Capability,
-    /// The engines that can.
+    /// The engines that have it.
     pub instead: Vec<&'static str>,
 }
 
@@ -78,29 +78,29 @@ impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.instead.is_empty() {
             true => f.write_str("no engine can ")?,
-            false => write!(f, "the engine {} cannot ", self.engine)?,
+            false => write!(f, "the {} engine cannot ", self.engine)?,
         }
         match self.capability {
             Capability::Metric(metric) => write!(f, "compute the metric {metric}")?,
             Capability::ClearOnly("subsmatch") => f.write_str(
-                "compute subsmatch: it counts all short sequences of letters, and hiding these counts would cost far more than other metrics",
+                "compute subsmatch, which counts all short sequences of letters: hiding these counts would cost far more than other metrics",
             )?,
             Capability::ClearOnly(metric) => write!(
                 f,
-                "compute {metric}: it takes medians of angles and lengths over aligned saccades, and hiding these would cost far more than other metrics"
+                "compute {metric}, which takes medians of angles and lengths over aligned saccades: hiding these would cost far more than other metrics"
             )?,
             Capability::LineStatistics => f.write_str(
                 "compute statistics of the lines of crqa: hiding how many lines of each length there are would cost far more than its other numbers",
             )?,
             Capability::UnroundedFixations(metric) => write!(
                 f,
-                "compute {metric} on fixations as they are: coordinates must be rounded to the cells of a grid that both sides agree on"
+                "compute {metric} on unrounded fixations: coordinates must be rounded to the cells of a grid that both sides agree on"
             )?,
             Capability::DividedByDurations => {
                 f.write_str("divide by the durations of rounded fixations")?
             }
-            Capability::OneSidedResults => f.write_str("keep the results from one side")?,
-            Capability::Threshold => f.write_str("reveal one bit without revealing the score")?,
+            Capability::OneSidedResults => f.write_str("reveal the results to one side only")?,
+            Capability::Threshold => f.write_str("reveal whether a score reaches a threshold without revealing the score")?,
             Capability::GroupAnswer(
                 GroupQuestion::Groups { .. } | GroupQuestion::TestGroups { .. },
             ) => f.write_str(
@@ -115,8 +115,10 @@ impl fmt::Display for Unsupported {
         }
         match self.instead.as_slice() {
             [] => Ok(()),
-            [name] => write!(f, "; {name} can"),
-            [names @ .., last] => write!(f, "; {} and {last} can", names.join(", ")),
+            [name] => write!(f, "; the {name} engine can"),
+            [names @ .., last] => {
+                write!(f, "; the {} and {last} engines can", names.join(", "))
+            }
         }
     }
 }
@@ -145,10 +147,10 @@ impl RevealTo {
     }
 }
 
-/// Two cohorts that cannot be compared.
+/// Why two cohorts cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// They were made from gaze in different ways.
+    /// They are encoded differently.
     #[error(
         "the two cohorts are encoded differently: {setting} is \"{a}\" in the first and \"{b}\" in the second"
     )]
@@ -160,14 +162,14 @@ pub enum SpecError {
         /// Its value in the second.
         b: String,
     },
-    /// They are written in different letters.
+    /// They use different alphabets.
     #[error(
         "the two cohorts use different alphabets: \"{a}\" in the first and \"{b}\" in the second"
     )]
     Alphabet {
-        /// The first cohort's.
+        /// The first cohort's alphabet.
         a: Alphabet,
-        /// The second's.
+        /// The second cohort's alphabet.
         b: Alphabet,
     },
 }
@@ -210,7 +212,7 @@ impl Spec {
         })
     }
 
-    /// Whether the engine can do all that the plan says, and its numbers make sense together.
+    /// Checks that the engine can run the plan, and that the plan's numbers are consistent.
     pub fn check(&self) -> Result<(), ProtocolError> {
         let supports = |engine: &Engine, capability: Capability| match capability {
             Capability::Metric(_)
@@ -233,7 +235,7 @@ impl Spec {
         ];
         for capability in needed.into_iter().flatten() {
             if !supports(&self.engine, capability) {
-                // The most private one first.
+                // The most private engine first.
                 let others = Engine::ALL
                     .iter()
                     .rev()
@@ -262,7 +264,7 @@ impl Spec {
         {
             return Err(ProtocolError::Job(JobError::PaddingOutOfRange {
                 pad_to: self.pad_to.unwrap_or_default(),
-                most: MAX_PADDING,
+                limit: MAX_PADDING,
             }));
         }
         Ok(())
@@ -282,7 +284,7 @@ impl Spec {
         }
     }
 
-    /// A bit or an answer about groups is about one output, which every pair must have.
+    /// Checks that a bit or a group answer is about one output, which every pair must have.
     fn check_one_output(&self) -> Result<(), ProtocolError> {
         if self.metric.is_alignment() {
             return Ok(());
@@ -301,7 +303,7 @@ impl Spec {
         }
     }
 
-    /// The numbers that come out for each pair.
+    /// The outputs of each pair.
     pub fn outputs(&self) -> Vec<Output> {
         match self.reveal {
             Reveal::Score => {
@@ -315,7 +317,7 @@ impl Spec {
         }
     }
 
-    /// Whether an answer reveals what was agreed and nothing else.
+    /// Whether an answer reveals what was agreed on and nothing else.
     pub fn allows(&self, answer: &Answer) -> bool {
         let Some(score) = answer.pair_score() else {
             return self.reveal.is_answered_by(answer);
@@ -334,17 +336,17 @@ impl Spec {
             && !tells_lengths
     }
 
-    /// What is learned, in words. If an engine shows more about single pairs than an answer about groups, the text does
-    /// not claim otherwise.
-    pub fn answer_in_words(&self) -> String {
+    /// What is learned, in words. If an engine reveals more about single pairs than a group answer, the text
+    /// does not claim otherwise.
+    pub fn describe_answer(&self) -> String {
         match self.reveal.group_question() {
-            Some(question) if !self.engine.has_halves() => question.in_words(),
-            _ => self.reveal.in_words(&self.metric),
+            Some(question) if !self.engine.has_halves() => question.describe(),
+            _ => self.reveal.describe(&self.metric),
         }
     }
 
-    /// The largest difference between a score of this plan and one in double precision, where scores are computed with rounded
-    /// numbers and are normalised: ScanMatch in integers.
+    /// The largest difference between a score of this plan and its double-precision value, if scores are computed with rounded
+    /// numbers and normalised (ScanMatch in integers).
     pub fn error_bound(&self) -> Option<f64> {
         match self.engine {
             Engine::Plain => self.metric.error_bound(),
@@ -358,7 +360,7 @@ impl Spec {
         }
     }
 
-    /// The matrix cells of these pairs, with scanpaths as long as the other side sees them.
+    /// The matrix cells of these pairs, for lengths as the other side sees them.
     pub fn cells(&self, count: &PairCount) -> u64 {
         match self.pad_to {
             None => count.cells,
@@ -369,7 +371,7 @@ impl Spec {
         }
     }
 
-    /// The estimate of a job of this size over this connection, with the fastest options of the engine.
+    /// Estimates a job of this size over this connection, with the engine's fastest options.
     pub fn estimate(&self, work: &Work, link: &Link) -> Estimate {
         match self.engine {
             Engine::Shares => self.proven_estimates(work, link).shares,
@@ -377,7 +379,7 @@ impl Spec {
         }
     }
 
-    /// The same, with these trees for the engine shares.
+    /// The same, with seed trees of this depth for the `shares` engine.
     pub fn estimate_with(&self, work: &Work, link: &Link, levels: TreeLevels) -> Estimate {
         match Comparison::new(self.metric.clone(), self.alphabet) {
             Ok(comparison) => {
@@ -424,7 +426,7 @@ mod tests {
             spec(engine, &lines[..1]).check().unwrap();
             let refused = spec(engine, &lines).check().unwrap_err().to_string();
             let expected = format!(
-                "the engine {} cannot compute statistics of the lines of crqa",
+                "the {} engine cannot compute statistics of the lines of crqa",
                 engine.name()
             );
             assert!(refused.starts_with(&expected), "{refused}");

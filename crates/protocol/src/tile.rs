@@ -1,14 +1,14 @@
-//! Parts of one plan that are computed separately, on machines that need not know about each other.
+//! Parts of one plan that are computed separately, on machines that need not know of each other.
 //!
 //! A plan of many pairs is cut into *tiles*: blocks of rows (scanpaths of the first side) and columns (scanpaths of the second).
-//! Both sides derive the same tiles from what they agree on anyway, the stimuli and the lengths (padded ones where lengths are
-//! hidden), so nothing more is sent and nothing more is revealed. Which tile has which pairs depends on nothing else, so a tile
-//! that is computed again has the same pairs.
+//! Both sides derive the same tiles from the stimuli and the lengths (padded if lengths are hidden), on which they agree anyway.
+//! So nothing more is sent and nothing more is revealed. Tiles depend on nothing else, so a tile that is computed again has the
+//! same pairs.
 //!
-//! The plan is halved, and each half again, until every part is one tile: each cut divides the matrix cells as the numbers of
-//! tiles on both sides of it. The cut goes through the side of a block with more letters, because a tile sends the letters of all
-//! its rows and columns: square tiles send the fewest. Tiles differ by a row or column for each cut. A plan with hardly more pairs than
-//! tiles may have tiles without pairs; they are computed like any other.
+//! The plan is halved recursively until every part is one tile. Each cut divides the matrix cells in proportion to the number of tiles
+//! on either side of it. A cut goes through the side of a block with more letters, because a tile sends the letters of all its rows and
+//! columns, and square tiles send the fewest. Tiles differ in size by up to a row or column for each cut. A plan with hardly more pairs
+//! than tiles may have tiles without pairs; they are computed like any other.
 
 use crate::{PairCount, PairRule, Spec, pairs::by_stimulus};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use std::fmt;
 use std::str::FromStr;
 use veilpath_metrics::Cohort;
 
-/// The most tiles of a plan.
+/// The largest number of tiles in a plan.
 pub const MAX_TILES: u32 = 1 << 16;
 
 /// One of several parts of a plan.
@@ -39,22 +39,23 @@ pub struct TileError;
 pub struct PlanTile {
     /// The tile.
     pub tile: Tile,
-    /// The id of the plan, in hexadecimal: tiles of one plan have the same. Between two sides it is the id of their agreement.
+    /// The id of the plan, in hexadecimal, the same for all tiles of one plan. Between two sides it is the id of their
+    /// agreement.
     pub plan: String,
-    /// The pairs of the whole plan.
+    /// The number of pairs of the whole plan.
     pub pairs: u64,
 }
 
-/// The pairs of a plan or of a tile as blocks, without a list of them.
+/// The pairs of a plan or of a tile as blocks, without listing them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PairBlocks(Vec<Block>);
 
-/// Every row with every column.
+/// A block of pairs: every row with every column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Block {
     /// Ascending indices of the first side's scanpaths.
     rows: Vec<usize>,
-    /// Ascending indices of the second side's.
+    /// Ascending indices of the second side's scanpaths.
     columns: Vec<usize>,
 }
 
@@ -116,10 +117,10 @@ impl PairBlocks {
     pub fn of(rule: PairRule, a: &Cohort, b: &Cohort) -> Self {
         let by_stimulus = by_stimulus(rule, a, b);
         let mut blocks: Vec<Block> = Vec::new();
-        let mut known: HashMap<Option<&str>, usize> = HashMap::new();
+        let mut block_of: HashMap<Option<&str>, usize> = HashMap::new();
         for (row, entry) in a.entries.iter().enumerate() {
             let stimulus = entry.stimulus.as_deref().filter(|_| by_stimulus);
-            let at = *known.entry(stimulus).or_insert_with(|| {
+            let at = *block_of.entry(stimulus).or_insert_with(|| {
                 blocks.push(Block {
                     rows: Vec::new(),
                     columns: Vec::new(),
@@ -130,7 +131,7 @@ impl PairBlocks {
         }
         for (column, entry) in b.entries.iter().enumerate() {
             let stimulus = entry.stimulus.as_deref().filter(|_| by_stimulus);
-            if let Some(&at) = known.get(&stimulus) {
+            if let Some(&at) = block_of.get(&stimulus) {
                 blocks[at].columns.push(column);
             }
         }
@@ -145,7 +146,7 @@ impl PairBlocks {
         self.0.iter().map(pairs).fold(0, u64::saturating_add)
     }
 
-    /// The number of pairs and of their matrix cells; nothing else is counted.
+    /// The number of pairs and of their matrix cells. Other fields are not counted.
     pub fn count(&self, a: &Cohort, b: &Cohort) -> PairCount {
         let letters = |cohort: &Cohort, indices: &[usize]| -> u64 {
             let entries = indices
@@ -166,7 +167,7 @@ impl PairBlocks {
 
     /// The pairs, in the order of the first side's scanpaths and then of the second's.
     pub fn list(&self) -> Vec<(usize, usize)> {
-        // A row is in one block: the parts of a block that is cut by columns go to different tiles.
+        // A row is in only one block, because the parts of a block that is cut by columns go to different tiles.
         let mut rows: Vec<(usize, &[usize])> = Vec::new();
         for block in &self.0 {
             rows.extend(block.rows.iter().map(|&row| (row, &block.columns[..])));
@@ -214,7 +215,7 @@ impl PairBlocks {
         comparisons
     }
 
-    /// One tile of these pairs. `lengths` are the letters of each scanpath of both sides, as both sides see them.
+    /// One tile of these pairs. `lengths` has the length of each scanpath of both sides, as both sides see it.
     pub fn tile(self, lengths: [&[u64]; 2], tile: Tile) -> Self {
         let weights = Weights(lengths);
         let (mut blocks, mut first, mut count) = (self.0, 1, tile.count);
@@ -231,7 +232,8 @@ impl PairBlocks {
     }
 }
 
-/// The lengths of a cohort's scanpaths as a plan's tiles see them: of what is compared, and padded where lengths are hidden.
+/// The scanpath lengths from which a plan's tiles are derived: letters or fixations, whichever are compared, and padded if
+/// lengths are hidden.
 pub fn tile_lengths(spec: &Spec, cohort: &Cohort) -> Vec<u64> {
     let fixations = spec.metric.needs_fixations();
     let lengths = cohort.entries.iter().map(|entry| match &entry.fixations {
@@ -260,7 +262,7 @@ impl Weights<'_> {
     }
 }
 
-/// Two parts with the matrix cells of `before` and of the other of `count` tiles.
+/// Splits blocks into two parts, with the matrix cells of `before` tiles and of the rest of `count` tiles.
 fn split(
     blocks: Vec<Block>,
     weights: &Weights<'_>,
@@ -289,8 +291,8 @@ fn split(
     (start, end)
 }
 
-/// Cuts a block in two, the first of about this weight. A part that must not be empty gets a pair, if the block has
-/// two.
+/// Cuts a block in two, so that the first part has about this weight. A part that must not be empty gets a pair, if the
+/// block has two.
 fn cut(
     block: Block,
     weights: &Weights<'_>,
@@ -313,15 +315,15 @@ fn cut(
     let (mut at, mut sum) = (0, 0);
     for &index in indices {
         let next: u128 = sum + weights.one(side, index) * other;
-        // The nearer of the two cuts around the target.
+        // Stops at the cut that is nearer to the target.
         if sum >= target || next > target && next - target > target - sum {
             break;
         }
         (at, sum) = (at + 1, next);
     }
-    let least = usize::from(must[0]);
-    let most = indices.len() - usize::from(must[1]).min(indices.len());
-    let at = at.min(most).max(least.min(most));
+    let min_cut = usize::from(must[0]);
+    let max_cut = indices.len() - usize::from(must[1]).min(indices.len());
+    let at = at.min(max_cut).max(min_cut.min(max_cut));
     let Block {
         mut rows,
         mut columns,

@@ -1,5 +1,5 @@
-//! Both roles of every engine against scripts, corrupted scripts and random bytes: a typed error or the end, never a panic.
-//! Deterministic; the fuzz targets start from the same scripts.
+//! Runs both roles of every engine against scripts, corrupted scripts and random bytes. Each run ends with a typed error or
+//! normally, never with a panic. The test is deterministic; the fuzz targets start from the same scripts.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 #[path = "../../../fuzz/src/scripts.rs"]
@@ -37,7 +37,7 @@ const KEY_HOLDER: [u8; 10] = [
     1, 1, // the result
 ];
 
-/// A matrix owner with hardened masks: a cell of four slots is two ciphertexts of 512 bits.
+/// A matrix owner with hardened masks: a cell of four slots takes two ciphertexts with a key of 512 bits.
 const HARDENED_MATRIX_OWNER: [u8; 22] = [
     1, 1, // its length
     2, 1, 0, 0, // requests one row of costs
@@ -56,13 +56,13 @@ const HARDENED_KEY_HOLDER: [u8; 14] = [
     1, 1, // the result
 ];
 
-/// What the evaluator of the engine `garbled` sends: a length, one worker, its point, and enough bytes for the rest.
+/// What the evaluator of the `garbled` engine sends: a length, one worker, its point, and enough bytes for the rest.
 const EVALUATOR: [u8; 10] = [HOST | ONE_LETTER, 1, 1, 1, 0, 1, 1, 2, 1, 3];
 
 /// What the garbler sends: the same with two points for each base transfer.
 const GARBLER: [u8; 10] = [JOIN | ONE_LETTER, 1, 1, 1, 0, 1, 1, 2, 128, 3];
 
-/// With `times` times 256 bytes at the end.
+/// The script with `times` times 256 bytes appended.
 fn with_bytes(script: [u8; 10], times: u8) -> Vec<u8> {
     [&script[..], &[times]].concat()
 }
@@ -96,7 +96,7 @@ fn paillier_scripts() -> [Vec<u8>; 4] {
     ]
 }
 
-/// A small generator with the same bytes on every machine.
+/// A small generator that gives the same bytes on every machine.
 struct Numbers(u64);
 
 impl Numbers {
@@ -131,7 +131,7 @@ impl Numbers {
     }
 }
 
-/// A peer's fault, or an end; never an internal error.
+/// Checks that a run ended with a peer's fault or normally, never with an internal error.
 #[track_caller]
 fn assert_typed(ended: &ScriptOutcome, script: &[u8]) {
     if let Some(Err(error)) = ended {
@@ -209,7 +209,7 @@ fn garbled_scripts_end_in_a_number_or_in_a_typed_error() {
     }
 }
 
-/// One byte of an honest peer is changed. Three letters against two.
+/// Changes one byte of an honest peer. Three letters against two.
 fn changed(role: u8, at: usize) -> ScriptOutcome {
     let [low, high] = u16::try_from(at).unwrap().to_le_bytes();
     garbled(&[0xf0 | role, 1, low, high, 1 << (at % 8)])
@@ -217,7 +217,7 @@ fn changed(role: u8, at: usize) -> ScriptOutcome {
 
 #[test]
 fn a_garbler_detects_every_changed_byte_of_the_transfers() {
-    // A length and an offer; then a point, corrections and check of the trees, a batch for two letters, its proof.
+    // A length and an offer, then a point, the trees' corrections and check, a batch for two letters, and its proof.
     let transfers = 9..9 + 32 + 32 * 8 * 16 + 32 + 31 * 2 * 16 + 48;
     for at in transfers.clone().step_by(101).chain([9, transfers.end - 1]) {
         let ended = changed(HOST, at);
@@ -235,7 +235,7 @@ fn changed_bytes_never_panic_an_evaluator() {
     assert_eq!(changed(JOIN, 60_000), Some(Ok(1)), "nothing is changed");
 }
 
-/// Both kinds of seed trees, lines that share trees, look-ups in several tiles, and ScanMatch.
+/// Both tree depths, lines that share trees, look-ups in several tiles, and ScanMatch.
 #[test]
 fn shares_survives_changes_with_every_kind_of_look_up() {
     for options in (0..8).map(|bits| bits << 4) {

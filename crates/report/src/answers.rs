@@ -1,5 +1,5 @@
-//! Answers about groups as text for a terminal: a small table if there are several numbers, and a sentence that can be
-//! published.
+//! Group answers as text for a terminal: a small table if there are several numbers, and a sentence ready for
+//! publication.
 
 use crate::table::{printable, push_aligned, rounded};
 use crate::units::{counted, grouped};
@@ -11,7 +11,7 @@ use veilpath_protocol::{
     StimulusMeans,
 };
 
-/// An answer about groups, as lines of text. `sides` are the names of the two cohorts, where there are two.
+/// A group answer as lines of text. `sides` are the names of the two cohorts, if there are two.
 pub(crate) fn text(answer: &GroupAnswer, sides: Option<&[String; 2]>) -> String {
     match answer {
         GroupAnswer::StimulusMeans(means) => stimulus_means(means, sides),
@@ -23,7 +23,7 @@ pub(crate) fn text(answer: &GroupAnswer, sides: Option<&[String; 2]>) -> String 
     }
 }
 
-/// A p value with as many digits as readers expect.
+/// A p value with the usual number of digits.
 pub(crate) fn p_value(p: f64) -> String {
     if p > 0.0 && p < 0.0001 {
         return "below 0.0001".into();
@@ -128,7 +128,7 @@ fn nearest_labels(labels: &NearestLabels) -> String {
     lines(&title, rows.collect())
 }
 
-#[allow(clippy::cast_precision_loss)] // a share, of far fewer than 2⁵³
+#[allow(clippy::cast_precision_loss)] // a share; counts are far below 2⁵³
 fn nearest_rate(rate: &NearestRate) -> String {
     let share = rate.right as f64 / (rate.scanpaths.max(1)) as f64;
     let mut text = format!(
@@ -204,12 +204,12 @@ fn ends(interval: &Interval, shown: impl Fn(f64) -> String) -> String {
     format!("[{}, {}]", shown(interval.low), shown(interval.high))
 }
 
-/// An interval with its level, as in `95 % CI [0.41, 0.52]`.
+/// An interval and its level, as in `95 % CI [0.41, 0.52]`.
 pub(crate) fn confidence(interval: &Interval, shown: impl Fn(f64) -> String) -> String {
     format!("{} CI {}", percent(interval.level), ends(interval, shown))
 }
 
-/// The level of the intervals in a table, where there are any.
+/// The level of a table's intervals, if it has any.
 fn level_of<'a>(mut intervals: impl Iterator<Item = &'a Interval>) -> String {
     let first = intervals.next();
     first.map_or_else(String::new, |interval| {
@@ -222,7 +222,7 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{} %", text.trim_end_matches(".0"))
 }
 
-/// A title and an aligned table; all columns except the first are right-aligned.
+/// A title and an aligned table. All columns except the first are right-aligned.
 fn lines(title: &str, rows: Vec<Vec<String>>) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| {

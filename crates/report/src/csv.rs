@@ -1,11 +1,11 @@
 //! One row per pair: `a,b,stimulus` and a column for each output, as in `a,b,stimulus,score,similarity`.
 //!
-//! Where results are missing, a last column says so in every row: `incomplete`, with `12 of 900 pairs`. So every
-//! program can still read the table, and rows that are copied elsewhere keep the mark.
+//! If results are missing, a last column `incomplete` says so in every row, as in `12 of 900 pairs`. So every program
+//! can still read the table, and rows that are copied elsewhere keep the mark.
 //!
-//! An outcome with answers about groups and no pairs is a table with one row per number, which [`ANSWER_COLUMNS`] describes.
+//! An outcome with group answers and no pairs becomes a table with one row per number; see [`ANSWER_COLUMNS`].
 //!
-//! Text is written by the rules of [`veilpath_metrics::text`]: no control characters, and no formulas for a spreadsheet.
+//! Text follows the rules of [`veilpath_metrics::text`]: no control characters, and no spreadsheet formulas.
 
 mod answers;
 
@@ -24,7 +24,7 @@ pub(crate) const IDS: [&str; 3] = ["a", "b", "stimulus"];
 /// The column that marks a table with missing results.
 pub(crate) const INCOMPLETE: &str = "incomplete";
 
-/// Writes all rows; of an outcome that is about groups and has no pairs, the answers.
+/// Writes all rows, or the answers if the outcome has group answers and no pairs.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     let asks_about_groups = outcome.spec.reveal.group_question().is_some();
     if outcome.results.is_empty() && (asks_about_groups || !outcome.answers.is_empty()) {
@@ -34,7 +34,7 @@ pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     write_rows(outcome, out).map_err(io_error)
 }
 
-/// Writes any table of text, with quotes where they are needed.
+/// Writes any table of text, quoting fields as needed.
 pub fn write_table<const N: usize>(
     columns: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
@@ -51,7 +51,7 @@ pub fn write_table<const N: usize>(
 
 fn io_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
-        // Unchanged: its kind says whether a pipe was closed or the disk is full.
+        // Keep the original error: its kind tells a closed pipe from a full disk.
         csv::ErrorKind::Io(error) => error,
         other => io::Error::other(format!("the table cannot be written: {other:?}")),
     }
@@ -60,7 +60,9 @@ fn io_error(error: csv::Error) -> io::Error {
 fn write_rows(outcome: &Outcome, out: &mut dyn Write) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
     let outputs = outcome.results.outputs().iter();
-    let missing = outcome.is_incomplete().then(|| table::known(outcome));
+    let missing = outcome
+        .is_incomplete()
+        .then(|| table::result_count(outcome));
     let columns = IDS
         .map(Cow::from)
         .into_iter()

@@ -7,7 +7,7 @@ use veilpath_metrics::text::is_unprintable;
 
 const STYLE: &str = include_str!("document.css");
 
-/// A document. Its texts are plain: what means something in Markdown or HTML is escaped.
+/// A document. Its text is plain: anything with a meaning in Markdown or HTML is escaped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Document {
     /// The heading.
@@ -30,16 +30,16 @@ pub struct Section {
 pub enum Block {
     /// A paragraph.
     Paragraph(String),
-    /// A paragraph to be copied.
+    /// A paragraph meant to be copied.
     Quote(String),
     /// A list.
     List(Vec<String>),
-    /// A table of two columns without a head.
+    /// A two-column table without a header.
     Table(Vec<(String, String)>),
 }
 
 impl Document {
-    /// Writes it as Markdown.
+    /// Writes the document as Markdown.
     pub fn write_markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "# {}", markdown(&self.title))?;
         for section in &self.sections {
@@ -68,7 +68,7 @@ impl Document {
         Ok(())
     }
 
-    /// Writes it as a page without scripts.
+    /// Writes the document as an HTML page without scripts.
     pub fn write_html(&self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(self.page().into_string().as_bytes())
     }
@@ -124,7 +124,7 @@ impl Block {
     }
 }
 
-/// On one line and without control characters.
+/// Puts text on one line and replaces control characters.
 fn printable(text: &str) -> String {
     let shown = text.chars();
     shown
@@ -132,7 +132,7 @@ fn printable(text: &str) -> String {
         .collect()
 }
 
-/// Without meaning in Markdown.
+/// Escapes Markdown syntax.
 fn markdown(text: &str) -> String {
     let mut escaped = String::new();
     for c in printable(text).chars() {

@@ -1,7 +1,7 @@
 //! The whole outcome as one object, in the format that `veilpath-protocol` defines.
 //!
-//! Every field and every result has its own line, so that a person can read and compare files. Characters that could control a
-//! terminal are escaped; see [`veilpath_metrics::text`].
+//! Every field and every result has its own line, so that people can read and compare files. Characters that could
+//! control a terminal are escaped; see [`veilpath_metrics::text`].
 
 use serde::Serialize;
 use serde_json::ser::Formatter;
@@ -17,14 +17,13 @@ pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Breaks lines between the fields of the object and between the entries of its lists; everything below is
-/// compact.
+/// Breaks lines between the fields of the object and between the entries of its lists. Everything deeper is compact.
 #[derive(Default)]
 struct Lines {
     depth: usize,
 }
 
-/// How deep the fields of the object are, and the entries of its lists.
+/// The nesting depths of the object's fields and of its list entries.
 const FIELDS: usize = 1;
 const ENTRIES: usize = 2;
 

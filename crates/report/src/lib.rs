@@ -1,14 +1,15 @@
-//! Renders the outcome of a comparison, one file per format, and reports about result files.
+//! Renders the outcome of a comparison, with one module per format, and makes reports from result files.
 //!
 //! | rendering | for |
 //! |---|---|
 //! | [`table`] | people at a terminal |
 //! | [`csv`] | spreadsheets, R, pandas |
-//! | [`json`] | programs: with the plan, the cost and what was revealed |
+//! | [`json`] | programs: includes the plan, the cost and what was revealed |
 //! | [`html`] | one page with figures, from a result file |
 //! | [`document`] | a short text, as Markdown or HTML |
 //!
-//! [`ResultFile`] reads CSV and JSON back. Numbers keep their full precision in CSV and JSON; the table rounds to six decimals.
+//! [`ResultFile`] reads CSV and JSON back. CSV and JSON keep the full precision of numbers; the table rounds to six
+//! decimals.
 
 mod answers;
 pub mod csv;
@@ -22,7 +23,7 @@ pub mod units;
 
 pub use result_file::ResultFile;
 
-/// The shortest text that is read back as the same number; whole numbers have no decimal point.
+/// The shortest text that parses to the same number. Integers have no decimal point.
 pub(crate) fn exact(number: f64) -> String {
     // Adding zero turns −0 into 0.
     format!("{}", number + 0.0)

@@ -9,12 +9,12 @@ use veilpath_protocol::{Engine, PairRule, Reveal, RevealTo, Spec, named_outputs}
 
 mod measures;
 
-/// Longer values are cut.
+/// Longer values are truncated.
 const MAX_CHARACTERS: usize = 300;
 
 /// The text for each part, in order. `names` are those of the two cohorts. If both are on one machine and nothing is
 /// hidden, no side is named as the recipient of results.
-pub fn in_words(
+pub fn describe(
     spec: &Spec,
     names: &[String; 2],
     in_the_clear: bool,
@@ -28,11 +28,11 @@ pub fn in_words(
         ("Revealed per pair", reveal(spec)),
     ];
     if let Some(question) = spec.reveal.group_question() {
-        let words = iter::once(question.in_words());
+        let words = iter::once(question.describe());
         let words = words.chain(question.rounding().map(String::from));
         let words: Vec<String> = words.collect();
         parts.push(("Revealed about groups", format!("{}.", words.join("; "))));
-        if let Some(published) = question.published_in_words() {
+        if let Some(published) = question.describe_published() {
             parts.push(("Published", format!("{published}.")));
         }
     }
@@ -48,7 +48,7 @@ pub fn in_words(
     parts
 }
 
-/// The metric's name as people write it.
+/// The metric's conventional name.
 pub(crate) fn metric_name(metric: &Metric) -> &'static str {
     match metric {
         Metric::Levenshtein => "Levenshtein",
@@ -66,7 +66,7 @@ pub(crate) fn metric_name(metric: &Metric) -> &'static str {
     }
 }
 
-/// A side in words: its role, and its cohort's name if that says more.
+/// A side in words: its role, and its cohort's name if that adds information.
 pub(crate) fn side(role: &str, names: &[String; 2]) -> String {
     let (words, name) = match role {
         "host" => ("the host", &names[0]),
@@ -95,7 +95,7 @@ fn metric(metric: &Metric, [first, second]: &[String; 2]) -> String {
             scale,
         } => (
             format!(
-                "Needleman–Wunsch: the greatest score of an alignment. Equal letters give {}, different ones cost {}, a gap costs {}",
+                "Needleman–Wunsch: the best score of an alignment. Equal letters give {}, different ones cost {}, a gap costs {}",
                 short(*reward),
                 short(*mismatch),
                 short(*gap)
@@ -109,7 +109,7 @@ fn metric(metric: &Metric, [first, second]: &[String; 2]) -> String {
             scale,
         } => (
             format!(
-                "Needleman–Wunsch: the least cost of an alignment. A letter that only {} has costs {}, one that only {} has costs {}; {}. \
+                "Needleman–Wunsch: the minimum cost of an alignment. A letter that only {} has costs {}, one that only {} has costs {}; {}. \
                  Similarity: 1 − cost / largest cost for these lengths",
                 cut(second),
                 short(*insert),
@@ -134,7 +134,7 @@ fn metric(metric: &Metric, [first, second]: &[String; 2]) -> String {
             };
             (
                 format!(
-                    "Smith–Waterman: the greatest score of an alignment of a part of one scanpath with a part of the other. {letters}, a gap costs {}. \
+                    "Smith–Waterman: the best score of an alignment of a part of one scanpath with a part of the other. {letters}, a gap costs {}. \
                      Similarity: score / largest score for these lengths",
                     short(*gap)
                 ),
@@ -162,11 +162,11 @@ fn metric(metric: &Metric, [first, second]: &[String; 2]) -> String {
             ),
             *scale,
         ),
-        measure => return measures::in_words(measure),
+        measure => return measures::describe(measure),
     };
     let bound = metric.error_bound().map_or_else(String::new, |bound| {
         let bound = units::error_bound(bound);
-        format!("; a score is within {bound} of double precision")
+        format!("; scores are accurate to ±{bound}")
     });
     let scale = scale.map_or_else(String::new, |scale| {
         format!(" (whole numbers, costs times {}{bound})", short(scale))
@@ -183,7 +183,7 @@ fn replacements(costs: &Substitution) -> String {
             wrap,
             distance,
         } => format!(
-            "a replacement costs the {} distance of the two grid cells on a grid of {}{}",
+            "a replacement costs the {} distance between the two grid cells on a grid of {}{}",
             match distance {
                 Distance::Manhattan => "Manhattan",
                 Distance::Euclidean => "Euclidean",
@@ -348,12 +348,12 @@ mod tests {
             gap: -0.5,
             scale: None,
         };
-        let in_words = |metric: &Metric| super::metric(metric, &names());
-        let double = in_words(&scanmatch);
+        let describe = |metric: &Metric| super::metric(metric, &names());
+        let double = describe(&scanmatch);
         assert!(double.contains("a gap adds −0.5"), "{double}");
         assert!(!double.contains("whole numbers"), "{double}");
-        let integers = in_words(&scanmatch.with_automatic_scale(1e-3).unwrap());
-        assert!(integers.contains("within 0.000"), "{integers}");
+        let integers = describe(&scanmatch.with_automatic_scale(1e-3).unwrap());
+        assert!(integers.contains("accurate to ±0.000"), "{integers}");
     }
 
     #[test]

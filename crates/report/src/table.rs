@@ -12,16 +12,16 @@ use veilpath_protocol::{
     Engine, GroupQuestion, Outcome, OutputKind, ResultRow, Reveal, Spec, Value,
 };
 
-/// Writes all rows as an aligned table, and the answers about groups below it.
+/// Writes all rows as an aligned table, followed by the group answers.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     write_first(outcome, usize::MAX, out)?;
     Ok(())
 }
 
-/// Writes at most `limit` rows, and returns the number of the others. If the results are for the other side only, one
-/// line says so.
+/// Writes at most `limit` rows and returns the number of remaining ones. If the results are for the other side only,
+/// one line says so.
 ///
-/// One pass finds the widths of the columns and one writes the rows, so that millions of rows need no memory.
+/// One pass finds the column widths and another writes the rows, so millions of rows need no memory.
 pub fn write_first(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Result<usize> {
     if outcome.is_incomplete() {
         writeln!(out, "{}", incomplete(outcome))?;
@@ -39,14 +39,14 @@ pub fn write_first(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::
     Ok(outcome.results.len().saturating_sub(limit))
 }
 
-/// The answers about groups as text, with sentences that can be published.
+/// The group answers as text, with sentences ready for publication.
 pub fn answers(outcome: &Outcome) -> String {
     let sides = (!outcome.one_cohort).then_some(&outcome.names);
     let answers = outcome.answers.iter();
     answers.map(|it| answers::text(it, sides)).collect()
 }
 
-/// The start of the first line of answers without pairs.
+/// The start of the first line of group answers without pairs.
 const STATISTICS: &str = "Statistics of ";
 
 fn answers_title(outcome: &Outcome) -> String {
@@ -71,18 +71,18 @@ pub fn is_first_line(line: &str) -> bool {
 /// The start of the line above a table with missing results.
 const MISSING: &str = "incomplete: ";
 
-/// That results are missing.
+/// Says that results are missing.
 pub(crate) fn incomplete(outcome: &Outcome) -> String {
-    format!("{MISSING}{}", known(outcome))
+    format!("{MISSING}{}", result_count(outcome))
 }
 
 /// How many pairs have results, as in `12 of 900 pairs`.
-pub(crate) fn known(outcome: &Outcome) -> String {
-    let known = grouped(outcome.results.len() as u64);
-    format!("{known} of {}", counted(outcome.pairs, "pair"))
+pub(crate) fn result_count(outcome: &Outcome) -> String {
+    let results = grouped(outcome.results.len() as u64);
+    format!("{results} of {}", counted(outcome.pairs, "pair"))
 }
 
-/// The end of the line in place of a table for the other side only.
+/// The end of the line that replaces a table for the other side only.
 const WITHHELD: &str = "compared; the results are for the other side only";
 
 /// Says that the results are for the other side only.
@@ -98,7 +98,7 @@ fn write_rows(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Resul
     let outputs = outcome.results.outputs();
     let names = outputs.iter().map(|output| printable(&output.name));
     let header: Vec<String> = IDS.map(String::from).into_iter().chain(names).collect();
-    // Numbers are aligned at the right.
+    // Numbers are right-aligned.
     let is_number = |column: usize| {
         let output = column.checked_sub(IDS.len()).and_then(|at| outputs.get(at));
         output.is_some_and(|output| output.kind != OutputKind::Bit)
@@ -123,7 +123,7 @@ fn write_rows(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Resul
     Ok(())
 }
 
-/// The column that is left out where there are no stimuli.
+/// The column that is omitted if there are no stimuli.
 const STIMULUS: usize = 2;
 
 pub(crate) fn push_aligned(line: &mut String, field: &str, width: usize, right: bool) {
@@ -147,19 +147,19 @@ fn fields(row: &ResultRow<'_>) -> Vec<String> {
     ids.into_iter().chain(values).collect()
 }
 
-/// The plan of a comparison of two cohorts on this machine, in words, one part per line.
+/// The plan for comparing two cohorts on this machine, in words, one part per line.
 pub fn plan(spec: &Spec) -> String {
     let names = Outcome::UNNAMED.map(String::from);
     let mut text = String::from("plan:\n");
     let in_the_clear = spec.engine == Engine::Plain;
-    for (name, words) in crate::plan::in_words(spec, &names, in_the_clear) {
+    for (name, words) in crate::plan::describe(spec, &names, in_the_clear) {
         let _ = writeln!(text, "  {}: {words}", name.to_lowercase());
     }
     text
 }
 
-/// The results and their cost: the number of pairs with the mean and range of their scores, time and traffic, and
-/// what each side learned. Answers about groups are not in it.
+/// The results and their cost: the number of pairs with the mean and range of their scores, time and traffic, and what
+/// each side learned. Group answers are not included.
 pub fn summary(outcome: &Outcome) -> String {
     headline(outcome) + &details(outcome) + &learned(outcome)
 }
@@ -185,10 +185,7 @@ pub fn details(outcome: &Outcome) -> String {
                 ", so a pair that close to the threshold may be on its other side"
             }
         };
-        let _ = writeln!(
-            text,
-            "computed in integers; a score is within {bound} of double precision{near}"
-        );
+        let _ = writeln!(text, "scores are accurate to ±{bound}{near}");
     }
     if let Some(rounding) = outcome.spec.fixation_rounding() {
         let _ = writeln!(text, "fixations are {}", fixation_rounding(&rounding));
@@ -199,6 +196,16 @@ pub fn details(outcome: &Outcome) -> String {
     }
     let _ = writeln!(text, "{}", cost_line(outcome));
     text
+}
+
+/// The size of the computation, for those who want details; empty if nothing was computed.
+pub fn work(Outcome { cost, .. }: &Outcome) -> String {
+    let cells = counted(cost.cells, "matrix cell");
+    match (cost.cells, cost.rounds) {
+        (0, 0) => String::new(),
+        (_, 0) => format!("{cells}\n"),
+        (_, rounds) => format!("{cells}, {}\n", counted(rounds, "round")),
+    }
 }
 
 /// What each side learned.
@@ -243,6 +250,9 @@ fn results_line(outcome: &Outcome) -> String {
         let spread = spread(outcome, 0);
         return match spread.is_empty() {
             true => format!("{pairs} by {metric}"),
+            false if outcome.spec.metric.is_distance() => {
+                format!("{pairs} by {metric} (smaller is more alike): mean {spread}")
+            }
             false => format!("{pairs} by {metric}: mean {spread}"),
         };
     }
@@ -259,9 +269,9 @@ fn results_line(outcome: &Outcome) -> String {
     text
 }
 
-/// The mean and the range of an output, or nothing if it is always undefined.
+/// The mean and range of an output; empty if it is always undefined.
 fn spread(outcome: &Outcome, column: usize) -> String {
-    // A pair that occurs in both directions may have two scores: both go into the mean.
+    // A pair that occurs in both directions may have two scores. Both enter the mean.
     let others = outcome
         .results
         .iter()
@@ -286,8 +296,8 @@ fn spread(outcome: &Outcome, column: usize) -> String {
     let mut text = format!(
         "{}, from {} to {}",
         shown(spread.mean),
-        shown(spread.least),
-        shown(spread.greatest)
+        shown(spread.smallest),
+        shown(spread.largest)
     );
     if undefined > 0 {
         let _ = write!(text, "; undefined for {}", counted(undefined, "pair"));
@@ -295,8 +305,8 @@ fn spread(outcome: &Outcome, column: usize) -> String {
     text
 }
 
-/// The first value of every pair. In a cohort that is compared with itself, a scanpath paired with itself is left
-/// out, and a pair that occurs in both directions counts once.
+/// The first value of every pair. If a cohort is compared with itself, a scanpath paired with itself is skipped, and a
+/// pair that occurs in both directions counts once.
 fn distinct_pairs(outcome: &Outcome) -> impl Iterator<Item = Value> {
     let counts = |a: usize, b: usize| !outcome.one_cohort || a < b;
     let pairs = outcome.results.iter();
@@ -307,8 +317,8 @@ fn distinct_pairs(outcome: &Outcome) -> impl Iterator<Item = Value> {
 
 struct Spread {
     mean: f64,
-    least: f64,
-    greatest: f64,
+    smallest: f64,
+    largest: f64,
 }
 
 impl Spread {
@@ -316,31 +326,26 @@ impl Spread {
     fn of(scores: &[f64]) -> Option<Self> {
         (!scores.is_empty()).then(|| Self {
             mean: scores.iter().sum::<f64>() / scores.len() as f64,
-            least: scores.iter().copied().fold(f64::INFINITY, f64::min),
-            greatest: scores.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            smallest: scores.iter().copied().fold(f64::INFINITY, f64::min),
+            largest: scores.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         })
     }
 }
 
 fn cost_line(Outcome { cost, spec, .. }: &Outcome) -> String {
-    // A private engine needs rounds.
+    // A private engine always needs rounds.
     let is_stored = cost.pairs_from_journal > 0 || spec.engine != Engine::Plain;
     if cost.rounds == 0 && is_stored {
         return "results of earlier runs".into();
     }
-    let work = format!(
-        "{} in {}",
-        counted(cost.cells, "matrix cell"),
-        seconds(cost.seconds)
-    );
+    let time = seconds(cost.seconds);
     if cost.rounds == 0 {
-        return format!("{work}, on this machine");
+        return format!("{time}, on this machine");
     }
     format!(
-        "{work}; {} sent, {} received, {}",
+        "{time}; {} sent, {} received",
         bytes(cost.bytes_sent),
-        bytes(cost.bytes_received),
-        counted(cost.rounds, "round")
+        bytes(cost.bytes_received)
     )
 }
 
@@ -355,7 +360,7 @@ pub(crate) fn rounded(number: f64) -> String {
     }
 }
 
-/// Ids come from files and from other institutions.
+/// Makes ids from files and other institutions safe to print.
 pub(crate) fn printable(text: &str) -> String {
     text::printable(text).into_owned()
 }

@@ -1,10 +1,10 @@
-//! Bytes, seconds and counts as people write them.
+//! Human-readable bytes, seconds and counts.
 
 use std::fmt::Write as _;
 use veilpath_metrics::CrqaOutput;
 use veilpath_protocol::FixationRounding;
 
-/// Bytes with a decimal unit and three significant digits: `512 bytes`, `1.3 MB`, `25.8 GB`.
+/// Bytes with a decimal unit, and one decimal below 100 units: `512 bytes`, `1.3 MB`, `25.8 GB`, `100 kB`.
 #[allow(clippy::cast_precision_loss)] // three digits are shown
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
@@ -13,7 +13,7 @@ pub fn bytes(count: u64) -> String {
     }
     let mut number = count as f64 / 1000.0;
     let mut unit = 0;
-    // 999.95 of a unit would be shown as 1000 of it.
+    // 999.5 of a unit would be shown as 1000.
     while number >= 999.5 && unit + 1 < UNITS.len() {
         number /= 1000.0;
         unit += 1;
@@ -22,7 +22,7 @@ pub fn bytes(count: u64) -> String {
     format!("{number:.decimals$} {}", UNITS[unit])
 }
 
-/// Seconds with the unit that suits them: `42 µs`, `4.2 ms`, `0.25 s`, `32 s`, `2 min 5 s`, `3 h 20 min`.
+/// Seconds in a suitable unit: `42 µs`, `4.2 ms`, `0.25 s`, `32 s`, `2 min 5 s`, `3 h 20 min`.
 pub fn seconds(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         return "unknown time".into();
@@ -42,7 +42,7 @@ pub fn seconds(seconds: f64) -> String {
         let decimals = if seconds < 0.995 { 2 } else { 1 };
         return format!("{seconds:.decimals$} s");
     }
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // it saturates
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // the cast saturates
     let whole = seconds.round() as u64;
     let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60);
     match (hours, minutes) {
@@ -53,7 +53,7 @@ pub fn seconds(seconds: f64) -> String {
     }
 }
 
-/// How fixations are rounded to letters, and the most that this changes.
+/// How fixations are rounded to letters, and the largest change this makes.
 pub fn fixation_rounding(rounding: &FixationRounding) -> String {
     let FixationRounding {
         grid,
@@ -86,7 +86,7 @@ pub fn error_bound(bound: f64) -> String {
     if bound <= 0.0 || !bound.is_finite() {
         return "0".into();
     }
-    // The exponent as Rust writes it: a logarithm could be off by one at a power of ten.
+    // Take the exponent from Rust's formatting: a logarithm could be off by one at a power of ten.
     let exponent = format!("{bound:e}");
     let exponent = exponent
         .split_once('e')
@@ -94,14 +94,14 @@ pub fn error_bound(bound: f64) -> String {
     let exponent: i32 = exponent.unwrap_or(0);
     let last_digit = 10f64.powi(exponent - 1);
     let decimals = usize::try_from(1 - exponent).unwrap_or(0);
-    // A bound that is printed exactly is not raised by the rounding of the division.
+    // Subtract a little, so that rounding in the division does not raise a bound that prints exactly.
     format!(
         "{:.decimals$}",
         (bound / last_digit - 1e-9).ceil() * last_digit
     )
 }
 
-/// A count with its noun: `1 pair`, `12,345 pairs`.
+/// A count and its noun: `1 pair`, `12,345 pairs`.
 pub fn counted(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", grouped(count))
@@ -120,7 +120,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// The unit of a metric's output, by their names; `None` where it has none.
+/// The unit of a metric's output, by name; `None` if it has none.
 pub(crate) fn output_unit(metric: &str, output: &str) -> Option<&'static str> {
     let of_points = |known: &CrqaOutput| known.name() == output;
     match metric {
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_have_three_digits_and_a_unit() {
+    fn bytes_have_at_most_three_digits_and_a_unit() {
         for (count, text) in [
             (0, "0 bytes"),
             (1, "1 byte"),

@@ -1,6 +1,6 @@
-//! Ids that would control a terminal, look like others, or be evaluated by a spreadsheet, in every format.
+//! Ids that would control a terminal, pass for others, or be evaluated by a spreadsheet, in every format.
 
-#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+#![allow(clippy::unwrap_used)] // test helpers may panic
 
 mod common;
 
@@ -10,7 +10,7 @@ use veilpath_metrics::text::is_unprintable;
 use veilpath_protocol::{GroupAnswer, GroupMeans, Outcome, Value};
 use veilpath_report::{ResultFile, csv, html, json, table};
 
-/// Escape sequences in 7 and 8 bits, a bell, line ends, and invisible characters that turn the text around.
+/// 7-bit and 8-bit escape sequences, a bell, line breaks, and invisible characters that reverse the writing direction.
 const TERMINAL_CONTROLS: [&str; 8] = [
     "\u{1b}[2J",
     "\u{9b}2J",
@@ -32,7 +32,7 @@ const FORMULAS: [&str; 7] = [
     "＝1",
 ];
 
-/// Umlauts, right-to-left letters, and numbers are ordinary ids.
+/// Umlauts, right-to-left letters and numbers are ordinary ids.
 const ORDINARY: [&str; 5] = ["Müller, A.", "עברית", "العربية", "東京", "-5"];
 
 fn with_ids(ids: &[&str]) -> Outcome {
@@ -45,7 +45,7 @@ fn with_ids(ids: &[&str]) -> Outcome {
     outcome
 }
 
-/// An answer about groups of these names, and no pairs.
+/// A group answer with these names, and no pairs.
 fn with_groups(names: &[&str]) -> Outcome {
     let mut outcome = with_ids(names);
     outcome.results.clear();
@@ -98,7 +98,7 @@ fn assert_no_terminal_controls(outcome: &Outcome) {
         let found = text.chars().find(|&c| c != '\n' && is_unprintable(c));
         assert_eq!(found, None, "{text:?}");
     }
-    // JSON escapes them, so that nothing is lost.
+    // JSON escapes them, so nothing is lost.
     assert_eq!(file.outcome(), Some(outcome));
     assert!(json.contains("\\u202e") && json.contains("\\u009b"));
 }

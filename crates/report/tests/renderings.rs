@@ -1,5 +1,5 @@
-//! The exact bytes of every rendering: other programs rely on them.
-#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+//! The exact bytes of every rendering. Other programs rely on them.
+#![allow(clippy::unwrap_used)] // test helpers may panic
 
 mod common;
 
@@ -63,7 +63,7 @@ fn render_of(
     String::from_utf8(bytes).unwrap()
 }
 
-/// The first result of a file: it has its own line.
+/// The first result in a file. It is on its own line.
 fn result_line(text: &str) -> &str {
     let mut lines = text.lines();
     lines.find(|line| *line == "\"results\": [").unwrap();
@@ -85,7 +85,7 @@ fn threshold_results_are_rendered() {
     ");
     insta::assert_snapshot!(table::summary(&bits), @r"
     2 pairs by levenshtein: 1 with a score of at most 2.5
-    15 matrix cells in 0.25 s; 2 bytes sent, 24 bytes received, 1 round
+    0.25 s; 2 bytes sent, 24 bytes received
     What each side learned (plain engine):
       host  every scanpath of the joining side: this engine does not protect anything
       host  so also every score, though only bits are reported
@@ -183,7 +183,7 @@ fn summaries_of_answers_about_groups_count_pairs_and_repeat_no_answer() {
     assert_eq!(render_of(&outcome, csv::write).trim_end(), header);
     outcome.answers = common::answers();
     let answer = table::answers(&outcome);
-    // As read from the state directory, where nothing is computed.
+    // As read from the state directory, without any computation.
     outcome.cost = Cost::default();
     let summary = table::summary(&outcome);
     assert!(summary.starts_with("2 pairs by levenshtein\n"), "{summary}");
@@ -203,7 +203,9 @@ fn self_comparisons_count_each_pair_once() {
     outcome.one_cohort = true;
     let summary = table::summary(&outcome);
     assert!(
-        summary.starts_with("3 pairs by levenshtein: mean 1.333333, from 1 to 2\n"),
+        summary.starts_with(
+            "3 pairs by levenshtein (smaller is more alike): mean 1.333333, from 1 to 2\n"
+        ),
         "{summary}"
     );
 }

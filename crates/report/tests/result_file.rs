@@ -1,5 +1,5 @@
-//! Round trips of result files, and errors with line and column for broken ones.
-#![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
+//! Round trips of result files, and errors with line and column for malformed ones.
+#![allow(clippy::unwrap_used, clippy::panic)] // test helpers may panic
 
 mod common;
 
@@ -123,7 +123,7 @@ fn another_version_is_refused_by_its_number() {
 }
 
 #[test]
-fn broken_json_is_refused_with_its_place() {
+fn broken_json_is_refused_with_line_and_column() {
     let whole = json(&outcome());
     let changed = |from: &str, to: &str| {
         assert!(whole.contains(from), "{from}");
@@ -175,7 +175,7 @@ fn broken_json_is_refused_with_its_place() {
 }
 
 #[test]
-fn broken_csv_is_refused_with_its_place() {
+fn broken_csv_is_refused_with_line_and_column() {
     let rows = |rows: &str| format!("a,b,stimulus,score,similarity\np,q,,1,0.5\n{rows}\n");
     for (text, expected) in [
         (
@@ -190,7 +190,7 @@ fn broken_csv_is_refused_with_its_place() {
         (rows("p,r,,x,"), "line 3, column 4: this is not a number"),
         (
             rows("p,r,,NaN,"),
-            "line 3, column 4: this value must be a number below 1e30",
+            "line 3, column 4: this value must be a number between −1e30 and 1e30",
         ),
         (
             rows("p,r,,1,nan"),
@@ -198,7 +198,7 @@ fn broken_csv_is_refused_with_its_place() {
         ),
         (
             rows("p,r,,inf,1"),
-            "line 3, column 4: this value must be a number below 1e30",
+            "line 3, column 4: this value must be a number between −1e30 and 1e30",
         ),
         (
             rows("p,r,,1,-2"),
@@ -220,7 +220,7 @@ fn broken_csv_is_refused_with_its_place() {
     assert_eq!(message, "line 2, column 2: this is not UTF-8 text");
 }
 
-/// Every prefix of a file, and every file with one byte changed, is read or refused; none panics.
+/// Every prefix of a file, and every file with one byte changed, is either read or rejected without a panic.
 #[test]
 fn damaged_files_are_errors() {
     let outcome = outcome();
@@ -238,7 +238,7 @@ fn damaged_files_are_errors() {
     }
 }
 
-/// Parts that are kept as text are refused while they are read.
+/// Parts that are kept as text are rejected while they are read.
 #[test]
 fn an_endless_plan_is_refused() {
     use std::io::{Read, repeat};
@@ -291,18 +291,18 @@ fn broken_answers_are_refused_with_the_line_of_the_answer() {
     ] {
         assert!(whole.contains(from), "{from}");
         let message = refused(whole.replacen(from, to, 1));
-        let place = format!("line {}, column", line_of(from));
+        let location = format!("line {}, column", line_of(from));
         assert!(
-            message.contains(&place) && message.contains(words),
-            "{message} for {from}, {place}"
+            message.contains(&location) && message.contains(words),
+            "{message} for {from}, {location}"
         );
     }
     let mut many = outcome.clone();
     many.answers = vec![many.answers[0].clone(); 1025];
     let message = refused(json(&many));
-    let place = format!("line {}, column", 1025 + line_of("experts") - 1);
+    let location = format!("line {}, column", 1025 + line_of("experts") - 1);
     assert!(
-        message.contains("1024") && message.starts_with(&place),
-        "{message} at {place}"
+        message.contains("1024") && message.starts_with(&location),
+        "{message} at {location}"
     );
 }

@@ -1,4 +1,4 @@
-//! Accepts connections, and lets the expected peers in.
+//! Accepts connections and admits the expected peers.
 //!
 //! ```text
 //! accept ─▶ throttle ─▶ handshake, on its own thread ─▶ a peer ─▶ next()
@@ -7,13 +7,13 @@
 //!           dropped       rejected: reported at a limited rate
 //! ```
 //!
-//! Unauthenticated connections cost little: most are dropped before anything is read from them (`throttle.rs`). The others have
-//! until the handshake timeout to present a key. At most [`MAX_HANDSHAKES`] are pending; one more evicts the oldest handshake of
-//! the address that has the most. So neither silent connections nor many of them keep a peer out for long: its handshake takes
-//! one round trip.
+//! Unauthenticated connections cost little: most are dropped before anything is read from them (`throttle.rs`). The
+//! others have until the handshake timeout to present a key. At most [`MAX_HANDSHAKES`] are pending; a further one
+//! evicts the oldest handshake of the address that has the most. So neither silent connections nor a flood of them keep
+//! a peer out for long: its own handshake takes one round trip.
 //!
-//! A connection with an unexpected key is rejected as well. Anyone who can reach the port can present some key; that must not
-//! end the wait for the right one.
+//! A connection with an unexpected key is rejected as well, and the wait for the right one goes on: anyone who can
+//! reach the port can present some key.
 
 use crate::connect::{Listener, secure};
 use crate::connection::POLL_INTERVAL;
@@ -26,6 +26,7 @@ use crate::{Fingerprint, Identity, SecureChannel, SessionError};
 use std::io::ErrorKind;
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -41,7 +42,7 @@ const REPORT_RATE: Rate = Rate::new(1, 20);
 /// How often that count is reported.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
-/// The stack of a handshake thread.
+/// The stack size of a handshake thread, in bytes.
 const HANDSHAKE_STACK: usize = 1 << 20;
 
 /// The result of an incoming connection.
@@ -49,7 +50,7 @@ const HANDSHAKE_STACK: usize = 1 << 20;
 pub enum Incoming {
     /// An expected peer, with a channel to it.
     Peer(Fingerprint, Box<SecureChannel>),
-    /// A rejected connection with the reason, or the number of further ones.
+    /// Why a connection was rejected, or how many more were.
     Rejected(SessionError),
 }
 
@@ -69,7 +70,7 @@ pub struct Acceptor {
     results: Receiver<HandshakeResult>,
     poll_interval: Duration,
     reports: Bucket,
-    /// The number of unreported rejections, and the start of the count.
+    /// The number of unreported rejections, and since when they are counted.
     unreported: (u64, Instant),
 }
 
@@ -79,6 +80,8 @@ struct PendingHandshake {
     id: u64,
     from: Origin,
     socket: TcpStream,
+    /// Whether it has succeeded; its result is on the way.
+    authenticated: Arc<AtomicBool>,
 }
 
 /// How a handshake ended.
@@ -105,14 +108,15 @@ impl Acceptor {
             next_id: 0,
             results_sender,
             results,
-            // Short at first, for a peer that connects at once; a long wait costs little.
+            // Starts short, for a peer that connects at once, and grows, so that a long wait costs little.
             poll_interval: Duration::from_millis(1),
             reports: Bucket::new(now),
             unreported: (0, now),
         }
     }
 
-    /// Accepts connections from workers that pass the gate. They are reported by the fingerprint of their own key.
+    /// Accepts connections from workers that pass the gate. [`Incoming::Peer`] has the fingerprint of the worker's own
+    /// key.
     pub(crate) fn for_workers(
         listener: Listener,
         identity: &Identity,
@@ -167,7 +171,7 @@ impl Acceptor {
                         self.unreported.0 += 1;
                     }
                 }
-                // This connection is gone; the next may not be.
+                // Only this connection is gone; the next one may work.
                 Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
                 // There are no more, or the system is out of resources; it may recover by the next poll.
                 Err(_) => return,
@@ -175,10 +179,10 @@ impl Acceptor {
         }
     }
 
-    /// Starts a handshake on its own thread; `false` if the system has no resources for one.
+    /// Starts a handshake on its own thread; `false` if there is no room, or if the system has no resources for one.
     fn start_handshake(&mut self, socket: TcpStream, from: Origin) -> bool {
-        if self.pending.len() >= MAX_HANDSHAKES {
-            self.evict_oldest();
+        if self.pending.len() >= MAX_HANDSHAKES && !self.evict_oldest() {
+            return false;
         }
         let Ok(clone) = socket.try_clone() else {
             return false;
@@ -188,6 +192,8 @@ impl Acceptor {
         let (identity, timeouts) = (self.identity.clone(), self.timeouts);
         let (expected, results) = (Arc::clone(&self.expected), self.results_sender.clone());
         let gate = self.gate.clone();
+        let authenticated = Arc::new(AtomicBool::new(false));
+        let succeeded = Arc::clone(&authenticated);
         let handshake = move || {
             let pinned = match &gate {
                 None => PinnedKeys::any_of(expected),
@@ -197,10 +203,11 @@ impl Acceptor {
                 .and_then(|tls| secure(socket, tls, Arc::clone(&pinned), &timeouts))
                 .and_then(|mut channel| {
                     if let Some(gate) = &gate {
-                        gate.pass(&mut channel)?;
+                        gate.exchange_certificates(&mut channel)?;
                     }
                     Ok((pinned.authenticated()?, channel))
                 });
+            succeeded.store(result.is_ok(), Ordering::Release);
             // The acceptor may have been dropped.
             let _ = results.send((id, result));
         };
@@ -211,24 +218,30 @@ impl Acceptor {
                 id,
                 from,
                 socket: clone,
+                authenticated,
             });
         }
         started
     }
 
-    /// Aborts the oldest handshake of the address that has the most. Its thread reports the failure.
-    fn evict_oldest(&mut self) {
-        let count = |from: Origin| self.pending.iter().filter(|it| it.from == from).count();
-        let most = self.pending.iter().map(|it| count(it.from)).max();
-        // `pending` is in the order of arrival.
-        let oldest = self
+    /// Aborts the oldest handshake of the address that has the most; its thread reports the failure. Returns `false` if
+    /// all have succeeded.
+    fn evict_oldest(&mut self) -> bool {
+        // In the order of arrival.
+        let origins: Vec<Option<Origin>> = self
             .pending
             .iter()
-            .position(|it| Some(count(it.from)) == most);
+            .map(|it| (!it.authenticated.load(Ordering::Acquire)).then_some(it.from))
+            .collect();
+        let count = |from: Origin| origins.iter().filter(|it| **it == Some(from)).count();
+        let counts = origins.iter().map(|it| it.map(count));
+        let largest = counts.clone().flatten().max();
+        let oldest = counts.clone().position(|it| it.is_some() && it == largest);
         if let Some(index) = oldest {
             let handshake = self.pending.remove(index);
             let _ = handshake.socket.shutdown(Shutdown::Both);
         }
+        oldest.is_some()
     }
 
     fn finish_handshake(

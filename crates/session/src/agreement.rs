@@ -12,8 +12,8 @@
 //!  │◀──────────────────────────── Roster … ──│
 //! ```
 //!
-//! The fields are those of [`Spec`] as result files contain it: whatever an engine or metric adds there is agreed on without
-//! a change here. Both sides find every difference, and each reports the field and both values.
+//! The fields are those of [`Spec`] as a result file contains it, so a setting that an engine or metric adds is agreed
+//! on without a change here. Both sides find every difference, and each reports the field and both values.
 
 use crate::SessionError;
 use crate::control::{self, Tag};
@@ -31,7 +31,7 @@ use veilpath_metrics::text::is_printable;
 use veilpath_metrics::{Alphabet, Encoding, Grid};
 use veilpath_protocol::{Engine, EngineChoice, Role, Spec, Tile, check_encoding};
 
-/// The field of a [`Difference`] in the version of the protocol.
+/// The field of a [`Difference`] in the protocol version.
 pub const PROTOCOL_VERSION_FIELD: &str = "protocol version";
 
 /// The first bytes of every session, in every version.
@@ -40,7 +40,7 @@ const MAGIC: &[u8; 8] = b"VEILPATH";
 /// The field with the name of the metric.
 const METRIC: &str = "metric.name";
 
-/// The field of a [`Difference`] in the engine; in terms, the name of an engine that has no settings.
+/// The field of a [`Difference`] in the engine. In Terms, it names an engine without settings.
 pub const ENGINE_FIELD: &str = "engine";
 
 /// The field of a [`Difference`] in the number of tiles.
@@ -49,7 +49,7 @@ pub const TILES_FIELD: &str = "tiles";
 /// The field of a [`Difference`] in the tile of the session.
 pub const TILE_FIELD: &str = "tile";
 
-/// The name of an open choice between the proven engines.
+/// The value that leaves the choice between the proven engines open.
 const AUTO: &str = EngineChoice::AUTO;
 
 /// The prefix of the fields of an engine with settings; the engine's name follows.
@@ -92,8 +92,8 @@ impl Hello {
 
     /// The idle timeout of the other side.
     pub(crate) fn idle_timeout(&self) -> Duration {
-        let (least, most) = IDLE_TIMEOUT_RANGE;
-        Duration::from_millis(self.idle_timeout_ms).clamp(least, most)
+        let (min, max) = IDLE_TIMEOUT_RANGE;
+        Duration::from_millis(self.idle_timeout_ms).clamp(min, max)
     }
 
     pub(crate) fn alphabet(&self) -> Result<AlphabetInfo, SessionError> {
@@ -103,7 +103,7 @@ impl Hello {
             parsed.transpose().map_err(|_| bad())
         };
         let named = alphabet(&self.named)?;
-        // A user names a notation, not a number of letters: a smaller alphabet would probe for the letters of this side.
+        // A user names a notation, not a number of letters. A smaller alphabet would probe which letters this side has.
         if named.is_some_and(|named| named != Alphabet::full(named.notation())) {
             return Err(bad());
         }
@@ -162,7 +162,7 @@ pub(crate) struct Terms {
     pub(crate) letters: u64,
     /// Bytes of all ids and stimuli in the roster.
     pub(crate) id_bytes: u64,
-    /// An authentication tag of the cohort's content under its owner's key: the same content has the same tag, so that a
+    /// An authentication tag of the cohort's content under its owner's key. The same content has the same tag, so a
     /// journal is never continued with another cohort.
     pub(crate) cohort_tag: String,
     pub(crate) estimate_only: bool,
@@ -213,10 +213,10 @@ impl Terms {
             Encoding(theirs.encoding.clone()),
         );
         let encoding = ours_encoding.differences(&theirs_encoding);
-        // Different metrics have different parameters: the name of the metric is enough.
+        // Different metrics have different parameters, so only the name of the metric is reported.
         let same_metric = self.fields.get(METRIC) == theirs.fields.get(METRIC);
         let both = |name: &str| self.fields.contains_key(name) && theirs.fields.contains_key(name);
-        // Likewise for engines, whose names are a field or the prefix of their settings.
+        // Likewise for engines. The name of an engine is a field of its own, or the prefix of its settings.
         let engines = (self.engine(), theirs.engine());
         let compatible = engines.0 == engines.1 || self.common_engine(theirs).is_some();
         let engine = (!compatible).then(|| Difference {
@@ -257,7 +257,7 @@ impl Terms {
             .collect()
     }
 
-    /// The engine that both sides accept: the one that both name, or that one names and the other's choice includes.
+    /// The engine that both sides accept: both name it, or one names it and the other leaves the choice open.
     pub(crate) fn common_engine<'a>(&'a self, theirs: &'a Terms) -> Option<&'a str> {
         let (ours, theirs) = (self.engine()?, theirs.engine()?);
         let includes = |choice: &str, name: &str| choice == AUTO && Engine::proven(name).is_some();
@@ -293,7 +293,7 @@ impl Terms {
         })
     }
 
-    /// Whether the announced sizes are within the limits, and a result file can contain the encoding settings.
+    /// Checks that the announced sizes are within the limits, and that a result file can contain the encoding settings.
     pub(crate) fn check(&self) -> Result<(), SessionError> {
         let tag_is_valid =
             self.cohort_tag.len() == 64 && self.cohort_tag.bytes().all(|c| c.is_ascii_hexdigit());

@@ -1,16 +1,16 @@
 //! A [`Channel`] over a TLS connection.
 //!
-//! A reader thread decrypts what arrives while this side still computes, and puts it into a queue of a few megabytes. When the
-//! queue is full the thread stops reading, TCP's window closes, and the other side has to wait (back-pressure). Two sides that
-//! both send more than the queue can take before they receive would block each other: engines take turns. At a host with several peers,
-//! little is queued before a peer has a slot (`connection/early_bytes.rs`).
+//! A reader thread decrypts what arrives while this side still computes, and puts it into a queue of a few megabytes.
+//! When the queue is full the thread stops reading, TCP's window closes, and the other side has to wait
+//! (back-pressure). Two sides that both send more than the queue holds before they receive would deadlock, so engines
+//! take turns. A host with several peers queues little for a peer that has no slot yet (`connection/early_bytes.rs`).
 //!
 //! A writer thread encrypts and writes what has been sent while this side computes. Its errors are returned by the next
 //! `send` or `flush`.
 //!
-//! A third thread sends keep-alives, so that a side that computes for an hour can be told from one that is gone. Three things
-//! end a wait: the idle timeout (not even a keep-alive arrived), the stall timeout (only keep-alives arrived), and the end of the
-//! connection.
+//! A third thread sends keep-alives, so that a side that computes for an hour does not look dead. Three things end a
+//! wait: the idle timeout (not even a keep-alive arrived), the stall timeout (only keep-alives arrived), and the end of
+//! the connection.
 
 use crate::connection::{CLOSE_TIMEOUT, ConnectionMonitor, POLL_INTERVAL, SharedConnection};
 use crate::error::{NetworkError, SessionError};
@@ -26,7 +26,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
 use veilpath_channel::queue::{QueueReceiver, ReceiveError, byte_queue};
-use veilpath_channel::{Channel, ChannelError, UNREAD_BYTES, copying};
+use veilpath_channel::{Channel, ChannelError, UNREAD_BYTES, chunked_copy};
 use veilpath_protocol::CancelToken;
 
 /// Received bytes that may wait in the queue.
@@ -37,7 +37,7 @@ const MERGED_BYTES: usize = 64 << 10;
 
 const _: () = assert!(MAX_QUEUED_BYTES >= UNREAD_BYTES);
 
-/// Buffered bytes that are sent without a flush.
+/// Once this many bytes are buffered, they are sent without a flush.
 const FLUSH_THRESHOLD: usize = 128 << 10;
 
 /// Buffers that may wait to be written.
@@ -153,8 +153,8 @@ impl SecureChannel {
 pub struct ChannelStop(ConnectionMonitor);
 
 impl ChannelStop {
-    /// Closes the connection. The session that uses it fails with [`NetworkError::Stopped`]; for the other side the connection is
-    /// lost.
+    /// Closes the connection. The session that uses it fails with [`NetworkError::Stopped`]; the other side loses the
+    /// connection.
     pub fn stop(&self) {
         self.0.stop(NetworkError::Stopped);
     }
@@ -162,7 +162,7 @@ impl ChannelStop {
 
 impl Channel for SecureChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
-        copying::append(bytes, &mut self.unsent);
+        chunked_copy::append(bytes, &mut self.unsent);
         if self.unsent.len() >= FLUSH_THRESHOLD {
             self.flush()?;
         }
@@ -183,7 +183,7 @@ impl Channel for SecureChannel {
                 self.read = 0;
             }
             let count = (self.unread.len() - self.read).min(buffer.len() - filled);
-            copying::copy(
+            chunked_copy::copy(
                 &self.unread[self.read..self.read + count],
                 &mut buffer[filled..filled + count],
             );
@@ -201,8 +201,8 @@ impl Channel for SecureChannel {
         let unsent = std::mem::replace(&mut self.unsent, empty);
         let writer = self.outgoing.as_ref().ok_or(ChannelError::Closed)?;
         writer.send(unsent).map_err(|_| {
-            let known = self.write_failure.get().cloned();
-            known.unwrap_or(ChannelError::Closed)
+            let failure = self.write_failure.get().cloned();
+            failure.unwrap_or(ChannelError::Closed)
         })
     }
 }

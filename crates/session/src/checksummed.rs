@@ -13,14 +13,15 @@
 //! checksum is not keyed. It detects faults; it does not stop a malicious peer, which can send wrong content in valid packets.
 //!
 //! # Checksum
-//! With `step(s, w) = ((s rotated left by 29 bits) ⊕ w) · 0x9e3779b97f4a7c15` modulo 2⁶⁴ there are eight streams; stream i from 0 starts at
-//! `step(i + 1, number)`. Numbers count packets of a direction from 0. Of every complete 64 bytes of content, stream i takes word i:
-//! `stream = step(stream, word)`. The sum starts as the length of the content and takes the eight streams in order, then the words of the
-//! rest of the content, the last one padded with zeros. Words are little-endian.
+//! Let `step(s, w) = ((s rotated left by 29 bits) ⊕ w) · 0x9e3779b97f4a7c15` modulo 2⁶⁴. There are eight streams;
+//! stream i, from 0, starts at `step(i + 1, number)`, where `number` counts the packets of one direction from 0. From
+//! every complete block of 64 bytes, stream i absorbs word i: `stream = step(stream, word)`. The sum starts as the
+//! length of the content. In the same way it absorbs the eight streams in order, then the remaining words of the
+//! content, the last one padded with zeros. Words have 64 bits and are little-endian.
 
-use veilpath_channel::{Channel, ChannelError, copying};
+use veilpath_channel::{Channel, ChannelError, chunked_copy};
 
-/// The largest content of one packet: an announced length reserves no more.
+/// The largest content of one packet, and the most memory that an announced length reserves.
 const MAX_PACKET: usize = 256 << 10;
 
 /// Data of at least this length becomes a packet of its own, without a copy.
@@ -51,7 +52,7 @@ pub struct ChecksummedChannel<C> {
     pub(crate) left: Option<usize>,
 }
 
-/// Flips bits of some of the bytes that are sent, counted from when this is set.
+/// Flips bits in some of the bytes that are sent. Positions count from when this is set.
 #[cfg(test)]
 #[derive(Clone, Debug)]
 pub(crate) struct BitFlips {
@@ -63,10 +64,10 @@ pub(crate) struct BitFlips {
 #[cfg(test)]
 impl BitFlips {
     fn apply(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let places = self.sent..;
+        let offsets = self.sent..;
         self.sent += bytes.len();
-        let both = places.zip(bytes);
-        both.map(|(place, byte)| match self.bytes.contains(&place) {
+        let both = offsets.zip(bytes);
+        both.map(|(offset, byte)| match self.bytes.contains(&offset) {
             true => byte ^ self.mask,
             false => *byte,
         })
@@ -140,7 +141,7 @@ impl<C: Channel> ChecksummedChannel<C> {
             }
             let count = unread.len().min(buffer.len());
             let (now, later) = buffer.split_at_mut(count);
-            copying::copy(&unread[..count], now);
+            chunked_copy::copy(&unread[..count], now);
             self.read += count;
             buffer = later;
         }
@@ -216,8 +217,8 @@ const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Independent sums, so that no multiplication waits for another.
 const STREAMS: usize = 8;
 
-/// The checksum of a packet. Each step is a bijection of the word and of the sum: so a change within any aligned eight bytes of
-/// the content is always detected, and any other change except with probability 2⁻⁶⁴.
+/// The checksum of a packet. Each step is a bijection of the word and of the sum. So a change within any aligned eight
+/// bytes of the content is always detected, and any other change is missed only with probability 2⁻⁶⁴.
 fn checksum(number: u64, content: &[u8]) -> u64 {
     let mut streams = [0; STREAMS];
     for (start, stream) in (1..).zip(&mut streams) {

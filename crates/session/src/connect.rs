@@ -22,7 +22,7 @@ pub(crate) const CONNECT_RETRY_DELAY: Duration = Duration::from_millis(200);
 /// The pause before the joining side tries again after the host dropped its connection.
 pub(crate) const RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// Where a host's peers connect: a listening socket, or connections of its own to a relay.
+/// Where a host's peers connect: a listening socket, or the host's own connections to a relay.
 #[derive(Debug)]
 pub struct Listener {
     source: Source,
@@ -82,9 +82,9 @@ impl Listener {
         }
     }
 
-    /// Waits for one peer, and stops listening once it has connected. Connections without a key, or with another one, are
-    /// rejected and reported, and the wait continues. If the peer does not connect, a wrong key is the likely reason and becomes the
-    /// error.
+    /// Waits for one peer, and stops listening once it has connected. Connections without a key, or with another one,
+    /// are rejected and reported, and the wait continues. If the peer never connects but a wrong key was rejected, that
+    /// is the likely reason and becomes the error.
     pub fn accept(
         self,
         identity: &Identity,
@@ -205,7 +205,7 @@ pub(crate) fn worker_handshake(
     };
     let mut channel = secure(socket, tls, any, timeouts)?;
     channel.connection().end_early_limit();
-    gate.pass(&mut channel)?;
+    gate.exchange_certificates(&mut channel)?;
     Ok(channel)
 }
 
@@ -253,10 +253,10 @@ pub(crate) fn join_on(
     Ok(channel)
 }
 
-/// Checks that this is an address with a port, without a look-up.
+/// Checks that this is an address with a port, without resolving it.
 pub fn check_address(address: &str) -> Result<(), SessionError> {
     let port = address.rsplit_once(':').map(|(_, port)| port);
-    // A URL is not a name to look up.
+    // A URL is not a host name.
     if address.contains('/') || port.is_none_or(|port| port.parse::<u16>().is_err()) {
         let address = address.to_string();
         return Err(UsageError::InvalidAddress { address }.into());
@@ -291,7 +291,7 @@ pub(crate) fn connect_tcp(address: &str, deadline: Instant) -> Result<TcpStream,
     })
 }
 
-/// The TLS handshake, in bounded time.
+/// Runs the TLS handshake, in bounded time.
 pub(crate) fn secure(
     mut socket: TcpStream,
     mut tls: Connection,
@@ -322,7 +322,7 @@ pub(crate) fn secure(
             Err(error) => return Err(failed(error).into()),
         }
         if let Err(error) = tls.process_new_packets() {
-            // The alert tells the peer why; it need not arrive.
+            // The alert tells the peer why. It may fail to arrive.
             let _ = tls.write_tls(&mut socket);
             drain(&mut socket);
             return Err(pinned.explain(&error));
@@ -334,7 +334,7 @@ pub(crate) fn secure(
     SecureChannel::new(socket, tls, pinned, timeouts)
 }
 
-/// Reads what the other side still sends, for a moment: closing a socket with unread bytes would discard the alert.
+/// Briefly reads what the other side still sends: closing a socket with unread bytes would discard the alert.
 fn drain(socket: &mut TcpStream) {
     let _ = socket.shutdown(Shutdown::Write);
     let deadline = Instant::now() + 10 * POLL_INTERVAL;
@@ -369,7 +369,7 @@ mod tests {
                 "{error}"
             );
         }
-        // The top-level domain .invalid never exists.
+        // The top-level domain .invalid is reserved and never resolves.
         let error = connect_tcp("clinic.invalid:7070", soon).unwrap_err();
         assert!(
             matches!(

@@ -61,15 +61,15 @@ pub(crate) struct SharedConnection {
     closed: AtomicBool,
     /// When this side began to close.
     closing_since: OnceLock<Instant>,
-    /// Set while `tls` is locked: after close_notify nothing is decrypted any more, because an error would need an alert.
+    /// Set while `tls` is locked. After close_notify nothing more is decrypted, because an error would need an alert.
     sent_close_notify: AtomicBool,
     idle: Duration,
     stall_ms: AtomicU64,
-    /// When the connection must have ended, in milliseconds since `start`, and the time that it had.
+    /// The deadline of the connection, in milliseconds since `start`, and the time that it was given.
     deadline: Mutex<Option<(u64, Duration)>>,
     /// When the worker key of the other side expires, in milliseconds since `start`.
     expiry: OnceLock<u64>,
-    /// What ends the connection early.
+    /// Ends the connection early.
     cancel: OnceLock<CancelToken>,
     cause: Mutex<Option<SessionError>>,
     /// Dropping this sender ends the keep-alives.
@@ -98,7 +98,7 @@ impl SharedConnection {
             closing_since: OnceLock::new(),
             sent_close_notify: AtomicBool::new(false),
             idle: timeouts.idle,
-            // Keep-alives are not enough before the engine runs.
+            // Before the engine runs, keep-alives alone do not extend a wait.
             stall_ms: AtomicU64::new(millis(timeouts.idle)),
             deadline: Mutex::new(None),
             expiry: OnceLock::new(),
@@ -110,7 +110,7 @@ impl SharedConnection {
 
     /// The authenticated key of the other side.
     pub(crate) fn peer_key(&self) -> Option<PublicKey> {
-        let tls = guard(&self.tls);
+        let tls = lock(&self.tls);
         PublicKey::from_spki(tls.peer_certificates()?.first()?)
     }
 
@@ -121,13 +121,13 @@ impl SharedConnection {
 
     /// Ends the keep-alives, and shortens the timeout of writes.
     pub(crate) fn begin_close(&self) {
-        guard(&self.keep_alive).take();
+        lock(&self.keep_alive).take();
         let _ = self.closing_since.set(Instant::now());
     }
 
     /// Closes the socket.
     pub(crate) fn shutdown(&self) {
-        let _ = guard(&self.outgoing).shutdown(Shutdown::Both);
+        let _ = lock(&self.outgoing).shutdown(Shutdown::Both);
     }
 
     /// Sets how long the owner waits for data.
@@ -137,15 +137,15 @@ impl SharedConnection {
 
     /// Sends keep-alives often enough for the other side's idle timeout.
     pub(crate) fn set_keep_alive(&self, idle: Duration) {
-        if let Some(keep_alive) = &*guard(&self.keep_alive) {
+        if let Some(keep_alive) = &*lock(&self.keep_alive) {
             // The thread is gone only when the connection is.
             let _ = keep_alive.send(idle.min(self.idle) / 4);
         }
     }
 
-    /// Why the channel failed, where more is known than the channel's error contains.
+    /// Why the channel failed, if more is known than the channel's error says.
     pub(crate) fn cause(&self) -> Option<SessionError> {
-        guard(&self.cause).take()
+        lock(&self.cause).take()
     }
 
     fn now(&self) -> u64 {
@@ -174,11 +174,12 @@ impl SharedConnection {
         self.now().saturating_sub(moment.load(Ordering::Relaxed))
     }
 
-    /// Notes that bytes arrived. Returns `false` when bytes have arrived for too long without a complete record: where the
-    /// length of a record was corrupted, everything after it, keep-alives included, is taken for its content.
+    /// Notes that bytes arrived. Returns `false` when bytes have arrived for too long without a complete record: if the
+    /// length of a record was corrupted, everything after it, including keep-alives, looks like its content.
     fn note_bytes(&self) -> bool {
         let idle = millis(self.idle);
-        // After a longer gap this machine was suspended, or it would have timed out: what arrived before does not count.
+        // A longer gap means that this machine was suspended; otherwise it would have timed out. What arrived before
+        // does not count.
         let suspended = self.millis_since(&self.last_bytes) > idle;
         let incomplete =
             self.millis_since(&self.last_plaintext) > idle.saturating_mul(MAX_RECORD_TIMEOUTS);
@@ -199,7 +200,8 @@ impl SharedConnection {
         let header = frames::header(kind, data.len())
             .map_err(|error| ChannelError::Failed(error.to_string()))?;
         self.encrypt_and_send(|tls| {
-            // Together, so that the header does not become a record of its own; a writer without limit takes all at once.
+            // Header and data in one write, so that the header does not become a record of its own. A writer without a
+            // buffer limit takes all of it.
             let parts = [IoSlice::new(&header), IoSlice::new(data)];
             let taken = tls.writer().write_vectored(&parts)?;
             if taken == header.len() + data.len() {
@@ -217,7 +219,7 @@ impl SharedConnection {
             self.sent_close_notify.store(true, Ordering::Relaxed);
             Ok(())
         })?;
-        let _ = guard(&self.outgoing).shutdown(Shutdown::Write);
+        let _ = lock(&self.outgoing).shutdown(Shutdown::Write);
         Ok(())
     }
 
@@ -226,11 +228,11 @@ impl SharedConnection {
         put: impl FnOnce(&mut Connection) -> io::Result<()>,
     ) -> Result<(), ChannelError> {
         let failed = |error: io::Error| ChannelError::Failed(error.to_string());
-        let mut socket = guard(&self.outgoing);
+        let mut socket = lock(&self.outgoing);
         let mut bytes = Vec::new();
         {
-            // Not locked while the socket blocks: the reader needs it.
-            let mut tls = guard(&self.tls);
+            // Unlocked before the socket may block, because the reader needs it.
+            let mut tls = lock(&self.tls);
             tls.set_buffer_limit(None);
             put(&mut tls).map_err(failed)?;
             while tls.wants_write() {
@@ -285,7 +287,7 @@ impl SharedConnection {
         }
     }
 
-    /// Forwards everything that arrives, and finally the reason why nothing more will.
+    /// Forwards everything that arrives, and finally the reason why the connection ended.
     pub(crate) fn read_all(
         &self,
         socket: TcpStream,
@@ -354,7 +356,7 @@ impl SharedConnection {
         loop {
             let mut parsed = Ok(());
             let state = {
-                let mut tls = guard(&self.tls);
+                let mut tls = lock(&self.tls);
                 if self.sent_close_notify.load(Ordering::Relaxed) {
                     return Ok(false);
                 }
@@ -395,13 +397,13 @@ impl SharedConnection {
 
     fn fail(&self, cause: SessionError) -> ChannelError {
         let error = ChannelError::Failed(cause.to_string());
-        guard(&self.cause).get_or_insert(cause);
+        lock(&self.cause).get_or_insert(cause);
         error
     }
 }
 
 /// Poisoning is harmless: no thread changes these in several steps.
-fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -409,7 +411,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Whether only the poll interval has passed.
+/// Whether this error only means that the poll interval has passed.
 pub(crate) fn is_timeout(error: &io::Error) -> bool {
     matches!(
         error.kind(),

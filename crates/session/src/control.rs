@@ -1,7 +1,7 @@
-//! The messages before and after the work: a tag, a length, and JSON.
+//! The messages before and after the computation: a tag, a length, and JSON.
 //!
-//! They are few and small, so a human-readable form costs nothing. A length is checked against the limit of
-//! its tag before memory is reserved. Instead of any of them a side may decline, with a reason; before its terms a host may
+//! They are few and small, so a human-readable form costs nothing. A length is checked against the limit of its tag
+//! before memory is reserved. In place of any message a side may decline, with a reason. Before its Terms a host may
 //! ask the peer to wait.
 //!
 #![doc = include_str!("control.md")]
@@ -36,7 +36,7 @@ pub(crate) enum Tag {
     Decline = 15,
     Answer = 16,
     Labels = 17,
-    /// These are between a worker and its coordinator.
+    /// This and the following ones are between a worker and its coordinator.
     Order = 18,
     Tile = 19,
     Records = 20,
@@ -110,8 +110,8 @@ pub(crate) struct Decline {
     pub(crate) reason: DeclineReason,
 }
 
-/// The host serves other peers first. It repeats this until its next message, so that the peer can tell a busy host from a
-/// dead one.
+/// The host serves other peers first. It repeats this message until it sends the next one, so that the peer can tell a
+/// busy host from a dead one.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wait {

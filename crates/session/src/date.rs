@@ -41,12 +41,12 @@ pub fn date_and_time(time: SystemTime) -> String {
 
 /// Whether a text has the form of [`date_and_time`].
 pub(crate) fn is_date_and_time(text: &str) -> bool {
-    const FORM: &str = "0000-00-00T00:00:00Z";
-    let fits = |(found, form): (u8, u8)| match form {
+    const PATTERN: &str = "0000-00-00T00:00:00Z";
+    let matches = |(found, pattern): (u8, u8)| match pattern {
         b'0' => found.is_ascii_digit(),
         other => found == other,
     };
-    text.len() == FORM.len() && text.bytes().zip(FORM.bytes()).all(fits)
+    text.len() == PATTERN.len() && text.bytes().zip(PATTERN.bytes()).all(matches)
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(crate) fn journal_id(agreement: &[u8; 32], role: Role, tile: Option<Tile>) -
     id
 }
 
-/// The name of a journal's file, by which users name the comparison.
+/// The name of a journal's file. Users refer to the comparison by it.
 pub(crate) fn journal_name(id: &[u8; 32]) -> String {
     hex(&id[..16])
 }
@@ -99,7 +99,7 @@ pub(crate) fn run_tag(agreement: &[u8; 32], host: &str, join: &str) -> u64 {
     u64::from_le_bytes(tag)
 }
 
-/// The id of a plan between two cohorts on this machine, for the tiles that it is cut into: a digest of both and of everything else.
+/// The id of a plan with tiles between two cohorts on this machine: a digest of both cohorts and of all settings.
 pub fn local_plan_id(
     spec: &Spec,
     tiles: u32,
@@ -115,7 +115,11 @@ pub fn local_plan_id(
     for cohort in cohorts {
         context.update(&(cohort.entries.len() as u64).to_le_bytes());
         update_with(&mut context, cohort, false);
-        for fixations in cohort.entries.iter().filter_map(|it| it.fixations.as_ref()) {
+        for entry in &cohort.entries {
+            context.update(&[u8::from(entry.fixations.is_some())]);
+            let Some(fixations) = &entry.fixations else {
+                continue;
+            };
             context.update(&(fixations.len() as u64).to_le_bytes());
             for fixation in fixations.list() {
                 let start = fixation.start.unwrap_or(f64::NAN);
@@ -158,4 +162,44 @@ pub(crate) fn plan_id(
     let mut id = [0; 32];
     id.copy_from_slice(context.finish().as_ref());
     id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veilpath_metrics::{Alphabet, Encoding, Entry, Fixation, Fixations, Metric, Scanpath};
+    use veilpath_protocol::{Engine, PairRule};
+
+    /// Two entries with the same scanpath; one of them has fixations.
+    fn cohort(with_fixations: usize) -> Cohort {
+        let fixation = Fixation {
+            x: 1.0,
+            y: 2.0,
+            start: None,
+            duration: 3.0,
+        };
+        let entries = (0..2).map(|index| Entry {
+            participant: format!("P{index}"),
+            group: None,
+            stimulus: None,
+            scanpath: Scanpath::new(vec![1]),
+            fixations: (index == with_fixations).then(|| Fixations::new(vec![fixation]).unwrap()),
+        });
+        Cohort {
+            alphabet: Alphabet::letters(4).unwrap(),
+            encoding: Encoding::default(),
+            screen: None,
+            entries: entries.collect(),
+        }
+    }
+
+    #[test]
+    fn the_id_of_a_local_plan_says_whose_fixations_they_are() {
+        let other = cohort(2);
+        let metric = Metric::Levenshtein;
+        let spec = Spec::new(Engine::Plain, metric, PairRule::All, &other, &other).unwrap();
+        let id = |cohort: &Cohort| local_plan_id(&spec, 2, [cohort, &other]).unwrap();
+        assert_ne!(id(&cohort(0)), id(&cohort(1)));
+        assert_ne!(id(&cohort(0)), id(&other));
+    }
 }

@@ -1,5 +1,5 @@
-//! Which engine computes, and with which options, where that depends on the connection: if both users leave the choice between
-//! the proven engines open, and for the seed trees of the engine shares.
+//! Decides what depends on the connection: the engine, if both users leave the choice between the proven engines open,
+//! and the seed trees of the engine `shares`.
 //!
 //! ```text
 //! host                                       join
@@ -7,14 +7,15 @@
 //!  │◀────────────────────────────── Engine ──│   decide now
 //! ```
 //!
-//! An agreement is decided on once: each side stores the decision in its journal when the computation starts, and what is stored
-//! counts from then on, however fast the connection of a later session is. A side that has lost its journal takes over what the
-//! other has stored. If neither has, the host decides. Both have measured the same connection (`link.rs`) and estimate the same
-//! costs, so the joining side sees the same two numbers; but it checks only that the decision is one that it accepts.
+//! Each agreement is decided once. Each side stores the decision in its journal when the computation starts, and the
+//! stored decision holds from then on, however fast the connection of a later session is. A side that has lost its
+//! journal adopts the decision that the other has stored. If neither has stored one, the host decides. Both have
+//! measured the same connection (`link.rs`) and estimate the same costs, so the joining side sees the same two numbers;
+//! but it checks only that the decision is one that it accepts.
 //!
-//! A peer can steer the decision: by being slow, by lying about what it measured, or by claiming to have decided earlier. It
-//! only steers between engines that its partner accepts, which are the two that reveal the same to a side that follows the
-//! protocol; a user who wants one of them names it.
+//! A peer can steer the decision: by being slow, by lying about what it measured, or by claiming to have decided
+//! earlier. But it can steer only between engines that its partner accepts: the two that reveal the same to a side that
+//! follows the protocol. A user who wants one of them names it.
 
 use crate::SessionError;
 use crate::control::{self, Tag};
@@ -30,7 +31,7 @@ use veilpath_protocol::{
 pub(crate) struct EngineDecision {
     /// One of [`Engine::PROVEN`].
     pub(crate) engine: Engine,
-    /// The seed trees, if it is shares.
+    /// The seed trees, if the engine is `shares`.
     pub(crate) tree_levels: TreeLevels,
 }
 
@@ -47,11 +48,11 @@ pub enum EngineReason {
     Estimated,
     /// It was chosen when the comparison started, in an earlier session.
     ChosenEarlier,
-    /// Both users left the choice open, and the engine shares cannot run.
+    /// Both users left the choice open, and the engine `shares` cannot run.
     SharesImpossible(SharesObstacle),
 }
 
-/// Why the engine shares cannot compute a plan.
+/// Why the engine `shares` cannot compute a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharesObstacle {
     /// The alphabet is too large for its look-ups.
@@ -59,7 +60,7 @@ pub enum SharesObstacle {
         /// Letters, including padding.
         letters: usize,
         /// The largest supported number.
-        most: usize,
+        max_letters: usize,
     },
     /// The longest scanpaths are too long for its messages.
     Lengths,
@@ -72,7 +73,10 @@ pub enum SharesObstacle {
 impl From<JobError> for SharesObstacle {
     fn from(error: JobError) -> Self {
         match error {
-            JobError::AlphabetTooLarge { letters, most } => Self::Alphabet { letters, most },
+            JobError::AlphabetTooLarge { letters, limit } => Self::Alphabet {
+                letters,
+                max_letters: limit,
+            },
             _ => Self::Lengths,
         }
     }
@@ -99,7 +103,7 @@ pub(crate) struct EngineOffer {
     tree_levels: TreeLevels,
     /// Whether it was decided in an earlier session.
     stored: bool,
-    /// Whether the engine shares can run on this side.
+    /// Whether the engine `shares` can run on this side.
     can_run_shares: bool,
 }
 
@@ -113,11 +117,12 @@ pub(crate) struct EngineNegotiation<'a> {
     pub(crate) link: &'a Link,
     /// The decision of an earlier session.
     pub(crate) stored: Option<EngineDecision>,
-    /// Why this side cannot run the engine shares, if it cannot.
+    /// Why this side cannot run the engine `shares`, if it cannot.
     pub(crate) shares_obstacle: Option<SharesObstacle>,
 }
 
-/// What the connection is measured for: with an open choice, the larger of what the engines send.
+/// The cost that the connection is measured for. If the choice is open, each number is the larger one of the two
+/// engines.
 pub(crate) fn expected(choice: EngineChoice, spec: &Spec, work: &Work) -> Estimate {
     let link = Link::local();
     match choice {
@@ -161,7 +166,7 @@ impl EngineNegotiation<'_> {
             }
             _ => reason,
         };
-        // A peer that claims an earlier decision cannot fix an engine that this side cannot run.
+        // A peer that claims an earlier decision cannot impose an engine that this side cannot run.
         let impossible = decision.engine == Engine::Shares
             && self.choice == EngineChoice::Auto
             && self.stored.is_none()

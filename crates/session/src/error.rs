@@ -67,7 +67,7 @@ pub enum SessionError {
         found: Fingerprint,
     },
     /// The peer is not one of the expected ones.
-    #[error("no peer with the fingerprint {found} is expected")]
+    #[error("no expected partner has the fingerprint {found}")]
     UnknownPeer {
         /// The fingerprint of the peer's key.
         found: Fingerprint,
@@ -130,8 +130,8 @@ impl SessionError {
             SessionError::Internal(_) => Fault::Internal,
             SessionError::Protocol(error) => match error {
                 ProtocolError::PeerMisbehaved(_)
-                | ProtocolError::KeyRefused(_)
-                | ProtocolError::CiphertextRefused(_) => Fault::PeerMisbehaves,
+                | ProtocolError::KeyRejected(_)
+                | ProtocolError::CiphertextRejected(_) => Fault::PeerMisbehaves,
                 ProtocolError::Channel(_) => Fault::Network,
                 ProtocolError::Cancelled => Fault::Usage,
                 ProtocolError::NoRandomness
@@ -173,8 +173,8 @@ impl SessionError {
         refused || self.ban().is_some()
     }
 
-    /// Whether another attempt of the peer cannot succeed. This includes an impossible result: whether the host still waits must not
-    /// reveal it to the peer.
+    /// Whether further attempts of the peer are pointless. This includes an impossible result, so that the peer cannot
+    /// recognise one by whether the host still waits.
     pub fn is_final(&self) -> bool {
         let impossible = matches!(
             self,

@@ -11,7 +11,7 @@
 //! stream, and a message may begin and end anywhere. Keep-alives may come between any two frames, about every quarter of the smaller of
 //! the two sides' idle timeouts.
 
-use veilpath_channel::copying;
+use veilpath_channel::chunked_copy;
 
 /// The largest data of one frame, in bytes.
 pub const MAX_FRAME: usize = 256 << 10;
@@ -66,7 +66,7 @@ impl Parser {
         while !input.is_empty() {
             if self.remaining > 0 {
                 let (now, later) = input.split_at(self.remaining.min(input.len()));
-                copying::append(now, data);
+                chunked_copy::append(now, data);
                 self.remaining -= now.len();
                 input = later;
                 continue;

@@ -1,16 +1,16 @@
-//! Decoders of everything that a peer can send, and of the files in the state directory, for fuzzing. Only with the feature
-//! `fuzzing`, which no release build has.
+//! Decoders of everything that a peer can send, and of the files in the state directory, for fuzzing. They need the
+//! feature `fuzzing`, which no release build enables.
 //!
 //! | decoder | what it reads |
 //! |---|---|
 //! | 0 | frames |
 //! | 1 to 6 | the JSON of `Hello`, `Terms`, rows of a roster, `Ready`, `Finished`, `Decline` |
-//! | 7 | magic, version and `Hello`, as they travel |
-//! | 8 | tag, length and content of a message; a byte before chooses the expected tag |
-//! | 9 | messages of a roster; two bytes before it are the announced rows and letters |
-//! | 10 | statements about pairs, then halves and answers that are sent again; a byte before is the number of pairs |
+//! | 7 | magic, version and `Hello`, as they are sent |
+//! | 8 | tag, length and content of a message; a leading byte chooses the expected tag |
+//! | 9 | messages of a roster; three leading bytes are the announced rows, letters and bytes of ids |
+//! | 10 | statements about pairs, then halves and answers that are sent again; a leading byte is the number of pairs |
 //! | 11 | a record of a journal, without its checksum |
-//! | 12 | packets; a byte before is the length of the pieces that are asked for |
+//! | 12 | packets; a leading byte is the length of each read |
 //! | 13 | packets whose contents are given as a length of one byte and that many bytes: they must be received unchanged |
 //! | 14 | a journal's records without their checksums, in a whole file |
 //! | 15 | a ledger |
@@ -23,15 +23,16 @@
 //! | 22 | the JSON of `Intent` |
 //! | 23 | a record of disclosures |
 //! | 24 | a policy |
-//! | 25 | a ledger of answers about groups |
+//! | 25 | a ledger of group answers |
 //! | 26, 27 | the JSON of `Groups` and `Coins` |
-//! | 28 | statements about an answer about groups; a byte before is the number of pairs |
-//! | 29 | what the numbers of an answer mean, after the eight bytes that all of them are |
+//! | 28 | statements about a group answer; a leading byte is the number of pairs |
+//! | 29 | what the numbers of an answer mean; eight leading bytes are the value of every number |
 //! | 30 to 32 | the JSON of `Order`, `Tile` and `Refused` between a worker and its coordinator |
 //! | 33 | records that a worker sends to its coordinator, without their checksums |
 
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
+use crate::disclosure::WithdrawalWatch;
 use crate::engine_decision::EngineOffer;
 use crate::frames::Parser;
 use crate::groups::{CoinsPart, GroupTerms};
@@ -59,7 +60,7 @@ use veilpath_protocol::{Engine, PairRule, Reveal, Role, Spec};
 /// How many decoders there are.
 pub const DECODERS: u8 = 34;
 
-/// Decodes; what is accepted must survive a round trip. Returns whether it was accepted.
+/// Runs a decoder. Accepted input must survive a round trip. Returns whether it was accepted.
 pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
     match decoder % DECODERS {
         0 => {
@@ -138,7 +139,7 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             let written = Description::from_bytes(bytes).map(|it| it.to_bytes());
             written.is_some_and(|text| text.is_ok_and(|it| Description::from_bytes(&it).is_some()))
         }
-        20 => link::answer(&mut Script(bytes)).is_ok_and(|measured| measured.is_valid()),
+        20 => link::answer_probes(&mut Script(bytes)).is_ok_and(|measured| measured.is_valid()),
         21 => round_trip::<EngineOffer>(Tag::Engine, bytes).is_some(),
         22 => round_trip::<SentSignature>(Tag::Intent, bytes).is_some(),
         24 => {
@@ -192,7 +193,8 @@ fn packets(mut bytes: &[u8]) -> bool {
     !sent.is_empty()
 }
 
-/// What a joining side says about pairs and sends again. This side has half of every other output, and has sent some.
+/// What a joining side states about pairs, and what it sends again. This side has half of every other output, and has
+/// sent some.
 fn resume(count: usize, message: &[u8]) -> bool {
     with_records(count, |agreed, cohort, stores| {
         let halves: Vec<usize> = (0..count).step_by(2).collect();
@@ -277,6 +279,7 @@ fn with_records(
     let mut stores = RecordStores {
         journal: &mut journal,
         account: &mut account,
+        withdrawals: &mut WithdrawalWatch::nobody(),
         failure: None,
     };
     then(&agreed, &cohort, &mut stores)

@@ -39,7 +39,7 @@ impl Identity {
         Self::from_pkcs8(&new_key()?).ok_or(InternalError::NewKey.into())
     }
 
-    /// A new key that is stored elsewhere, and what to store.
+    /// A new key, and its PEM form for the caller to store.
     pub(crate) fn new_with_pem() -> Result<(Self, Zeroizing<String>), SessionError> {
         let key = new_key()?;
         let identity = Self::from_pkcs8(&key).ok_or(InternalError::NewKey)?;
@@ -187,7 +187,7 @@ impl Fingerprint {
     }
 }
 
-/// In constant time.
+/// Compares in constant time.
 impl PartialEq for Fingerprint {
     fn eq(&self, other: &Self) -> bool {
         let differing = self
@@ -199,7 +199,7 @@ impl PartialEq for Fingerprint {
     }
 }
 
-/// Sixteen groups of four digits.
+/// Sixteen groups of four hexadecimal digits.
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, pair) in self.0.chunks(2).enumerate() {
@@ -257,7 +257,7 @@ pub(crate) fn from_hex(text: &str) -> Option<[u8; 32]> {
     Some(hash)
 }
 
-/// The extension of a key that is being written, before the id of the process.
+/// The extension of a key file that is being written starts with this; the process id follows.
 const NEW_KEY_PREFIX: &str = "new-";
 
 /// Removes key files that a killed process left unfinished. A process that is still writing one has locked it.
@@ -303,12 +303,13 @@ pub(crate) fn check_permissions(_: &Path, _: &std::fs::Metadata) -> Result<(), S
     Ok(())
 }
 
-/// Erased when dropped, and allocated once: a text that grows leaves copies.
+/// A key as PEM. The text is erased when dropped, and allocated once, because a growing text leaves copies.
 fn pem(key: &[u8]) -> Zeroizing<String> {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const BASE64_ALPHABET: &[u8; 64] =
+        b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = Zeroizing::new(String::with_capacity(2 * key.len() + 64));
     text.push_str("-----BEGIN PRIVATE KEY-----\n");
-    // Lines of 64 digits.
+    // Lines of 64 Base64 digits.
     for line in key.chunks(48) {
         for three in line.chunks(3) {
             let byte = |index: usize| u32::from(three.get(index).copied().unwrap_or(0));
@@ -316,7 +317,11 @@ fn pem(key: &[u8]) -> Zeroizing<String> {
             for digit in 0..4 {
                 let value = (bits >> (18 - 6 * digit) & 63) as usize;
                 let used = digit <= three.len();
-                text.push(if used { char::from(DIGITS[value]) } else { '=' });
+                text.push(if used {
+                    char::from(BASE64_ALPHABET[value])
+                } else {
+                    '='
+                });
             }
         }
         text.push('\n');

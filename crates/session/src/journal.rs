@@ -4,15 +4,17 @@
 //! so that answers of different comparisons never mix. It is append-only. A crash can corrupt only its last record, which is
 //! detected by its checksum and truncated.
 //!
-//! A journal without a directory is kept in memory and ends with the session: for both sides on one machine. That of a worker
-//! may be kept by its institution's coordinator, which stores every record in a journal of its own.
+//! A journal without a directory is kept in memory and ends with the session, as when both sides are on one machine. A
+//! worker's journal may be stored by its institution's coordinator, which writes every record to a journal of its own.
 //!
-//! Every record is written at once, so a killed process loses nothing that it knew. Records on which limits depend are also synced before
-//! anything is sent: that a pair starts, this side's half of its output, and that this half is about to be sent. Answers are
-//! synced once a second and at the end: after a power cut the other side sends its halves of the lost ones again.
+//! Every record is written at once, so a killed process loses nothing that it knew. Records on which limits depend are
+//! also synced before anything is sent: the start of a pair, this side's half of its output, and the mark that this
+//! half is about to be sent. Answers are synced once a second and at the end: after a power cut the other side sends
+//! its halves of the lost ones again.
 //!
-//! A peer decides how often a connection breaks, and every start of a pair leaves records. So a file is read a record at a time, and
-//! one that is much longer than needed is rewritten (`compact.rs`): neither memory nor disk space grows with the starts.
+//! A peer decides how often a connection breaks, and every start of a pair leaves records. So a file is read a record
+//! at a time, and one that is much longer than needed is rewritten (`compact.rs`): neither memory nor disk space grows
+//! with the number of starts.
 
 mod compact;
 mod coordinated;
@@ -27,6 +29,7 @@ use crate::state_dir::{self, create_private_dir, lock};
 use crate::stored;
 use crate::worker::CoordinatorLink;
 use queries::is_same;
+pub(crate) use record::Half;
 use record::{AddedPart, AnswerParts, RECORD, Record};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -45,7 +48,7 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Journal {
     file: Option<File>,
-    /// The file that was rewritten when this journal was opened. It stays locked, too.
+    /// The old file, if it was rewritten when this journal was opened. It stays locked, too.
     superseded: Option<File>,
     /// The connection to the coordinator that stores the records of a worker.
     coordinator: Option<CoordinatorLink>,
@@ -60,6 +63,8 @@ pub(crate) struct Journal {
     complete: bool,
     /// The answer whose numbers are being read.
     parts: AnswerParts,
+    /// Whether the file has records of pairs or numbers that this journal does not have.
+    has_other_records: bool,
     /// How many records there are.
     records: u64,
     /// Where the last complete record ends.
@@ -72,7 +77,7 @@ pub(crate) struct Journal {
 #[derive(Clone, Copy, Debug, Default)]
 struct PairEntry {
     answer: Option<Answer>,
-    /// A number of an answer about groups; these come after the pairs.
+    /// A number of a group answer; these come after the pairs.
     number: Option<u64>,
     /// Its output was not a possible result: there will be no answer.
     rejected: bool,
@@ -85,17 +90,9 @@ struct PairEntry {
     starts: u32,
 }
 
-/// This side's half of a pair's output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Half {
-    pub(crate) half: u64,
-    /// The tag of the run that it belongs to: halves of different runs do not fit.
-    pub(crate) run: u64,
-}
-
 impl Journal {
-    /// Opens the journal of this agreement, and locks it until it is dropped. One that does not exist is created when something
-    /// is stored: an agreement that never starts leaves no file, however many of them a peer proposes.
+    /// Opens the journal of this agreement, and locks it until it is dropped. A missing one is created when something
+    /// is first stored, so agreements that never start leave no files, however many a peer proposes.
     pub(crate) fn open(
         folder: &Path,
         id: [u8; 32],
@@ -142,7 +139,7 @@ impl Journal {
         Ok(())
     }
 
-    /// The content of the journal of this agreement. The file is not changed, and not used by a session meanwhile.
+    /// Reads the journal of this agreement. The file is not changed, and no session can use it meanwhile.
     pub(crate) fn read_only(
         folder: &Path,
         id: [u8; 32],
@@ -172,6 +169,7 @@ impl Journal {
             peer_groups: None,
             complete: false,
             parts: AnswerParts::default(),
+            has_other_records: false,
             records: 0,
             end: 0,
             synced: Instant::now(),
@@ -212,7 +210,7 @@ impl Journal {
         run: u64,
     ) -> Result<(), SessionError> {
         let both = pairs.iter().zip(halves);
-        self.append_synced(both.map(|(&pair, &half)| Record::Half(pair, half, run)))
+        self.append_synced(both.map(|(&pair, &half)| Record::half(pair, half, run)))
     }
 
     /// Records that this side's halves of these pairs are about to be sent.
@@ -235,8 +233,8 @@ impl Journal {
     /// Stores an answer. A write error is reported by `finish`: the run continues, and the result can still be written elsewhere.
     pub(crate) fn store(&mut self, pair: usize, answer: Answer) -> Result<(), SessionError> {
         let entry = self.pairs.get(pair).ok_or(InternalError::UnknownPair)?;
-        if let Some(known) = &entry.answer {
-            if is_same(known, &answer) {
+        if let Some(stored) = &entry.answer {
+            if is_same(stored, &answer) {
                 return Ok(());
             }
             return Err(Misbehaviour::ChangedAnswer.into());
@@ -345,7 +343,7 @@ impl Journal {
             let Some(record) = Record::decode(&self.id, &record) else {
                 break;
             };
-            if !self.apply_if_it_fits(&record) {
+            if !self.apply_if_valid(&record) {
                 return Ok(None);
             }
             complete += RECORD as u64;
@@ -353,18 +351,18 @@ impl Journal {
         Ok(Some(complete))
     }
 
-    /// Whether a stored record is of a kind that this journal can have; only then it is applied.
-    fn apply_if_it_fits(&mut self, record: &Record) -> bool {
-        let fits = match record {
+    /// Applies a stored record if this journal can have records of its kind. Returns whether it can.
+    fn apply_if_valid(&mut self, record: &Record) -> bool {
+        let is_valid = match record {
             Record::Answer(_, answer) => self.reveal.is_answered_by(answer),
             Record::Part(..) => self.reveal == Reveal::Score,
             Record::Number(..) => self.reveal.group_question().is_some(),
             _ => true,
         };
-        if fits {
+        if is_valid {
             self.apply(record);
         }
-        fits
+        is_valid
     }
 
     fn apply(&mut self, record: &Record) {
@@ -378,14 +376,14 @@ impl Journal {
                     self.change(pair, 1, |entry| entry.answer = Some(answer));
                 }
             }
-            Record::Half(pair, half, run) => {
+            Record::Half(pair, half) => {
                 self.change(pair, 1, |entry| {
-                    entry.half = Some(Half { half, run });
+                    entry.half = Some(half);
                     entry.half_of_start = entry.starts;
                 });
             }
-            Record::Number(place, number) => {
-                self.change(place, 1, |entry| entry.number = Some(number));
+            Record::Number(index, number) => {
+                self.change(index, 1, |entry| entry.number = Some(number));
             }
             Record::Rejected(pair) => self.change(pair, 1, |entry| entry.rejected = true),
             Record::Sent(first, count) => self.change(first, count, |entry| entry.sent = true),
@@ -406,6 +404,7 @@ impl Journal {
     }
 
     fn change(&mut self, first: usize, count: usize, change: impl Fn(&mut PairEntry)) {
+        self.has_other_records |= first.saturating_add(count) > self.pairs.len();
         let pairs = self.pairs.iter_mut().skip(first).take(count);
         pairs.for_each(change);
     }
@@ -422,7 +421,7 @@ pub(crate) fn runs(pairs: &[usize]) -> impl Iterator<Item = (usize, usize)> {
     consecutive.filter_map(|run| Some((*run.first()?, run.len())))
 }
 
-/// Fills the buffer; `false` if the file ends before.
+/// Fills the buffer; `false` if the file ends first.
 fn fill(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match file.read_exact(buffer) {
         Ok(()) => Ok(true),
@@ -431,7 +430,7 @@ fn fill(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// Removes a partial record: if a full disk has space again, records after a partial one would not be found.
+/// Removes a partial record. Once a full disk has space again, records after a partial one would not be found.
 fn truncate_to(mut file: &File, end: u64) {
     let _ = file.set_len(end);
     let _ = file.seek(SeekFrom::Start(end));

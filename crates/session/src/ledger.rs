@@ -12,7 +12,8 @@
 //! With some engines a peer that cheats can get answers about any scanpath of this side, whichever one is compared. Under the default
 //! limit such a comparison counts for all scanpaths. A limit set by this side's user counts the comparisons of each scanpath separately.
 //!
-//! All tiles of a plan are one agreement: the limits are about their sum, before the first of them starts and at every comparison.
+//! All tiles of a plan are one agreement. The limits apply to their sum, both before the first tile starts and at every
+//! comparison.
 //!
 //! A peer that was caught cheating is banned: it gets nothing about this side's cohort in later sessions, not even ids, until this
 //! side's user lifts the ban.
@@ -33,17 +34,18 @@ use veilpath_protocol::Tile;
 pub(crate) use account::{Account, LimitsInForce, Totals};
 pub(crate) use file::LedgerFile;
 
-/// Version 2 has neither a stamp nor a log.
-const VERSIONS: [u32; 2] = [2, 3];
+const VERSION: u32 = 4;
 
 /// What is known about one peer.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ledger {
     version: u32,
-    /// A random number of this snapshot, which its log starts with.
-    #[serde(default)]
+    /// A random number that identifies this snapshot. Its log starts with the same number.
     stamp: String,
+    /// The stamp of the log that this snapshot includes; empty in the first snapshot.
+    #[serde(default)]
+    included_log: String,
     /// Comparisons by scanpath and agreement.
     scanpaths: BTreeMap<String, BTreeMap<String, u64>>,
     /// The number of the last agreement on each plan that was repeated on purpose.
@@ -68,11 +70,11 @@ pub(crate) struct Ledger {
 impl Stored for Ledger {
     fn parse(text: &[u8]) -> Option<Self> {
         let ledger: Option<Self> = serde_json::from_slice(text).ok();
-        ledger.filter(|ledger| VERSIONS.contains(&ledger.version))
+        ledger.filter(|ledger| ledger.version == VERSION)
     }
 
     fn set_version(&mut self) {
-        self.version = VERSIONS[VERSIONS.len() - 1];
+        self.version = VERSION;
     }
 }
 
@@ -153,7 +155,7 @@ impl Ledger {
     }
 }
 
-/// A sum that a manipulated file cannot make wrap around to below a limit.
+/// A sum that saturates: a manipulated file cannot make it wrap around to below a limit.
 fn saturating_sum<'a>(counts: impl Iterator<Item = &'a u64>) -> u64 {
     counts.fold(0, |sum, count| sum.saturating_add(*count))
 }
@@ -166,8 +168,8 @@ fn key(id: &[u8; 32]) -> String {
 /// The separator between the name of an agreement and the number of a tile.
 const TILE: char = '/';
 
-/// The name of an agreement or of one of its tiles in the ledger. Tiles have counts of their own: several may run at a time, and
-/// each is compared with its own journal. Limits are about their sum.
+/// The name of an agreement or of one of its tiles in the ledger. Each tile has its own counts, because several may run
+/// at a time and each is compared with its own journal. Limits apply to their sum.
 fn tile_key(agreement: &[u8; 32], tile: Option<Tile>) -> String {
     match tile {
         None => key(agreement),

@@ -88,7 +88,7 @@ pub use memory::memory_per_session;
 pub use peer_server::{Handler, PeerConnection, PeerServer, PeerState, SessionFailure};
 pub use pinned_agreement::PinnedAgreement;
 pub use policy::{
-    AnswerKind, DEFAULT_ANSWERS_PER_PARTNER, DEFAULT_MINIMUM_GROUP, Forbidden, LEAST_GROUP,
+    AnswerKind, DEFAULT_ANSWERS_PER_PARTNER, DEFAULT_MINIMUM_GROUP, Forbidden, MIN_GROUP_SIZE,
     POLICY_EXAMPLE, Policy, PolicyError, PolicyPartner, PolicyProblem, PolicyRefusal,
     PolicyRequest, PolicyRule, PolicyTexts,
 };

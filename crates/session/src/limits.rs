@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 /// The version of the wire protocol. Both sides must have the same.
-pub const PROTOCOL_VERSION: u16 = 11;
+pub const PROTOCOL_VERSION: u16 = 12;
 
 /// Scanpaths in one cohort.
 pub const MAX_SCANPATHS: usize = 1 << 20;
@@ -48,9 +48,9 @@ impl Timeouts {
 
 /// The end of a wait that starts now. A wait that the clock cannot represent lasts thirty years.
 pub(crate) fn deadline(wait: Duration) -> Instant {
-    const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
+    const LONGEST_WAIT: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
     let now = Instant::now();
-    now.checked_add(wait).unwrap_or_else(|| now + FAR)
+    now.checked_add(wait).unwrap_or_else(|| now + LONGEST_WAIT)
 }
 
 /// How long an unauthenticated connection has for its handshake.

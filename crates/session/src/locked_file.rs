@@ -8,12 +8,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// The extension of the files.
 pub(crate) const EXTENSION: &str = "json";
 
-/// The extension of the file that is locked while it is replaced.
-pub(crate) const GUARD: &str = "lock";
+/// The extension of the guard file, which is locked while the file beside it is replaced.
+pub(crate) const GUARD_EXTENSION: &str = "lock";
 
 /// A value in a file; the default if there is no file.
 pub(crate) trait Stored: Default + Serialize {
@@ -22,6 +23,13 @@ pub(crate) trait Stored: Default + Serialize {
 
     /// Sets the version before it is written.
     fn set_version(&mut self);
+}
+
+/// Whether a file is the same as before, as far as one can tell without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileState {
+    bytes: u64,
+    modified: Option<SystemTime>,
 }
 
 /// A value on disk; without a path, nothing is stored.
@@ -55,6 +63,33 @@ impl<T: Stored> LockedFile<T> {
         }
     }
 
+    /// The stored value, if there is one and it has changed since it was `seen`. Two changes within a tick of the clock
+    /// can be told apart only by the size of the file, so this is for values that grow with every change.
+    pub(crate) fn read_if_changed(
+        &self,
+        seen: &mut Option<FileState>,
+    ) -> Result<Option<T>, SessionError> {
+        let Some(path) = &self.path else {
+            return Ok(None);
+        };
+        // A network file system looks for changes when a file is opened, not whenever its metadata are asked for.
+        let Some(file) = open(path)? else {
+            return Ok(None);
+        };
+        let metadata = file.metadata();
+        let metadata = metadata.map_err(|error| SessionError::io(path, error))?;
+        let state = FileState {
+            bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+        };
+        if *seen == Some(state) {
+            return Ok(None);
+        }
+        let value = parse(path, file)?;
+        *seen = Some(state);
+        Ok(Some(value))
+    }
+
     /// Changes the value, durably. An error of `change` leaves it unchanged.
     pub(crate) fn update(
         &self,
@@ -73,13 +108,13 @@ impl<T: Stored> LockedFile<T> {
     }
 }
 
-/// Keeps others from changing a file until it is dropped. Locked briefly, so that two sessions with one peer do not overwrite each
-/// other's counts.
+/// Keeps others from changing a file until the guard is dropped, so that two sessions with one peer do not overwrite
+/// each other's counts. Hold it only briefly.
 pub(crate) fn guard(path: &Path) -> Result<File, SessionError> {
     if let Some(directory) = path.parent() {
         create_private_dir(directory)?;
     }
-    let guard_path = path.with_extension(GUARD);
+    let guard_path = path.with_extension(GUARD_EXTENSION);
     let guard = state_dir::open_private(
         state_dir::private_file().create(true).truncate(false),
         &guard_path,
@@ -90,19 +125,26 @@ pub(crate) fn guard(path: &Path) -> Result<File, SessionError> {
     Ok(guard)
 }
 
-/// A corrupted file is an error: an empty one instead would forget what a peer has learned.
 fn read<T: Stored>(path: &Path) -> Result<T, SessionError> {
-    let file = state_dir::open_private(OpenOptions::new().read(true), path);
-    let mut text = Vec::new();
-    match file {
-        Ok(mut file) => file
-            .read_to_end(&mut text)
-            .map_err(|error| SessionError::io(path, error))?,
+    open(path)?.map_or_else(|| Ok(T::default()), |file| parse(path, file))
+}
+
+/// Opens a file, if there is one.
+fn open(path: &Path) -> Result<Option<File>, SessionError> {
+    match state_dir::open_private(OpenOptions::new().read(true), path) {
+        Ok(file) => Ok(Some(file)),
         Err(SessionError::File {
             problem: FileProblem::Io(error),
             ..
-        }) if error.kind() == io::ErrorKind::NotFound => return Ok(T::default()),
-        Err(error) => return Err(error),
-    };
+        }) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A corrupted file is an error: treating it as empty would forget what a peer has learned.
+fn parse<T: Stored>(path: &Path, mut file: File) -> Result<T, SessionError> {
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)
+        .map_err(|error| SessionError::io(path, error))?;
     T::parse(&text).ok_or_else(|| SessionError::file(path, FileProblem::CorruptedLedger))
 }

@@ -25,8 +25,9 @@ const TIMEOUTS: Timeouts = Timeouts {
     connect: Duration::from_secs(10),
 };
 
-/// Compares two cohorts with both roles in this process, the host's cohort first, and returns the host's outcome. If one side
-/// fails, its own error is returned, not that the other one lost its partner. The token of the host's observer cancels both.
+/// Compares two cohorts with both roles in this process, the host's cohort first, and returns the host's outcome. If
+/// one side fails, its own error is returned, not the other side's lost connection. The token of the host's observer
+/// cancels both.
 pub fn compare_on_loopback(
     spec: &Spec,
     key: Option<HostKey>,
@@ -36,7 +37,7 @@ pub fn compare_on_loopback(
     compare_tile_on_loopback(spec, key, cohorts, None, observers)
 }
 
-/// The same for one tile of the plan, or for all of it.
+/// Like [`compare_on_loopback`], for one tile of the plan or, without a tile, for all of it.
 pub fn compare_tile_on_loopback(
     spec: &Spec,
     key: Option<HostKey>,
@@ -49,7 +50,7 @@ pub fn compare_tile_on_loopback(
     let peers = [join_identity.fingerprint(), host_identity.fingerprint()];
     let cancel = observers[0].cancel_token();
     let listener = Listener::bind(ADDRESS).map_err(unavailable)?;
-    // Once, and before any work: the host already listens.
+    // One attempt is enough, because the host already listens. It comes before any work.
     let socket =
         TcpStream::connect_timeout(&listener.address(), TIMEOUTS.connect).map_err(unavailable)?;
     let proposal = |cohort: &Cohort, key: Option<HostKey>| Proposal {

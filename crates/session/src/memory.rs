@@ -11,8 +11,9 @@
 //! | the engine | [`Spec::memory`] |
 //! | a scanpath of this side, in a tile at the coordinator: its name, limits and counts | 1024 |
 //!
-//! The numbers are generous; tests of the command compare them with what a host really uses. A plan that needs more than this
-//! side's user allows is declined: twice, because rosters are exchanged before the pairs are known.
+//! The numbers are generous; the command-line tests compare them with what a host really uses. A plan that needs more
+//! than this side's user allows is declined. This is checked twice, because rosters are exchanged before the pairs are
+//! known.
 
 use crate::agreement::Terms;
 use crate::error::Limit;
@@ -73,9 +74,12 @@ mod tests {
 
     #[test]
     fn sessions_share_the_memory_beyond_the_fixed_overhead() {
-        let most = 256 << 20;
-        assert_eq!(memory_per_session(most, 1), most);
-        assert_eq!(memory_per_session(most, 4), (40 << 20) + (216 << 20) / 4);
+        let available = 256 << 20;
+        assert_eq!(memory_per_session(available, 1), available);
+        assert_eq!(
+            memory_per_session(available, 4),
+            (40 << 20) + (216 << 20) / 4
+        );
         assert_eq!(memory_per_session(1000, 4), 1000);
     }
 

@@ -45,7 +45,7 @@ impl Agreement {
     }
 }
 
-/// The outcome of a plan or tile with so many pairs as a side sees it, before anything is computed.
+/// The outcome of a plan or tile with this many pairs as a side sees it, before anything is computed.
 pub(crate) fn without_results(
     role: Role,
     spec: &Spec,
@@ -88,7 +88,7 @@ pub(crate) fn results(
 
 fn revealed(spec: &Spec) -> Vec<Revealed> {
     let mut revealed = spec.engine.revealed(spec);
-    // The other engines list them.
+    // The other engines list the lengths themselves.
     let lengths = match spec.engine {
         Engine::Plain => ", their lengths",
         _ => "",
@@ -96,10 +96,10 @@ fn revealed(spec: &Spec) -> Vec<Revealed> {
     let by_session = Revealed {
         to: "both".into(),
         what: format!(
-            "how many scanpaths there are{lengths}, their ids and stimuli (or pseudonyms and hashes), the metric and the encoding"
+            "how many scanpaths there are{lengths}, their ids and stimuli (from a side that hides them, pseudonyms and hashes instead), the metric and the encoding"
         ),
     };
-    // In the order of the session, so that "nothing else" stays last.
+    // First, as in the session, so that "nothing else" stays last.
     revealed.insert(0, by_session);
     revealed
 }

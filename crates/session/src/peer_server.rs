@@ -1,4 +1,4 @@
-//! Serves several peers: which have connected, which are served, which connect a second time.
+//! Serves several peers, and tracks which have connected, which are being served, and which connect a second time.
 //!
 //! Each peer is served on its own thread by the handler. At most `sessions` of them work at a time: the handler acquires a
 //! slot ([`Session::acquire_slot`](crate::Session::acquire_slot)) once the session is open; the other peers wait, and are told
@@ -6,9 +6,10 @@
 //! is bounded by the number of peers ([`MAX_PEERS`](crate::limits::MAX_PEERS)).
 //!
 //! # Reconnecting
-//! A peer whose session failed may connect again for as long as the host runs, and continues with the missing pairs. So may a
-//! peer that has finished: it gets its results again, and nothing is computed that both sides have. Once the computation has
-//! started, it cannot start a different one ([`PinnedAgreement`]); the handler passes the pin to the session.
+//! A peer whose session failed may connect again for as long as the host runs, and continues with the missing pairs. So
+//! may a peer that has finished: it gets its results again, and nothing that both sides have is computed again. Once
+//! the computation has started, it cannot start a different one ([`PinnedAgreement`]); the handler passes the pin to
+//! the session.
 //!
 //! # Duplicate connections
 //! A second connection of a peer has the same key, but that does not mean that the first one is dead: the peer may have crashed
@@ -16,10 +17,11 @@
 //! while. If anything arrives on it (a side that computes sends four keep-alives per idle timeout), it is alive and the second
 //! one is declined. If it ends, or has been idle for a third of this side's idle timeout, the second one replaces it.
 //!
-//! # The end
-//! The server ends when every peer is settled: it has finished, or failed in a way that another attempt cannot fix, such as a ban.
-//! It also ends when no other peer had a session for the time that the host wants to wait. A settled peer may connect again while
-//! the server runs, but does not keep it running.
+//! # Shutdown
+//! The server ends when every peer is settled: it has finished, or failed in a way that another attempt cannot fix,
+//! such as a ban. It also ends when no unsettled peer has had a session for the host's waiting time. A settled peer may
+//! connect again while the server runs, but does not keep it running. A stopped server accepts no more connections, and
+//! ends with the last running session.
 
 use crate::acceptor::{Acceptor, Incoming};
 use crate::connection::ConnectionMonitor;
@@ -34,7 +36,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Bytes that arrive this soon after the duplicate connected may have been sent before it, so they do not prove that the
 /// connection is alive.
-const IN_FLIGHT: Duration = Duration::from_secs(1);
+const IN_FLIGHT_TIME: Duration = Duration::from_secs(1);
 
 /// A connection of an expected peer.
 #[derive(Debug)]
@@ -78,7 +80,7 @@ pub type Handler<'a, E> =
 /// Serves several peers.
 #[derive(Clone, Copy, Debug)]
 pub struct PeerServer {
-    /// Sessions that work at the same time.
+    /// The most sessions that run at the same time.
     pub sessions: usize,
     /// How long to wait when no session runs.
     pub wait: Duration,
@@ -112,9 +114,11 @@ struct DuplicateConnection {
 
 impl PeerServer {
     /// Serves all peers that the acceptor expects. The handler serves one connection on its own thread; it acquires a slot, and
-    /// declines a connection that must be declined. Returns the state of each peer in the order of the acceptor's list.
+    /// declines a connection that must be declined. Stops once `is_stopped` returns true. Returns the state of each peer in the
+    /// order of the acceptor's list.
     pub fn serve<E: Send>(
         &self,
+        is_stopped: &dyn Fn() -> bool,
         mut acceptor: Acceptor,
         handler: &Handler<'_, E>,
         on_rejected: &mut dyn FnMut(&SessionError),
@@ -135,7 +139,8 @@ impl PeerServer {
                 peers.iter().map(|_| PeerEntry::new()).collect();
             let mut last_active = Instant::now();
             loop {
-                // A thread sends its result before it ends. Checking for ended threads first makes one without a result a panic.
+                // A thread sends its result before it ends. Ended threads are noted first, so one without a result has
+                // panicked.
                 let ended: Vec<bool> = entries.iter().map(PeerEntry::has_ended).collect();
                 for (index, result) in finished.try_iter() {
                     if let Some(entry) = entries.get_mut(index) {
@@ -144,6 +149,10 @@ impl PeerServer {
                 }
                 for (entry, ended) in entries.iter_mut().zip(ended) {
                     entry.note_panic(ended);
+                }
+                let is_stopped = is_stopped();
+                if is_stopped {
+                    entries.iter_mut().for_each(PeerEntry::drop_duplicate);
                 }
                 for (index, entry) in entries.iter_mut().enumerate() {
                     spawner.check_duplicate(index, peers[index], entry, idle_limit);
@@ -158,8 +167,9 @@ impl PeerServer {
                 } else if last_active.elapsed() > self.wait {
                     break;
                 }
-                if !entries.iter().any(awaited) {
-                    // No other peer is accepted now: a settled peer that keeps reconnecting would keep the host running.
+                if is_stopped || !entries.iter().any(awaited) {
+                    // No more connections are accepted: a peer that keeps reconnecting would keep the host
+                    // running.
                     entries.iter_mut().for_each(PeerEntry::drop_duplicate);
                     if entries.iter().all(|entry| entry.running.is_none()) {
                         break;
@@ -215,7 +225,8 @@ impl<'scope, E: Send + 'scope> Spawner<'scope, '_, E> {
         }
     }
 
-    /// Declines a duplicate connection, or lets it replace the first one, as soon as it is known which of the two is alive.
+    /// Declines a duplicate connection, or lets it replace the first one, once it is known whether the first one is
+    /// alive.
     fn check_duplicate(
         &self,
         index: usize,
@@ -232,8 +243,8 @@ impl<'scope, E: Send + 'scope> Spawner<'scope, '_, E> {
         };
         let since = duplicate.since.elapsed();
         let alive = match &running.monitor {
-            Some(monitor) => monitor.idle_for() + IN_FLIGHT < since,
-            None => since > IN_FLIGHT,
+            Some(monitor) => monitor.idle_for() + IN_FLIGHT_TIME < since,
+            None => since > IN_FLIGHT_TIME,
         };
         if alive && !running.aborted {
             let busy = entry.declining.as_ref();

@@ -1,9 +1,10 @@
 //! Restricts a peer of an unattended host to one comparison.
 //!
-//! Scores of chosen scanpaths add up. A peer that could connect again with another cohort each time, while the host waits for
-//! other peers, could base its next question on the last answer, and nobody at the host would have agreed to more than
-//! the first. So the first agreement whose computation starts is the only one for this peer for as long as the host runs. The start
-//! counts and not the end: a peer may know all answers when it closes the connection before its last message.
+//! Scores of chosen scanpaths add up. A peer that could connect again with another cohort each time, while the host
+//! waits for other peers, could base its next question on the last answer, and nobody at the host would have agreed to
+//! more than the first. So the first agreement whose computation starts is the only one for this peer for as long as
+//! the host runs. The start counts, not the end: a peer may know all answers when it closes the connection before its
+//! last message.
 
 use crate::{Limit, SessionError};
 use std::sync::{Arc, OnceLock};

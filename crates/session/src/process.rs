@@ -31,8 +31,8 @@ const OTHER_FILES: u64 = 64;
 /// The files reserved by this process.
 static RESERVED: Mutex<u64> = Mutex::new(0);
 
-/// Open files, connections included, that a server may need at the same time. A process that runs out of them at work loses
-/// connections and cannot write journals, so there must be enough before it starts.
+/// Open files, connections included, that a server may need at the same time. A process that runs out of them while it
+/// works loses connections and cannot write journals, so it reserves enough before it starts.
 #[derive(Debug)]
 pub(crate) struct OpenFiles(u64);
 

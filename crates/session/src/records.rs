@@ -1,15 +1,16 @@
-//! This side's records of an agreement while it runs: the journal and the account in the ledger, in the order that makes limits
-//! hold. Whatever reveals something is recorded and counted, durably, before it is sent.
+//! This side's records of an agreement while it runs: the journal and the account in the ledger, in an order that
+//! enforces the limits. Whatever reveals something is recorded and counted, durably, before it is sent.
 
+use crate::disclosure::WithdrawalWatch;
 use crate::error::{InternalError, Limit, SessionError};
 use crate::journal::Journal;
 use crate::ledger::Account;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use veilpath_protocol::{Answer, Observer, PairStore, Refused, Role, Spec};
+use veilpath_protocol::{Answer, CancelToken, Observer, PairStore, Refused, Role, Spec};
 
-/// How often a pair may be started without a result before this side's user is asked. Bad connections stay far below; a peer
-/// that learns something from every start it breaks off does not get more than this.
+/// How often a pair may be started without a result before this side's user is asked. Bad connections stay far below
+/// this. A peer that breaks off to learn something from every start gets no more than this.
 pub(crate) const MAX_STARTS: u32 = 1000;
 
 /// The pairs of an agreement as this side's records see them.
@@ -41,7 +42,7 @@ impl AgreedPairs<'_> {
         comparisons
     }
 
-    /// One for each scanpath of this side that an answer about groups reveals something about: it counts like a comparison.
+    /// One for each scanpath of this side that a group answer reveals something about: it counts like a comparison.
     /// `None` if the answer has no such part, or the pairs are counted anyway.
     pub(crate) fn counted_by_answer(&self) -> Option<Vec<u64>> {
         let question = self.spec.reveal.group_question()?;
@@ -55,7 +56,7 @@ impl AgreedPairs<'_> {
 
     /// The comparisons of each scanpath of this side that the journal knows of: pairs whose half was sent or, for an engine
     /// without halves, starts.
-    pub(crate) fn known(&self, journal: &Journal) -> Vec<u64> {
+    pub(crate) fn journalled(&self, journal: &Journal) -> Vec<u64> {
         if let Some(counted) = self.counted_by_answer() {
             return match journal.is_sent(self.pairs.len()) {
                 true => counted,
@@ -63,16 +64,16 @@ impl AgreedPairs<'_> {
             };
         }
         let halves = self.spec.engine.has_halves();
-        let mut known = vec![0; self.scanpaths];
+        let mut counts = vec![0; self.scanpaths];
         for pair in 0..self.pairs.len() {
             let sent = u64::from(journal.is_sent(pair));
             let count = match halves {
                 true => sent,
                 false => sent.max(journal.starts(pair).into()),
             };
-            known[self.own(pair)] += if self.is_informative(pair) { count } else { 0 };
+            counts[self.own(pair)] += if self.is_informative(pair) { count } else { 0 };
         }
-        known
+        counts
     }
 
     /// Whether this side needs nothing more from the other: it has all answers or, if it learns none, has sent everything.
@@ -108,7 +109,7 @@ pub(crate) struct Records<'a> {
     /// How often a pair may be started.
     pub(crate) max_starts: u32,
     pub(crate) stores: Mutex<RecordStores<'a>>,
-    /// Progress is measured by answers for a role that does not count cells.
+    /// Whether the engine counts cells on this side. If it does not, progress is measured by answers.
     pub(crate) engine_counts: AtomicBool,
     pub(crate) observer: &'a dyn Observer,
 }
@@ -117,26 +118,35 @@ pub(crate) struct Records<'a> {
 pub(crate) struct RecordStores<'a> {
     pub(crate) journal: &'a mut Journal,
     pub(crate) account: &'a mut Account,
+    /// Whoever withdraws now must not be in the pairs to come.
+    pub(crate) withdrawals: &'a mut WithdrawalWatch,
     /// Why the records refused something. Nothing is released after it.
     pub(crate) failure: Option<SessionError>,
 }
 
 impl RecordStores<'_> {
     /// Records and counts that the peer will learn these pairs (indices into the agreed list). Pairs that were recorded before
-    /// are free.
+    /// are free, but are not sent again after a withdrawal.
     pub(crate) fn release(
         &mut self,
         agreed: &AgreedPairs<'_>,
         pairs: &[usize],
     ) -> Result<(), SessionError> {
+        self.withdrawals.check()?;
         let new = pairs.iter().copied();
         let new: Vec<usize> = new
             .filter(|&pair| agreed.is_informative(pair) && !self.journal.is_sent(pair))
             .collect();
         if new.is_empty() {
-            return Ok(());
+            let again = pairs.iter().copied();
+            let again: Vec<usize> = again.filter(|&pair| self.journal.is_sent(pair)).collect();
+            // A worker does not know who has withdrawn, so its coordinator is asked even if there is nothing to record.
+            return match self.journal.is_coordinated() && !again.is_empty() {
+                true => self.journal.mark_sent(&again),
+                false => Ok(()),
+            };
         }
-        // An engine without halves is charged for starts, so what is sent again after one was charged before.
+        // An engine without halves is charged at every start, so what is sent again was charged before.
         let halves = agreed.spec.engine.has_halves();
         let charge = new.iter().copied();
         let charge = charge.filter(|&pair| halves || self.journal.starts(pair) == 0);
@@ -154,6 +164,7 @@ impl RecordStores<'_> {
         max_starts: u32,
         pairs: &[usize],
     ) -> Result<(), SessionError> {
+        self.withdrawals.check()?;
         if pairs.iter().any(|&pair| self.journal.is_sent(pair)) {
             return Err(InternalError::ComparedAgain.into());
         }
@@ -208,7 +219,7 @@ impl PairStore for Records<'_> {
         })
     }
 
-    fn keep_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
+    fn store_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
         self.write(pairs, |stores, pairs| {
             stores.journal.keep_halves(pairs, halves, self.run)
         })
@@ -227,6 +238,10 @@ impl PairStore for Records<'_> {
 }
 
 impl Observer for Records<'_> {
+    fn cancel_token(&self) -> CancelToken {
+        self.observer.cancel_token()
+    }
+
     fn work(&self, work: &mut dyn FnMut()) {
         self.observer.work(work);
     }

@@ -7,13 +7,13 @@
 //! |---|---|
 //! | every side that learns the answer knows it | nothing |
 //! | both have their halves, of the same run | the halves that are still needed are sent, for the first time or again |
-//! | one side needs the answer, the other knows it, and both may | it is sent again |
+//! | one side needs the answer, the other knows it, and both may know it | it is sent again |
 //! | no half was sent | the pair is compared |
 //! | anything else: a half was sent and the other half is lost | the pair is lost |
 //!
-//! A side believes the peer's statement only where it costs nothing: a pair whose half this side has sent is never compared
-//! again under this agreement, whatever the peer says, and every half and every answer is counted before it is sent. A lost
-//! pair needs a new agreement, which counts again and which this side's user has to ask for.
+//! A side believes the peer's statement only where that costs nothing. A pair whose half this side has sent is never
+//! compared again under this agreement, whatever the peer says, and every half and every answer is counted before it is
+//! sent. A lost pair needs a new agreement, which counts again and which this side's user has to ask for.
 
 use crate::control::{self, Tag};
 use crate::error::{Misbehaviour, SessionError};
@@ -24,7 +24,7 @@ use crate::roster::Roster;
 use veilpath_channel::Channel;
 use veilpath_protocol::{Role, Spec, Work, new_partners, receive_halves, send_halves};
 
-/// Pairs whose halves, answers or tags are sent together: bounds memory.
+/// The most pairs whose halves, answers or tags are sent together. This bounds memory.
 pub(crate) const BATCH: usize = 4096;
 
 /// The pairs of each kind, as ascending indices into the agreed list.
@@ -38,9 +38,9 @@ pub(crate) struct Resume {
     pub(crate) answers: PairsBySender,
     /// Pairs that the peer knows but that this side has not recorded as sent, because it has lost its records.
     pub(crate) unrecorded: Vec<usize>,
-    /// Pairs, or numbers of an answer about groups, that can neither be sent nor computed.
+    /// Pairs, or numbers of a group answer, that can neither be sent nor computed.
     pub(crate) lost: usize,
-    /// What is left to do for an answer about groups.
+    /// What is left to do for a group answer.
     pub(crate) answer: AnswerStep,
 }
 
@@ -59,6 +59,7 @@ impl Statement {
     pub(crate) const ANSWERED: u8 = 1;
     pub(crate) const HALF: u8 = 2;
     pub(crate) const SENT: u8 = 4;
+    const ALL: u8 = Self::ANSWERED | Self::HALF | Self::SENT;
 
     pub(crate) fn of(journal: &Journal, pair: usize) -> Self {
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
@@ -97,8 +98,9 @@ impl Resume {
             .map(|pair| Statement::of(journal, pair))
             .collect();
         let theirs = exchange_statements(channel, role, &ours)?;
-        let needs =
-            |said: Statement, role: Role| to.includes(role) && !said.has(Statement::ANSWERED);
+        let needs = |statement: Statement, role: Role| {
+            to.includes(role) && !statement.has(Statement::ANSWERED)
+        };
         let peer = role.other();
         let open = |&pair: &usize| needs(ours[pair], role) || needs(theirs[pair], peer);
         let both_have_halves =
@@ -193,10 +195,10 @@ impl RequiredScanpaths {
             all
         };
         let (host, join) = (sorted(|pair| pair.0), sorted(|pair| pair.1));
-        let place = |all: &[usize], index: usize| all.partition_point(|&other| other < index);
+        let position = |all: &[usize], index: usize| all.partition_point(|&other| other < index);
         let pairs = compare.iter().map(|&pair| {
             let (i, j) = pairs[pair];
-            (place(&host, i), place(&join, j))
+            (position(&host, i), position(&join, j))
         });
         Self {
             pairs: pairs.collect(),
@@ -230,8 +232,14 @@ pub(crate) fn exchange_statements(
     if theirs.len() != packed.len() {
         return Err(Misbehaviour::StatementsLength.into());
     }
-    let statement = |pair: usize| Statement(theirs[pair / 2] >> (pair % 2 * 4) & 7);
-    Ok((0..ours.len()).map(statement).collect())
+    let halves = theirs.iter().flat_map(|byte| [byte & 15, byte >> 4]);
+    let mut statements: Vec<Statement> = halves.map(Statement).collect();
+    let unused = statements.split_off(ours.len());
+    let is_valid = statements.iter().all(|it| it.0 <= Statement::ALL);
+    match is_valid && unused.iter().all(|it| *it == Statement::default()) {
+        true => Ok(statements),
+        false => Err(Misbehaviour::InvalidStatements.into()),
+    }
 }
 
 /// The pairs whose halves belong to the same run on both sides.

@@ -75,7 +75,7 @@ impl Roster {
     ) -> Result<Self, SessionError> {
         let padding = pad_to.map(u64::from);
         let length = |entry: &Entry| entry.scanpath.len() as u64;
-        let too_long = |entry: &Entry| padding.is_some_and(|most| length(entry) > most);
+        let too_long = |entry: &Entry| padding.is_some_and(|max| length(entry) > max);
         if let (Some(index), Some(pad_to)) = (cohort.entries.iter().position(too_long), pad_to) {
             return Err(UsageError::LongerThanPadding {
                 number: index + 1,
@@ -119,7 +119,7 @@ impl Roster {
         let mut size = 0;
         for row in &self.0 {
             part.push(row);
-            // A byte takes at most six when escaped.
+            // A byte takes at most six bytes when escaped.
             let bytes = |text: &Option<String>| text.as_ref().map_or(0, |text| 6 * text.len());
             size += 6 * row.id.len() + bytes(&row.stimulus) + bytes(&row.hash) + 100;
             if size >= MESSAGE_BYTES {
@@ -201,10 +201,10 @@ impl Roster {
         self.0.iter().map(|row| row.letters)
     }
 
-    /// The ids for a result file. `known` maps the hashes of stimuli that this side knows to their names.
-    pub(crate) fn labels(&self, known: &HashMap<String, String>) -> Vec<Label> {
+    /// The ids for a result file. `names` maps the hashes of stimuli that this side knows to their names.
+    pub(crate) fn labels(&self, names: &HashMap<String, String>) -> Vec<Label> {
         let name = |row: &Row| match &row.hash {
-            Some(hash) => Some(known.get(hash).unwrap_or(hash).clone()),
+            Some(hash) => Some(names.get(hash).unwrap_or(hash).clone()),
             None => row.stimulus.clone(),
         };
         self.0
@@ -240,7 +240,7 @@ impl Roster {
         self.0.iter().any(has)
     }
 
-    /// A cohort with hashes for stimuli and empty scanpaths, for the rule that pairs them.
+    /// A cohort with hashes for stimuli and empty scanpaths, as input for the pairing rule.
     fn outline(&self, parties: &Parties) -> Cohort {
         let entries = self.0.iter().map(|row| Entry {
             participant: String::new(),

@@ -25,7 +25,7 @@ pub struct CompletedSession {
     pub outcome: Outcome,
     /// The id of the agreement.
     pub agreement: String,
-    /// Pairs that were compared, also where this side learns no answers.
+    /// Pairs that were compared, even if this side learns no answers.
     pub pairs: usize,
     /// Pairs that were started more than once, in this session and earlier ones.
     pub restarted_pairs: u64,
@@ -66,7 +66,7 @@ impl AgreedSession {
         if let Err(error) = computed {
             let error = self.session.explain(error);
             if error.is_ban() {
-                self.keep_ban(&error)?;
+                self.record_ban(&error)?;
             }
             return Err(error);
         }
@@ -88,9 +88,9 @@ impl AgreedSession {
         })
     }
 
-    /// Bans the other side if this error calls for it. A stolen worker key could get an institution banned, so an error of a worker
-    /// only stops the tile, and this side's user decides.
-    fn keep_ban(&mut self, error: &SessionError) -> Result<(), SessionError> {
+    /// Bans the other side if this error calls for it. A stolen worker key could get an institution banned, so an error
+    /// in a worker's session only stops the tile, and this side's user decides.
+    fn record_ban(&mut self, error: &SessionError) -> Result<(), SessionError> {
         let Agreement { journal, id, .. } = &self.agreement;
         if let Some(reason) = error.ban() {
             // If the coordinator stays unreachable, the worker's own user is told.
@@ -99,7 +99,8 @@ impl AgreedSession {
         let tile = self.agreement.proposal.tile;
         // Workers sign nothing.
         let of_worker = tile.filter(|_| !self.agreement.signs);
-        // Also if pairs were started too often: a ban can be lifted only for a peer with a ledger.
+        // This creates a missing ledger, even if pairs were only started too often: a ban can be lifted only for a peer
+        // with a ledger.
         self.agreement.ledger.update(|ledger| {
             match (error.ban(), of_worker) {
                 (Some(reason), Some(tile)) => ledger.set_report(id, tile, reason),
@@ -109,7 +110,7 @@ impl AgreedSession {
         })
     }
 
-    /// Sets `start` when the other side has started, too: its user may have taken a while.
+    /// Sets `start` once the other side has started as well: its user may have taken a while.
     fn compute(
         &mut self,
         observer: &dyn Observer,
@@ -142,7 +143,7 @@ impl AgreedSession {
         }
         observer.started();
         match self.agreement.proposal.tiles {
-            Some(tiles) => self.keep_plan(tiles)?,
+            Some(tiles) => self.store_plan(tiles)?,
             None => {
                 self.open_committed()?;
                 self.describe()?;
@@ -200,13 +201,16 @@ impl AgreedSession {
         Ok(())
     }
 
-    /// Fixes the peer's groups, and opens the coins of a test and published labels, when the computation starts.
+    /// Stores the digest of the peer's groups, and opens the coins of a test and published labels, when the computation
+    /// starts.
     fn open_committed(&mut self) -> Result<(), SessionError> {
         let (session, agreement) = (&mut self.session, &mut self.agreement);
         match &mut agreement.group {
             None => Ok(()),
             Some(group) => {
-                agreement.journal.keep_groups(group.peer_digest())?;
+                // Published labels say who is in which group.
+                agreement.withdrawals.check()?;
+                agreement.journal.store_group_digest(group.peer_digest())?;
                 group.open_committed(session.role, &mut session.channel)
             }
         }
@@ -253,6 +257,7 @@ impl AgreedSession {
         let mut stores = RecordStores {
             journal: &mut agreement.journal,
             account: &mut agreement.account,
+            withdrawals: &mut agreement.withdrawals,
             failure: None,
         };
         stores.account.catch_up()?;
@@ -301,6 +306,7 @@ impl AgreedSession {
             stores: Mutex::new(RecordStores {
                 journal: &mut agreement.journal,
                 account: &mut agreement.account,
+                withdrawals: &mut agreement.withdrawals,
                 failure: None,
             }),
             engine_counts: AtomicBool::new(false),

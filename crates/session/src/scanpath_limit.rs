@@ -21,7 +21,7 @@ pub enum ScanpathLimit {
     Unlimited,
 }
 
-/// The limit of a session and what it is used for, for this side's user.
+/// The limit of a session and how much of it is used, for this side's user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LimitSummary {
@@ -97,8 +97,11 @@ impl ScanpathLimit {
         declared_letters: Option<u32>,
     ) -> Result<Option<(u64, u64)>, MetricError> {
         let limits = self.of(spec, role, cohort, declared_letters)?;
-        let most = limits.policy.unwrap_or(u64::MAX);
-        let default = limits.default.into_iter().map(|limit| limit.min(most));
+        let policy_limit = limits.policy.unwrap_or(u64::MAX);
+        let default = limits
+            .default
+            .into_iter()
+            .map(|limit| limit.min(policy_limit));
         Ok(range(&limits.chosen.unwrap_or(default.collect())))
     }
 
@@ -129,7 +132,7 @@ impl ScanpathLimit {
                 })
                 .collect(),
             policy: match self {
-                ScanpathLimit::DefaultUpTo(most) => Some(most),
+                ScanpathLimit::DefaultUpTo(limit) => Some(limit),
                 _ => None,
             },
             assumed_letters: default.and_then(|limit| limit.assumed_letters()),

@@ -22,7 +22,7 @@ impl Write for Length {
     }
 }
 
-/// A value as JSON, in memory that is allocated once: a text that grows leaves copies.
+/// A value as JSON, in memory that is allocated once, because a growing text leaves copies.
 pub(crate) fn write<T: Serialize>(value: &T) -> Result<Zeroizing<Vec<u8>>, SessionError> {
     let failed = |error: serde_json::Error| InternalError::Serialise(error.to_string());
     let mut length = Length::default();
@@ -35,7 +35,7 @@ pub(crate) fn write<T: Serialize>(value: &T) -> Result<Zeroizing<Vec<u8>>, Sessi
 /// At most this many bytes of a file, in memory that is allocated once unless the file grows meanwhile.
 pub(crate) fn read(file: File, most: u64) -> io::Result<Zeroizing<Vec<u8>>> {
     let length = file.metadata()?.len().min(most);
-    // One more, to detect the end without growing.
+    // One byte more, so that the end is detected without growing.
     let capacity = usize::try_from(length)
         .unwrap_or(usize::MAX)
         .saturating_add(1);

@@ -5,7 +5,7 @@ use crate::channel::SecureChannel;
 use crate::checksummed::ChecksummedChannel;
 use crate::connection::SharedConnection;
 use crate::control::{self, Tag};
-use crate::disclosure::{Charge, DisclosureLedger, DisclosureLimits};
+use crate::disclosure::{Charge, DisclosureLedger, DisclosureLimits, WithdrawalWatch};
 use crate::engine_decision::{EngineDecision, EngineReason};
 use crate::error::{DeclineReason, NetworkError};
 use crate::groups::GroupAgreement;
@@ -59,8 +59,8 @@ pub struct Session {
 pub struct Proposal {
     /// What to compute, as this side sees it.
     pub spec: Spec,
-    /// Whether the sides choose between the proven engines, by the connection; the plan then names one of them, and it does
-    /// not matter which.
+    /// Whether the sides choose between the proven engines, depending on the connection. The plan then names either of
+    /// them.
     pub auto_engine: bool,
     /// This side's scanpaths.
     pub cohort: Cohort,
@@ -74,7 +74,7 @@ pub struct Proposal {
     pub limit_per_scanpath: ScanpathLimit,
     /// How many letters this side's file or options say there are. The default limit depends on it.
     pub declared_letters: Option<u32>,
-    /// The limits on answers about groups.
+    /// The limits on group answers.
     pub disclosure: DisclosureLimits,
     /// The most memory that this side may use, in bytes.
     pub memory: Option<u64>,
@@ -119,8 +119,10 @@ pub(crate) struct Agreement {
     pub(crate) resume: Resume,
     /// What the agreement says about groups, if its answer is about them.
     pub(crate) group: Option<GroupAgreement>,
-    /// What the ledger of answers about groups will remember, if the other side learns single pairs.
+    /// What the ledger of group answers will remember, if the other side learns single pairs.
     pub(crate) learned_pairs: Option<(DisclosureLedger, Charge)>,
+    /// The participants of this side whom the session tells the other side something about.
+    pub(crate) withdrawals: WithdrawalWatch,
     /// The tag of the computation that starts now.
     pub(crate) run: u64,
     /// Whether the number of this agreement is a new one.
@@ -234,7 +236,7 @@ impl Session {
         };
         let deadline = Instant::now() + CAUSE_GRACE_PERIOD;
         loop {
-            // No cause follows once nothing more is read.
+            // Once nothing more is read, no cause can follow.
             let is_closed = self.connection.is_closed();
             if let Some(cause) = self.connection.cause() {
                 return cause;

@@ -1,4 +1,4 @@
-//! Slots for sessions, where a host has more peers than it works with at a time.
+//! Slots for sessions, for a host with more peers than it serves at a time.
 //!
 //! A session acquires a slot before anything is agreed on. Slots are given first come, first served; a peer that reconnects goes
 //! to the end of the queue. A waiting peer is told how many are ahead of it, as often as its idle timeout requires, so that it
@@ -153,7 +153,7 @@ mod tests {
         let waiters = [(); 4].map(|()| slots.waiter());
         let [first, second, third, fourth] = waiters;
         let now = Duration::ZERO;
-        // Not before the first one.
+        // The first one comes first.
         assert_eq!(second.wait(now).unwrap_err(), 1);
         let one = first.wait(now).unwrap();
         drop(first);

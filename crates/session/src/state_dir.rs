@@ -50,9 +50,9 @@ impl StateDir {
         self.check()?;
         for (folder, guard) in [
             (self.journals(), crate::journal::EXTENSION),
-            (self.ledgers(), crate::locked_file::GUARD),
-            (self.disclosures(), crate::locked_file::GUARD),
-            (self.agreements(), crate::locked_file::GUARD),
+            (self.ledgers(), crate::locked_file::GUARD_EXTENSION),
+            (self.disclosures(), crate::locked_file::GUARD_EXTENSION),
+            (self.agreements(), crate::locked_file::GUARD_EXTENSION),
         ] {
             for abandoned in entries(&folder, NEW_EXTENSION)? {
                 remove_unlocked(&abandoned.with_extension(guard), &abandoned);
@@ -100,7 +100,7 @@ impl StateDir {
     pub fn ban_peer(&self, peer: Fingerprint) -> Result<(), SessionError> {
         self.check()?;
         LedgerFile::of(Some(&self.ledgers()), peer).update(|ledger| {
-            ledger.banned.get_or_insert(BanReason::Decided);
+            ledger.banned.get_or_insert(BanReason::ByUser);
             Ok(())
         })
     }
@@ -255,7 +255,7 @@ pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     id_of_file.is_some() && id_of_file == id(std::fs::metadata(path))
 }
 
-/// This system has no file numbers to compare.
+/// This system has no inode numbers to compare.
 #[cfg(not(unix))]
 pub(crate) fn is_at(_: &File, _: &Path) -> bool {
     true

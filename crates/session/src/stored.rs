@@ -1,8 +1,8 @@
 //! The results of earlier sessions, from the state directory alone.
 //!
-//! A journal has answers by the number of a pair, and no ids. When the computation of an agreement starts, a side that learns
-//! answers stores beside the journal what else a result file needs: plan, ids, and which pair has which number. So results can
-//! be written without the peer, also those of a session that never ended.
+//! A journal has answers by the number of a pair, and no ids. When the computation of an agreement starts, a side that
+//! learns answers stores beside the journal what else a result file needs: plan, ids, and which pair has which number.
+//! So results can be written without the peer, even those of a session that never finished.
 
 use crate::error::{FileProblem, InternalError, SessionError};
 use crate::identity::{from_hex, hex};
@@ -21,7 +21,7 @@ pub(crate) const EXTENSION: &str = "comparison";
 
 const VERSION: u32 = 3;
 
-/// The most numbers of an answer about groups.
+/// The most numbers of a group answer.
 const MAX_NUMBERS: usize = MAX_SCANPATHS;
 
 /// A comparison whose answers, or some of them, are in the state directory.
@@ -47,7 +47,7 @@ pub struct StoredComparison {
     pub answered: Option<u64>,
 }
 
-/// What a result file needs beside the answers.
+/// What a result file needs besides the answers.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Description {
@@ -56,14 +56,15 @@ pub(crate) struct Description {
     journal: String,
     peer: String,
     host: bool,
-    /// Pairs in the order of their numbers: a scanpath of the host, and with it as many of the joining side from the first one.
+    /// Runs of pairs in the order of their numbers: a scanpath of the host, its first partner on the joining side, and
+    /// how many consecutive partners it has.
     pairs: Vec<(u32, u32, u32)>,
     /// The result file without results.
     outcome: Outcome,
-    /// What the numbers after the pairs mean, for an answer about groups.
+    /// What the numbers after the pairs mean, for a group answer.
     schema: Option<AnswerSchema>,
-    /// Whether pairs and ids are left out, because the plan of the agreement, in the same state directory, has them: all tiles of a
-    /// plan have the same ids.
+    /// Whether pairs and ids are left out. The plan of the agreement, in the same state directory, has them, and all
+    /// tiles of a plan share the ids.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     in_plan: bool,
 }
@@ -192,7 +193,7 @@ impl Description {
         self.schema.as_ref().map_or(0, AnswerSchema::count)
     }
 
-    /// The answer about groups, if all of its numbers are known.
+    /// The group answer, if all of its numbers are known.
     fn group_answer(&self, journal: &Journal) -> Option<GroupAnswer> {
         let schema = self.schema.as_ref()?;
         let first = usize::try_from(self.outcome.pairs).ok()?;
@@ -309,8 +310,8 @@ fn journal(path: &Path, description: &Description) -> Result<Journal, SessionErr
     let id = from_hex(&description.journal).ok_or_else(corrupted)?;
     let pairs = usize::try_from(description.outcome.pairs).map_err(|_| corrupted())?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let places = pairs + description.numbers();
-    Journal::read_only(folder, id, places, description.outcome.spec.reveal)
+    let entries = pairs + description.numbers();
+    Journal::read_only(folder, id, entries, description.outcome.spec.reveal)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Limits the handshakes with unauthenticated connections.
 //!
-//! A handshake is the only work that is done for an unauthenticated connection, and its rate is limited before it starts: for
-//! each address, and for all together. Excess connections are dropped, which costs no more than accepting them did.
+//! A handshake is the only work that is done for an unauthenticated connection, and its rate is limited before it
+//! starts: for each address, and for all together. Excess connections are dropped, which costs no more than accepting
+//! them.
 //!
 //! Nobody is banned. The peer may share its address with a thousand unauthenticated connections; its next attempt has the same
 //! chance as any of theirs, and the joining side keeps trying. An address from which a peer has authenticated gets a small
@@ -20,7 +21,7 @@ const ADDRESS_RATE: Rate = Rate::new(25, 50);
 /// The reserve of an address from which a peer has authenticated.
 const KNOWN_ADDRESS_RATE: Rate = Rate::new(2, 4);
 
-/// Addresses with their own bucket. Where there are more at once, the others share one.
+/// Addresses with their own bucket. If there are more at once, the others share one.
 const MAX_ADDRESSES: usize = 1024;
 
 /// Addresses of peers with a reserve.
@@ -94,7 +95,7 @@ pub(crate) struct Throttle {
     all: Bucket,
     shared: Bucket,
     addresses: HashMap<Origin, Bucket>,
-    known: HashMap<Origin, Bucket>,
+    known_addresses: HashMap<Origin, Bucket>,
 }
 
 impl Throttle {
@@ -103,7 +104,7 @@ impl Throttle {
             all: Bucket::new(now),
             shared: Bucket::new(now),
             addresses: HashMap::new(),
-            known: HashMap::new(),
+            known_addresses: HashMap::new(),
         }
     }
 
@@ -122,14 +123,14 @@ impl Throttle {
             own.consume(ADDRESS_RATE, now);
             return true;
         }
-        let known = self.known.get_mut(&from);
-        known.is_some_and(|bucket| bucket.take(KNOWN_ADDRESS_RATE, now))
+        let bucket = self.known_addresses.get_mut(&from);
+        bucket.is_some_and(|bucket| bucket.take(KNOWN_ADDRESS_RATE, now))
     }
 
     /// A peer has authenticated from this address.
     pub(crate) fn remember(&mut self, from: Origin, now: Instant) {
-        if self.known.len() < MAX_KNOWN_ADDRESSES {
-            self.known.entry(from).or_insert(Bucket::new(now));
+        if self.known_addresses.len() < MAX_KNOWN_ADDRESSES {
+            self.known_addresses.entry(from).or_insert(Bucket::new(now));
         }
     }
 }
@@ -188,8 +189,8 @@ mod tests {
         let end = start + ten;
         while throttle.admit(v4(5), end) {}
         assert!(!throttle.admit(v4(6), end));
-        let known = (0..10).filter(|_| throttle.admit(v4(7), end)).count();
-        assert_eq!(known, 4, "its reserve and no more");
+        let admitted = (0..10).filter(|_| throttle.admit(v4(7), end)).count();
+        assert_eq!(admitted, 4, "its reserve and no more");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! TLS 1.3 between two known keys, and nothing else: no older version, no certificate authority, no resumption.
+//! TLS 1.3 between two known keys, and nothing else: no older versions, no certificate authorities, no resumption.
 //!
 //! The keys are raw public keys (RFC 7250): a certificate would add nothing to the fingerprint, and without one there is no
 //! X.509 to parse, to sign or to let expire. Each side accepts exactly the key whose fingerprint it was given, and only after
@@ -27,7 +27,7 @@ use rustls::{
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The application protocol (ALPN). Programs that speak another one are rejected during the handshake.
-const APPLICATION: &[u8] = b"veilpath";
+const ALPN_PROTOCOL: &[u8] = b"veilpath";
 
 /// The host's end of a connection that accepts only these keys.
 pub(crate) fn server(
@@ -41,7 +41,7 @@ pub(crate) fn server(
         .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(
             identity.certified_key(),
         )));
-    config.alpn_protocols = vec![APPLICATION.to_vec()];
+    config.alpn_protocols = vec![ALPN_PROTOCOL.to_vec()];
     // A resumed connection would not authenticate the key again.
     config.send_tls13_tickets = 0;
     Ok(ServerConnection::new(Arc::new(config))
@@ -62,7 +62,7 @@ pub(crate) fn client(
         .with_client_cert_resolver(Arc::new(AlwaysResolvesClientRawPublicKeys::new(
             identity.certified_key(),
         )));
-    config.alpn_protocols = vec![APPLICATION.to_vec()];
+    config.alpn_protocols = vec![ALPN_PROTOCOL.to_vec()];
     config.resumption = Resumption::disabled();
     config.enable_sni = false;
     // The name is neither sent nor checked: the key identifies the host.
@@ -76,7 +76,7 @@ pub(crate) fn client(
 #[derive(Debug)]
 pub(crate) struct PinnedKeys {
     expected: Arc<[Fingerprint]>,
-    /// Whether every key is accepted: those of workers, whose certificates are checked right after the handshake.
+    /// Whether every key is accepted, as for workers, whose certificates are checked right after the handshake.
     any: bool,
     presented: Mutex<Option<Fingerprint>>,
     provider: Arc<CryptoProvider>,
@@ -422,7 +422,7 @@ mod tests {
             .dangerous()
             .with_custom_certificate_verifier(PinnedKeys::new(b.fingerprint()))
             .with_no_client_auth();
-        config.alpn_protocols = vec![APPLICATION.to_vec()];
+        config.alpn_protocols = vec![ALPN_PROTOCOL.to_vec()];
         let name = ServerName::try_from("veilpath").unwrap();
         let mut client: Connection = ClientConnection::new(Arc::new(config), name)
             .unwrap()

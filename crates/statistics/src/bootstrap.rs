@@ -1,14 +1,14 @@
-//! Confidence intervals from participants drawn with replacement.
+//! Bootstrap confidence intervals: participants are drawn with replacement.
 
 use crate::{CrossMatrix, PairMatrix, StatisticsError};
 
-/// How often each participant was drawn. A pair of participants has the product of both counts as its weight; a
-/// participant that was drawn twice is not paired with itself.
+/// How often each participant was drawn. The weight of a pair is the product of both counts. A participant that was
+/// drawn twice is not paired with itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DrawCounts(Vec<u32>);
 
 impl DrawCounts {
-    /// Counts draws of `size` participants.
+    /// Counts draws from `size` participants.
     pub fn new(size: usize, draws: &[usize]) -> Result<Self, StatisticsError> {
         let mut times = vec![0_u32; size];
         for &index in draws {
@@ -24,7 +24,7 @@ impl DrawCounts {
         &self.0
     }
 
-    /// The mean over pairs of drawn participants for which `take` is true; `None` where there is no such pair.
+    /// The mean over pairs of drawn participants for which `take` is true; `None` if there is no such pair.
     pub fn mean_of_pairs(
         &self,
         values: &PairMatrix,
@@ -38,7 +38,8 @@ impl DrawCounts {
         )
     }
 
-    /// The mean over pairs of drawn participants of two sides for which `take` is true; `None` where there is no such pair.
+    /// The mean over pairs of drawn participants, one from each side, for which `take` is true; `None` if there is no such
+    /// pair.
     pub fn mean_of_cross_pairs(
         rows: &DrawCounts,
         columns: &DrawCounts,
@@ -66,8 +67,8 @@ fn weighted_mean(pairs: impl Iterator<Item = (u32, u32, i64)>, unit: f64) -> Opt
     (weight > 0).then(|| sum as f64 / weight as f64 * unit)
 }
 
-/// The interval that contains this share of the numbers: the same share of the others is below and above it. Between two
-/// numbers it is interpolated linearly.
+/// The central interval that contains this fraction of the numbers, with equal tails. Its ends are interpolated
+/// linearly.
 pub fn percentile_interval(
     mut numbers: Vec<f64>,
     level: f64,
@@ -76,7 +77,7 @@ pub fn percentile_interval(
         return Err(StatisticsError::Level);
     }
     if numbers.is_empty() {
-        return Err(StatisticsError::Nothing {
+        return Err(StatisticsError::Empty {
             what: "numbers to make an interval of",
         });
     }
@@ -89,7 +90,7 @@ pub fn percentile_interval(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss
-)] // a place in the list
+)] // an index into the list
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;
     let below = (place.floor() as usize).min(sorted.len() - 1);

@@ -1,24 +1,23 @@
-//! Random permutations and draws that can be repeated.
+//! Reproducible random permutations and draws.
 
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// The seed of permutations and draws. Each of them comes from a ChaCha20 stream of its own, so that each can be made
-/// alone.
+/// The seed of permutations and draws. Each of them comes from its own ChaCha20 stream, so each can be generated alone.
 ///
 /// An integer below `bound` is the next 32-bit word of the stream modulo `bound`; words from the largest multiple of
-/// `bound` upwards are skipped, so that all integers are equally likely. A permutation is made by Fisher–Yates, from the
-/// last place down to the second.
+/// `bound` upwards are skipped, so that all integers are equally likely. A permutation is a Fisher–Yates shuffle from
+/// the last place down to the second.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coins([u8; 32]);
 
 impl Coins {
-    /// Coins of a seed that is drawn at random.
+    /// Coins from a randomly drawn seed.
     pub fn new(seed: [u8; 32]) -> Self {
         Self(seed)
     }
 
-    /// Coins from a number that a user chose. Different purposes get independent coins.
+    /// Coins from a user's seed number. Different purposes get independent coins.
     pub fn of_number(number: u64, purpose: u64) -> Self {
         let mut seed = [0; 32];
         seed[..8].copy_from_slice(&number.to_le_bytes());
@@ -42,7 +41,7 @@ impl Coins {
         sizes.map(|size| permutation(&mut stream, size))
     }
 
-    /// For each list, as many draws from it with replacement as it has entries, from stream `index`.
+    /// Draws with replacement from each list, as many times as it has entries, from stream `index`.
     pub fn draws(&self, index: u64, lists: &[Vec<usize>]) -> Vec<usize> {
         let mut stream = self.stream(index);
         let lists = lists.iter().filter(|list| !list.is_empty());

@@ -5,8 +5,8 @@ use crate::StatisticsError;
 /// (Mean over pairs with the same label) − (mean over pairs with different labels), for fixed numbers of such pairs.
 ///
 /// The integer statistic is `different·Σ_same − same·Σ_different`, with both coefficients divided by their greatest common divisor.
-/// Since the sum over all pairs does not change when labels are permuted, permuted statistics are in the same order as
-/// permuted values of `Σ_same`, and equal where those are: it is enough to compare these.
+/// Since the sum over all pairs does not change when labels are permuted, comparing permuted statistics is the same as comparing
+/// permuted values of `Σ_same`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contrast {
     same: u64,
@@ -22,10 +22,10 @@ pub struct TestResult {
     pub same: i64,
     /// The sum over all pairs.
     pub all: i64,
-    /// The sum over pairs with the same label, for each permutation. Only a computation in the clear may keep them:
-    /// they are linear equations in the values.
+    /// The sum over pairs with the same label, for each permutation. Only a computation in the clear may keep these
+    /// sums: they are linear equations in the values.
     pub permuted: Vec<i64>,
-    /// Sums that are this close count as equal, because values are rounded.
+    /// Sums that differ by at most this count as equal, because values are rounded.
     pub tolerance: u64,
 }
 
@@ -49,7 +49,7 @@ impl Contrast {
         self.different
     }
 
-    /// The factors of the sum over pairs with the same label and of the sum over pairs with different labels; the
+    /// The coefficients of the sum over pairs with the same label and of the sum over pairs with different labels; the
     /// second product is subtracted.
     pub fn coefficients(&self) -> [u64; 2] {
         let divisor = greatest_common_divisor(self.same, self.different);
@@ -63,7 +63,7 @@ impl Contrast {
         of_same * same - of_different * (all - same)
     }
 
-    /// The difference of means that an integer statistic stands for.
+    /// The difference of means that an integer statistic represents.
     #[allow(clippy::cast_precision_loss)] // the result is a floating-point number
     pub fn difference(&self, statistic: i128, unit: f64) -> f64 {
         let [of_same, _] = self.coefficients();
@@ -99,8 +99,8 @@ impl TestResult {
     }
 }
 
-/// The p value of a permutation test in which `count` of `permutations` are at least as extreme as what was observed. The
-/// observed labels count as one more permutation, so that it is never 0.
+/// The p value of a permutation test in which `count` of `permutations` are at least as extreme as the observation. The
+/// observed labels count as one more permutation, so it is never 0.
 #[allow(clippy::cast_precision_loss)] // the result is a floating-point number
 pub fn p_value(count: u64, permutations: u64) -> f64 {
     (count as f64 + 1.0) / (permutations as f64 + 1.0)

@@ -1,4 +1,4 @@
-//! What cannot be computed.
+//! Errors of statistics.
 
 /// Why a statistic cannot be computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum StatisticsError {
     /// A value is too large, or not a number.
     #[error("a value is not a number, or too large")]
     Value,
-    /// Two participants have no scanpaths that were compared.
+    /// No scanpaths of two participants were compared.
     #[error(
         "no scanpaths of participant {row} of the first side and participant {column} of the second were compared"
     )]
@@ -51,7 +51,7 @@ pub enum StatisticsError {
         /// The index.
         index: usize,
     },
-    /// All pairs of participants have different groups.
+    /// No pair of participants has the same group.
     #[error("no two of the participants that are compared have the same group")]
     NoSameGroup,
     /// All pairs of participants have the same group.
@@ -67,16 +67,16 @@ pub enum StatisticsError {
         /// How many are to vote.
         k: usize,
     },
-    /// Edges of a histogram that are not in ascending order, or too few.
+    /// Histogram edges are not in ascending order, or there are too few.
     #[error("a histogram needs at least two edges in ascending order")]
     Edges,
-    /// There is nothing to compute a number from.
+    /// There are no values to compute a statistic from.
     #[error("there are no {what}")]
-    Nothing {
+    Empty {
         /// The kind of item that is missing.
         what: &'static str,
     },
-    /// A level of confidence that is not between 0 and 1.
+    /// The confidence level is not between 0 and 1.
     #[error("a level of confidence must lie between 0 and 1")]
     Level,
 }

@@ -1,11 +1,11 @@
-//! Real numbers as integers, and the bound under which no sum wraps.
+//! Fixed-point numbers, and the bound within which no sum wraps.
 
 use crate::StatisticsError;
 
 /// Sums stay below this in absolute value, so that a difference of two still fits into 64 bits.
 const LIMIT: u128 = 1 << 62;
 
-/// The most useful fractional bits: values come from numbers in double precision.
+/// The largest useful number of fractional bits: values come from double-precision numbers.
 const MAX_FRACTION_BITS: u32 = 40;
 
 /// The fewest fractional bits: the error of a value is at most 2⁻²⁵.
@@ -38,15 +38,15 @@ pub(crate) fn check_values<'a>(
     check_sum(terms, largest, 1)
 }
 
-/// Real numbers as integers with a number of fractional bits.
+/// A fixed-point format: integers with a number of fractional bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FixedPoint {
     bits: u32,
 }
 
 impl FixedPoint {
-    /// As many fractional bits, from 24 to 40, as `terms` values of at most `largest` in absolute value can have without
-    /// their sum wrapping.
+    /// The format with the most fractional bits, from 24 to 40, for which the sum of `terms` values of at most `largest`
+    /// in absolute value cannot wrap.
     pub fn fitting(terms: u64, largest: f64) -> Result<Self, StatisticsError> {
         let fits = |bits: &u32| {
             let largest = (Self { bits: *bits }).value(largest.abs());

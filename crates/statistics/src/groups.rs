@@ -1,4 +1,4 @@
-//! Sums of pairs of groups.
+//! Sums over pairs of groups.
 
 use crate::fixed_point::check_values;
 use crate::{CrossMatrix, MeanSum, StatisticsError};

@@ -1,8 +1,8 @@
-//! Counts of values in ranges.
+//! Histograms: counts of values in bins.
 
 use crate::StatisticsError;
 
-/// The edges of equal bins from `low` to `high`, one more than there are bins.
+/// The edges of equally wide bins from `low` to `high`, one more than there are bins.
 pub fn histogram_edges(low: i64, high: i64, bins: usize) -> Result<Vec<i64>, StatisticsError> {
     let width = i128::from(high) - i128::from(low);
     let count = bins as i128;
@@ -10,14 +10,15 @@ pub fn histogram_edges(low: i64, high: i64, bins: usize) -> Result<Vec<i64>, Sta
         return Err(StatisticsError::Edges);
     }
     let edge = |at: usize| {
-        // Rounded to the nearest; between `low` and `high`, so it fits.
+        // Rounded to the nearest integer, which lies between `low` and `high`, so it fits.
         let offset = (2 * width * at as i128 + count) / (2 * count);
         i64::try_from(i128::from(low) + offset).map_err(|_| StatisticsError::Edges)
     };
     (0..=bins).map(edge).collect()
 }
 
-/// The bin of a value: a value on an edge belongs to the bin above it, values beyond the outer edges to the outer bins.
+/// The bin of a value. A value on an edge belongs to the bin above it, and a value beyond the outer edges to the
+/// outermost bin.
 pub fn bin_of(value: i64, edges: &[i64]) -> usize {
     let inner = edges.get(1..edges.len().saturating_sub(1));
     inner.map_or(0, |inner| inner.partition_point(|&edge| edge <= value))
@@ -38,8 +39,8 @@ pub fn histogram(
     Ok(counts)
 }
 
-/// Hides the counts for which `is_shown` is false. If there are any, the smallest of the others is hidden, too (the
-/// first of equal ones), so that the hidden ones do not follow from the total.
+/// Hides the counts for which `is_shown` is false. If there are any, also hides the smallest of the others (the first
+/// of equal ones), so that a hidden count does not follow from the total.
 pub fn suppress_small(counts: &[u64], is_shown: &[bool]) -> Vec<Option<u64>> {
     let both = counts.iter().zip(is_shown);
     let mut kept: Vec<Option<u64>> = both.map(|(&count, shown)| shown.then_some(count)).collect();

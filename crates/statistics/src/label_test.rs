@@ -3,7 +3,7 @@
 use crate::fixed_point::check_values;
 use crate::{Coins, Contrast, CrossMatrix, PairMatrix, StatisticsError, TestResult};
 
-/// A test over all pairs of participants of one set. Labels are permuted over all participants.
+/// A test over all pairs of participants in one set. Labels are permuted among all participants.
 ///
 /// With one label for each of two sites, it tests whether the sites differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct LabelTest {
 }
 
 /// A test over the pairs of participants of two sites. Labels are permuted within each site, so that a difference
-/// between sites does not count as one between labels.
+/// between sites is not mistaken for one between labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrossTest {
     labels: [Vec<usize>; 2],
@@ -30,7 +30,7 @@ impl LabelTest {
         Ok(Self { labels, contrast })
     }
 
-    /// A test whether two sites differ: participants of the same site against participants of different sites.
+    /// Tests whether two sites differ: pairs from the same site against pairs from different sites.
     pub fn of_sites(first: usize, second: usize) -> Result<Self, StatisticsError> {
         let labels = [vec![0; first], vec![1; second]].concat();
         Self::new(labels)
@@ -158,7 +158,7 @@ fn arranged(labels: &[usize], permutation: &[usize]) -> Vec<usize> {
     permutation.iter().map(|&from| labels[from]).collect()
 }
 
-/// How many participants have each label. Labels are small numbers.
+/// How many participants have each label. Labels are small integers.
 fn sizes(labels: &[usize]) -> Vec<u64> {
     let mut sizes = Vec::new();
     for &label in labels {
@@ -202,7 +202,7 @@ mod tests {
         let result = test.run(&clustered(), &Coins::new([3; 32]), 999).unwrap();
         assert_eq!((result.same, result.all), (40, 46));
         assert!((result.difference(0.1) - 0.9).abs() < 1e-12);
-        // One of the ten ways to choose two of five.
+        // There are ten ways to choose two of five.
         assert!((0.07..0.13).contains(&result.p_value()), "{result:?}");
     }
 

@@ -6,13 +6,13 @@
 //!        └──────────────────────────────▶ sums, nearest scanpaths, histograms
 //! ```
 //!
-//! Everything is a sum or a comparison of 64-bit integers, so that two parties who hold only shares of the values can
-//! compute the same to the last digit. What such parties must agree on (permutations, coefficients, edges) is public
-//! here, and the functions whose names end in `wrapping` add modulo 2⁶⁴, as shares require. All others check with
-//! [`check_sum`] that nothing can wrap.
+//! Everything is a sum or a comparison of 64-bit integers, so two parties who hold only shares of the values can
+//! compute exactly the same results. What such parties must agree on (permutations, coefficients, edges) is public
+//! here. Functions whose names end in `wrapping` add modulo 2⁶⁴, as shares require. All others check with [`check_sum`]
+//! that nothing can wrap.
 //!
 //! A value is a real number divided by a public `unit`; larger values mean more similar. The score of a pair of
-//! participants is the sum over their pairs of scanpaths; where pairs of participants have different numbers of those,
+//! participants is the sum over their pairs of scanpaths. If the number of these differs between pairs of participants,
 //! the caller divides each value by [`ParticipantPairs::count`] first.
 
 mod bootstrap;

@@ -1,8 +1,8 @@
-//! Matrices of pairs of participants.
+//! Matrices over pairs of participants.
 
 use crate::StatisticsError;
 
-/// A number for each pair of a participant of one side (row) and one of the other (column).
+/// A value for each pair of a participant of one side (row) and a participant of the other (column).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrossMatrix {
     rows: usize,
@@ -10,11 +10,11 @@ pub struct CrossMatrix {
     values: Vec<i64>,
 }
 
-/// A number for each unordered pair of two participants of one set.
+/// A value for each unordered pair of participants in one set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairMatrix {
     size: usize,
-    /// Above the diagonal, row by row.
+    /// The values above the diagonal, row by row.
     values: Vec<i64>,
 }
 
@@ -54,7 +54,7 @@ impl CrossMatrix {
     ///
     /// # Panics
     ///
-    /// Where there is no such row or column.
+    /// If there is no such row or column.
     pub fn get(&self, row: usize, column: usize) -> i64 {
         assert!(row < self.rows && column < self.columns);
         self.values[row * self.columns + column]
@@ -75,7 +75,8 @@ impl PairMatrix {
         Ok(Self { size, values })
     }
 
-    /// The participants of two sites as one set, the first site's first: their pairs within each site, and between them.
+    /// Joins two sites into one set, the first site's participants first, from the pairs within each site and between
+    /// them.
     pub fn of_sites(
         first: &PairMatrix,
         second: &PairMatrix,
@@ -113,7 +114,7 @@ impl PairMatrix {
         &self.values
     }
 
-    /// All pairs with their values: the participant with the smaller number, the other, the value.
+    /// All pairs with their values: the smaller index, the larger index, the value.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize, i64)> {
         let rows = 0..self.size;
         let pairs = rows.flat_map(|row| (row + 1..self.size).map(move |column| (row, column)));
@@ -127,7 +128,7 @@ impl PairMatrix {
     }
 }
 
-/// The place of (row, column) among the values above the diagonal. Each row has one value less than the row before it.
+/// The index of (row, column) among the values above the diagonal. Each row has one value fewer than the row before it.
 pub(crate) fn place_above(size: usize, row: usize, column: usize) -> usize {
     pairs_of(size) - pairs_of(size - row) + column - row - 1
 }

@@ -3,7 +3,7 @@
 use crate::StatisticsError;
 use crate::fixed_point::check_values;
 
-/// A sum and how many values it is of.
+/// A sum and the number of its values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeanSum {
     /// The sum.
@@ -13,14 +13,14 @@ pub struct MeanSum {
 }
 
 impl MeanSum {
-    /// The mean; `None` of no values.
+    /// The mean; `None` if there are no values.
     #[allow(clippy::cast_precision_loss)] // the result is a floating-point number
     pub fn mean(self, unit: f64) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64 * unit)
     }
 }
 
-/// The sum of all values.
+/// The sum and number of all values.
 pub fn mean(values: &[i64]) -> Result<MeanSum, StatisticsError> {
     check_values(values)?;
     Ok(MeanSum {
@@ -29,7 +29,7 @@ pub fn mean(values: &[i64]) -> Result<MeanSum, StatisticsError> {
     })
 }
 
-/// The sum of the values of each key, such as a stimulus; `keys` has one entry below `count` for each value.
+/// The sum and number of values for each key, such as a stimulus; `keys` has one entry below `count` for each value.
 pub fn means_by_key(
     values: &[i64],
     keys: &[usize],

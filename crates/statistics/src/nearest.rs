@@ -2,7 +2,7 @@
 
 use crate::StatisticsError;
 
-/// Which of the values are the `k` largest, the nearest first. Of equal values the earlier one is nearer.
+/// The indices of the `k` largest values, the nearest first. Of equal values, the earlier one is nearer.
 pub fn nearest(query: usize, values: &[i64], k: usize) -> Result<Vec<usize>, StatisticsError> {
     if k == 0 || values.len() < k {
         return Err(StatisticsError::TooFewReferences {
@@ -21,7 +21,8 @@ pub fn nearest(query: usize, values: &[i64], k: usize) -> Result<Vec<usize>, Sta
     Ok(order)
 }
 
-/// The group with most votes; of several, the one with the smallest number. Groups are numbered in the order of their names.
+/// The group with the most votes; of tied groups, the one with the smallest number. Groups are numbered in order of their
+/// names.
 pub fn majority(votes: impl IntoIterator<Item = usize>, groups: usize) -> usize {
     let mut counts = vec![0_usize; groups];
     for vote in votes {
@@ -43,7 +44,7 @@ pub fn majority(votes: impl IntoIterator<Item = usize>, groups: usize) -> usize 
 pub struct Confusion(Vec<Vec<u64>>);
 
 impl Confusion {
-    /// Counts pairs of a scanpath's own group and the group that it was given, both below `groups`.
+    /// Counts pairs of a scanpath's true group and its assigned group, both below `groups`.
     pub fn new(
         groups: usize,
         pairs: impl IntoIterator<Item = (usize, usize)>,
@@ -58,12 +59,12 @@ impl Confusion {
         Ok(Self(counts))
     }
 
-    /// The counts: a row for each group, a column for each group that was given.
+    /// The counts: a row for each true group, a column for each assigned group.
     pub fn counts(&self) -> &[Vec<u64>] {
         &self.0
     }
 
-    /// How many scanpaths were given their own group.
+    /// How many scanpaths were assigned their true group.
     pub fn right(&self) -> u64 {
         (0..self.0.len()).map(|group| self.0[group][group]).sum()
     }
@@ -73,8 +74,7 @@ impl Confusion {
         self.0.iter().flatten().sum()
     }
 
-    /// How many scanpaths the most frequent group has, which is how many answers are right if one always names
-    /// that group.
+    /// The size of the largest group: how many assignments are right if all scanpaths are assigned to it.
     pub fn most_frequent(&self) -> u64 {
         let sizes = self.0.iter().map(|row| row.iter().sum());
         sizes.max().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Participants of scanpaths, and sums over the scanpaths of two participants.
+//! Assigns scanpaths to participants, and sums over the scanpath pairs of two participants.
 
 use crate::matrix::{pairs_of, place_above};
 use crate::{CrossMatrix, PairMatrix, StatisticsError};
@@ -17,7 +17,7 @@ pub struct Participants {
 pub struct ParticipantPairs {
     rows: usize,
     columns: usize,
-    /// The place in the matrix, for each pair of scanpaths.
+    /// The index into the matrix for each pair of scanpaths.
     places: Vec<usize>,
     counts: Vec<u32>,
 }
@@ -26,13 +26,13 @@ pub struct ParticipantPairs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PooledPairs {
     size: usize,
-    /// The place above the diagonal, for each pair of scanpaths.
+    /// The index among the values above the diagonal for each pair of scanpaths.
     places: Vec<usize>,
     counts: Vec<u32>,
 }
 
 impl Participants {
-    /// From the participant's id of each scanpath.
+    /// Numbers the participants, given the participant id of each scanpath.
     pub fn new<Id: Hash + Eq>(ids: impl IntoIterator<Item = Id>) -> Self {
         let mut numbers = HashMap::new();
         let of_scanpath = ids
@@ -53,7 +53,7 @@ impl Participants {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether there are no participants.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -74,7 +74,7 @@ impl Participants {
 }
 
 impl ParticipantPairs {
-    /// Sorts pairs of scanpaths, given by their indices, by participants.
+    /// Assigns pairs of scanpaths, given by their indices, to pairs of participants.
     pub fn new(
         rows: &Participants,
         columns: &Participants,
@@ -136,7 +136,8 @@ impl ParticipantPairs {
 }
 
 impl PooledPairs {
-    /// Sorts pairs of scanpaths of different participants, given by their indices in either order, by participants.
+    /// Assigns pairs of scanpaths of different participants, given by their indices in either order, to pairs of
+    /// participants.
     pub fn new(
         participants: &Participants,
         pairs: impl IntoIterator<Item = (usize, usize)>,
@@ -164,7 +165,7 @@ impl PooledPairs {
     ///
     /// # Panics
     ///
-    /// Where there are no such participants.
+    /// If there are no such participants.
     pub fn count(&self, a: usize, b: usize) -> u32 {
         assert!(a != b && a.max(b) < self.size);
         self.counts[place_above(self.size, a.min(b), a.max(b))]

@@ -1,10 +1,10 @@
-//! Permutations against another implementation of ChaCha20.
+//! Checks permutations against another ChaCha20 implementation.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use serde_json::Value;
 use veilpath_statistics::Coins;
 
-/// `assurance/statistics/vectors.py` makes the expected permutation.
+/// `assurance/statistics/vectors.py` generates the expected permutation.
 #[test]
 fn a_permutation_equals_that_of_another_program() {
     let path = concat!(

@@ -1,4 +1,4 @@
-//! The page itself: markup, style and scripts, all in the program.
+//! The page itself: markup, style and scripts, all embedded in the program.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -44,7 +44,7 @@ fn markup() -> Markup {
                 title { "Veilpath" }
                 link rel="icon" href="data:,";
                 link rel="stylesheet" href="/style.css";
-                // The browser need not read one to know of the next.
+                // Preloading spares the browser from finding each module by reading another.
                 @for (address, _) in SCRIPTS { link rel="modulepreload" href=(address); }
                 script src="/app.js" type="module" {}
             }

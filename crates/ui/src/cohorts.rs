@@ -8,7 +8,7 @@ use crate::workspace::lock;
 use serde_json::json;
 use std::sync::Arc;
 use veilpath::encode::{
-    Areas, Detector, EncodeField, EncodeOptions, Encoded, Placing, Source, Summary, Trace,
+    Areas, Detector, EncodeField, EncodeOptions, Encoded, LetterMap, Source, Summary, Trace,
     TracePoint, TracedRecording, area_file, encode, trace,
 };
 use veilpath::{
@@ -43,31 +43,31 @@ pub(crate) struct EncodeJob {
     files: Vec<StoredFile>,
     read: ReadForm,
     letters: LetterForm,
-    /// The pictures of an earlier encoding, if files and reading have not changed.
+    /// The traces of an earlier encoding, if neither files nor reading options have changed.
     traces: Option<[Option<Arc<Trace>>; 2]>,
 }
 
 /// The result of an encoding.
 #[derive(Debug, Default)]
 struct EncodedCohorts {
-    /// Whether the traces are those of the files.
+    /// Whether the traces of all files are complete.
     is_traced: bool,
     cohorts: [Option<Arc<CohortState>>; 2],
     traces: [Option<Arc<Trace>>; 2],
 }
 
 impl App {
-    /// Records that files or options have changed. `letters_only` keeps the pictures.
+    /// Records that files or options have changed. With `letters_only`, traces that are up to date are kept.
     pub(crate) fn begin_encoding(&self, letters_only: bool) -> EncodeJob {
         let mut workspace = lock(&self.workspace);
         workspace.generation += 1;
         workspace.session.needs_approval();
-        // With a detector, the points of the picture are the detected fixations. Traces that another change has made
-        // outdated are not kept, even if nobody has made new ones yet.
-        let keep = letters_only
+        // With a detector, traces contain the detected fixations, which depend on the letter options. Traces that an
+        // earlier change made outdated are not kept, even if new ones are not made yet.
+        let reuse_traces = letters_only
             && workspace.letters.detect == "runs"
             && workspace.traced >= workspace.retrace;
-        if !keep {
+        if !reuse_traces {
             workspace.retrace = workspace.generation;
         }
         EncodeJob {
@@ -75,7 +75,7 @@ impl App {
             files: workspace.files.clone(),
             read: workspace.read.clone(),
             letters: workspace.letters.clone(),
-            traces: keep.then(|| workspace.traces.clone()),
+            traces: reuse_traces.then(|| workspace.traces.clone()),
         }
     }
 
@@ -113,7 +113,7 @@ impl EncodeJob {
         }
         encoded.is_traced = true;
         let options = EncodeOptions {
-            letters: self.letters.options(self.placing(&encoded.traces)?)?,
+            letters: self.letters.options(self.letter_map(&encoded.traces)?)?,
             ..options
         };
         for side in 0..2 {
@@ -134,13 +134,19 @@ impl EncodeJob {
     }
 
     fn sources(&self, side: usize) -> Result<Vec<Source>, Problem> {
+        let gaze = self.gaze(side);
         let metadata = self.files.iter();
         let metadata = metadata.filter(|file| file.kind == FileKind::Metadata);
-        let metadata = metadata
+        // Recordings as well: the two eyes of a BIDS recording are in separate files.
+        let dropped = gaze
+            .iter()
+            .copied()
+            .filter(|file| file.content.is_in_memory());
+        let companions = metadata
+            .chain(dropped)
             .map(|file| Ok((file.name.clone(), file.content.bytes()?)))
-            .collect::<Result<Vec<_>, Problem>>()?;
-        let gaze = self.gaze(side).into_iter();
-        let sources = gaze.map(|file| file.source(&metadata));
+            .collect::<Result<Arc<[_]>, Problem>>()?;
+        let sources = gaze.iter().map(|file| file.source(&companions));
         Ok(sources.collect::<Result<_, _>>()?)
     }
 
@@ -152,17 +158,17 @@ impl EncodeJob {
         }
     }
 
-    fn placing(&self, traces: &[Option<Arc<Trace>>; 2]) -> Result<Placing, Problem> {
-        if let Some(placing) = self.letters.placing()? {
-            return Ok(placing);
+    fn letter_map(&self, traces: &[Option<Arc<Trace>>; 2]) -> Result<LetterMap, Problem> {
+        if let Some(letter_map) = self.letters.letter_map()? {
+            return Ok(letter_map);
         }
-        // Cohort files have their letters already, and nothing that areas could be drawn on.
+        // Cohort files already contain letters, and have no picture to draw areas on.
         if traces.iter().all(Option::is_none) {
-            return Ok(Placing::default());
+            return Ok(LetterMap::default());
         }
         let text = areas_csv(&self.letters, traces)?;
         let input = Input::from_bytes("areas.csv", text.into_bytes())?;
-        Ok(Placing::AoiFile(Areas::read(input)?))
+        Ok(LetterMap::AoiFile(Areas::read(input)?))
     }
 
     fn cohort(&self, side: usize, options: &EncodeOptions) -> Result<Option<CohortState>, Problem> {
@@ -200,7 +206,7 @@ impl EncodeJob {
         })
     }
 
-    /// Replaces the samples of a picture by the fixations that were found in them.
+    /// Replaces the samples of a trace with the fixations detected in them.
     fn show_detected(
         &self,
         side: usize,
@@ -219,14 +225,14 @@ impl EncodeJob {
             return Ok(());
         };
         let recordings = cohort.entries.iter().map(|entry| {
-            let known = samples.recordings.iter();
-            let known = known.filter(|it| it.stimulus == entry.stimulus);
+            let same_stimulus = samples.recordings.iter();
+            let same_stimulus = same_stimulus.filter(|it| it.stimulus == entry.stimulus);
             let fixations = entry.fixations.iter().flat_map(|it| it.list());
             TracedRecording {
                 participant: entry.participant.clone(),
                 stimulus: entry.stimulus.clone(),
                 is_fixations: true,
-                space: known.map(|it| it.space).next().flatten(),
+                space: same_stimulus.map(|it| it.space).next().flatten(),
                 points: fixations
                     .map(|fixation| TracePoint {
                         x: fixation.x / screen.width(),
@@ -265,7 +271,7 @@ pub(crate) fn areas_csv(
     let mut all = Trace::default();
     for trace in traces.iter().flatten() {
         let recordings = trace.recordings.iter();
-        // Only their names and coordinates matter here.
+        // Only the recordings' names and coordinates matter here.
         all.recordings.extend(recordings.map(|it| TracedRecording {
             points: Vec::new(),
             ..it.clone()
@@ -297,7 +303,8 @@ mod tests {
     use super::*;
     use crate::{Server, ServerOptions};
 
-    /// A new file and a new grid at almost the same time: the encoding for the grid is newer, and must read the file, too.
+    /// A new file and a new grid arrive at almost the same time. The encoding for the grid is newer, and must also read the
+    /// file.
     #[test]
     fn a_change_of_letters_does_not_keep_outdated_pictures() {
         let server = Server::bind(ServerOptions::default()).unwrap();
@@ -309,7 +316,7 @@ mod tests {
         app.finish_encoding(&read);
         let traced = lock(&app.workspace).traced;
         assert_eq!(traced, letters.generation);
-        // With nothing else to read, the pictures are kept.
+        // With nothing else to read, the traces are kept.
         let again = app.begin_encoding(true);
         assert!(again.traces.is_some());
         app.finish_encoding(&again);

@@ -1,4 +1,4 @@
-//! The commands that do the same as the page.
+//! The command lines that do the same as the page.
 
 use crate::cohorts::NAMES;
 use crate::files::StoredFile;
@@ -51,7 +51,7 @@ pub(crate) fn all(workspace: &Workspace) -> Value {
     })
 }
 
-/// Where statistics find the groups of participants.
+/// The flags that tell `stats` where to find the groups of participants.
 fn groups(workspace: &Workspace) -> String {
     let has_groups = |side: usize| {
         let cohort = workspace.cohorts[side].as_ref();
@@ -142,17 +142,17 @@ fn partner(workspace: &Workspace) -> Vec<String> {
         "" => "PARTNER-FINGERPRINT",
         peer => peer,
     };
-    let place = match (form.place(), form.via_relay) {
+    let address = match (form.meeting_address(), form.via_relay) {
         ("", true) => "RELAY-ADDRESS:7071",
         ("", false) => "HOST-ADDRESS:7070",
-        (place, _) => place,
+        (address, _) => address,
     };
-    let place = quoted(place);
+    let address = quoted(address);
     let mut line = match (form.role.as_str(), form.via_relay) {
-        ("join", true) => format!("veilpath join --relay {place} --wait 600"),
-        ("join", false) => format!("veilpath join {place} --wait 600"),
-        (_, true) => format!("veilpath host --relay {place}"),
-        (_, false) => format!("veilpath host --listen {place}"),
+        ("join", true) => format!("veilpath join --relay {address} --wait 600"),
+        ("join", false) => format!("veilpath join {address} --wait 600"),
+        (_, true) => format!("veilpath host --relay {address}"),
+        (_, false) => format!("veilpath host --listen {address}"),
     };
     let (peer, cohort) = (quoted(peer), quoted(&cohort));
     line.push_str(&format!(" --peer {peer} --cohort {cohort}"));
@@ -192,7 +192,7 @@ fn flags(plan: &NamedPlan, with_partner: bool) -> String {
     };
     let mut line = format!(" --metric {}", plan.metric);
     let mut add = |flag: &str, value: &str| line.push_str(&format!(" {flag} {}", quoted(value)));
-    for (name, number) in &plan.numbers {
+    for (name, number) in &plan.parameters {
         let flag = match name.as_str() {
             "reward" => "--match".to_string(),
             name => format!("--{name}"),
@@ -231,7 +231,7 @@ fn compact(length: &str) -> String {
     length.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// A word of a shell's command line.
+/// A word, quoted for a shell if necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._/:=,+-@%".contains(c);
     let word = match word.starts_with('-') && word.parse::<f64>().is_err() {

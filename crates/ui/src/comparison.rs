@@ -23,7 +23,7 @@ const REPORT_INTERVAL: Duration = Duration::from_millis(150);
 /// Why there is no test of the two cohorts.
 const TOO_FEW: &str = "whether the two cohorts differ cannot be tested: each needs at least two participants with the same stimulus";
 
-/// The boxes of a comparison besides its plan.
+/// The form fields of a comparison besides its plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct CompareForm {
@@ -70,7 +70,7 @@ impl CompareForm {
     }
 }
 
-/// What a result or a problem is about. It is outdated when the page has something else.
+/// The inputs of a result or a problem, which is outdated once the page has other inputs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Inputs {
     plan: NamedPlan,
@@ -91,7 +91,7 @@ impl Inputs {
         }
     }
 
-    /// The cohort file that a partner compares with.
+    /// The cohort file for comparisons with a partner.
     pub(crate) fn own(&self) -> Option<&Arc<[u8]>> {
         self.cohorts[0].as_ref()
     }
@@ -184,7 +184,7 @@ impl App {
                     ..result
                 }));
             }
-            // No message is needed: the user cancelled it. An earlier result stays.
+            // The user cancelled, so no message is needed. An earlier result stays.
             Err(_) if job.cancel.is_cancelled() => {}
             Err(problem) => ended.problem = Some((problem, job.inputs)),
         }
@@ -278,7 +278,7 @@ impl App {
 }
 
 impl Job {
-    /// The groups of both sides, if all participants can have one.
+    /// The groups of both sides, if both have groups.
     fn groups(&self) -> Result<[Option<Groups>; 2], Problem> {
         let of = |cohort: &CohortState| -> Result<Groups, Problem> {
             let input = Input::from_shared(&cohort.name, Arc::clone(&cohort.bytes))?;

@@ -1,4 +1,4 @@
-//! Files that were dropped on the page, and those of the chosen folder.
+//! Files that were dropped on the page, and files in the chosen folder.
 
 use crate::problem::Problem;
 use crate::workspace::Workspace;
@@ -11,22 +11,25 @@ use veilpath::{FileKind, Input, ReadError, file_kind, table_columns, text};
 /// The largest file that can be dropped.
 pub(crate) const MAX_FILE_BYTES: usize = 512 << 20;
 
-/// The most bytes of all dropped files.
+/// The maximum size of all dropped files together, in bytes.
 const MAX_ALL_BYTES: u64 = 2 << 30;
 
-/// The most files.
+/// The maximum number of files.
 const MAX_FILES: usize = 2000;
 
-/// The longest name.
+/// The maximum length of a name, in characters.
 const MAX_NAME: usize = 255;
 
-/// The most files of the folder that are listed.
+/// The maximum number of files in the folder that are listed.
 const MAX_LISTED: usize = 500;
 
-/// The most columns that users can choose from.
+/// The maximum number of columns that users can choose from.
 const MAX_COLUMNS: usize = 200;
 
-/// A file of the user.
+/// The names and contents of files that were dropped together, shared by all of them.
+type Companions = Arc<[(String, Arc<[u8]>)]>;
+
+/// A file that the user provided.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredFile {
     pub(crate) id: u64,
@@ -59,7 +62,7 @@ pub(crate) enum Content {
     File(PathBuf, u64),
 }
 
-/// Shows no bytes.
+/// Omits the bytes.
 impl std::fmt::Debug for Content {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Content({})", self.size())
@@ -72,6 +75,10 @@ impl Content {
             Content::Memory(bytes) => bytes.len() as u64,
             Content::File(_, size) => *size,
         }
+    }
+
+    pub(crate) fn is_in_memory(&self) -> bool {
+        matches!(self, Content::Memory(_))
     }
 
     /// All bytes, for small files.
@@ -88,18 +95,18 @@ impl Content {
 }
 
 impl StoredFile {
-    /// The file as an input of the reader, with dropped metadata files.
-    pub(crate) fn source(&self, metadata: &[(String, Arc<[u8]>)]) -> Result<Source, ReadError> {
+    /// The file as a source for the reader, with other dropped files.
+    pub(crate) fn source(&self, companions: &Companions) -> Result<Source, ReadError> {
         Ok(match &self.content {
             Content::Memory(_) => {
-                let input = self.input()?.with_companions(metadata.to_vec());
+                let input = self.input()?.with_companions(Arc::clone(companions));
                 Source::Open(Box::new(input))
             }
             Content::File(path, _) => Source::File(path.clone()),
         })
     }
 
-    /// The file, opened.
+    /// Opens the file.
     pub(crate) fn input(&self) -> Result<Input, ReadError> {
         match &self.content {
             Content::Memory(bytes) => Input::from_shared(&self.name, Arc::clone(bytes)),
@@ -161,7 +168,7 @@ impl NewFile {
         })
     }
 
-    /// A file of the chosen folder.
+    /// A file in the chosen folder.
     pub(crate) fn from_folder(folder: Option<&Path>, name: &str) -> Result<Self, Problem> {
         let path = folder_file(folder, name)?;
         let missing = |_| not_in_folder();
@@ -188,7 +195,7 @@ impl NewFile {
 impl Workspace {
     /// Whether a dropped file of this size may be added.
     pub(crate) fn has_room_for(&self, bytes: usize) -> Result<(), Problem> {
-        let in_memory = |file: &&StoredFile| matches!(file.content, Content::Memory(_));
+        let in_memory = |file: &&StoredFile| file.content.is_in_memory();
         let dropped = self.files.iter().filter(in_memory);
         let all: u64 = dropped.map(|it| it.content.size()).sum();
         match all + bytes as u64 > MAX_ALL_BYTES {
@@ -258,7 +265,7 @@ pub(crate) fn folder_state(folder: &Path) -> Value {
     })
 }
 
-/// The path of a file of the folder. Names cannot leave it, and neither can links.
+/// The path of a file in the folder. Neither names nor links can lead out of the folder.
 fn folder_file(folder: Option<&Path>, name: &str) -> Result<PathBuf, Problem> {
     let folder = folder.ok_or_else(not_in_folder)?;
     let mut parts = Path::new(name).components();
@@ -302,7 +309,7 @@ fn not_in_folder() -> Problem {
     Problem::new("there is no such file in the chosen folder", "")
 }
 
-/// A name without folders and control characters, of bounded length.
+/// A name of bounded length, without folders and control characters.
 fn label(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let shown: String = text::printable(last).chars().take(MAX_NAME).collect();

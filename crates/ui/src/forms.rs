@@ -1,4 +1,4 @@
-//! The boxes of the page. Empty boxes leave a choice to the program; the names are those of the command line.
+//! The form fields of the page. An empty field leaves the choice to the program. Names are those of the command line.
 
 use crate::problem::Problem;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use veilpath::Choice;
 use veilpath::encode::{
     CoordinateUnit, DetectionOptions, DrawnArea, DrawnOutline, EncodeField, EncodeOptions,
-    EventChoice, LetterOptions, NameTemplate, Placing, ReadOptions, RunOptions, ScreenLength,
+    EventChoice, LetterMap, LetterOptions, NameTemplate, ReadOptions, RunOptions, ScreenLength,
 };
 
 /// What the files do not say.
@@ -84,7 +84,7 @@ impl Default for LetterForm {
 }
 
 impl ReadForm {
-    /// The options, without those of letters.
+    /// The options, except those about letters.
     pub(crate) fn options(&self) -> Result<EncodeOptions, Problem> {
         use EncodeField as Field;
         let text = |text: &str| Some(text.trim().to_string()).filter(|text| !text.is_empty());
@@ -126,7 +126,7 @@ impl ReadForm {
 }
 
 impl LetterForm {
-    /// The same without the values of boxes that the page hides, because another way of finding fixations is chosen.
+    /// The same without the values of hidden fields, which belong to a detector that is not chosen.
     pub(crate) fn visible(&self) -> Self {
         let mut form = self.clone();
         let is_chosen = |detector: &str| self.detect == detector;
@@ -144,12 +144,12 @@ impl LetterForm {
         form
     }
 
-    /// The options; `placing` says where areas come from.
-    pub(crate) fn options(&self, placing: Placing) -> Result<LetterOptions, Problem> {
-        self.visible().options_of_all(placing)
+    /// The options; `letter_map` says where areas come from.
+    pub(crate) fn options(&self, letter_map: LetterMap) -> Result<LetterOptions, Problem> {
+        self.visible().options_of_all(letter_map)
     }
 
-    fn options_of_all(&self, placing: Placing) -> Result<LetterOptions, Problem> {
+    fn options_of_all(&self, letter_map: LetterMap) -> Result<LetterOptions, Problem> {
         use EncodeField as Field;
         let mut given = Vec::new();
         let mut set = |text: &str, field: Field| -> Result<Option<f64>, Problem> {
@@ -174,7 +174,7 @@ impl LetterForm {
                 .map_err(|problem| wrong(problem.to_string(), field)),
         };
         Ok(LetterOptions {
-            placing,
+            letter_map,
             outside: choice(&self.outside, Field::Grid)?.unwrap_or_default(),
             detection: DetectionOptions {
                 detector: choice(&self.detect, Field::Detect)?.unwrap_or_default(),
@@ -206,16 +206,16 @@ impl LetterForm {
         })
     }
 
-    /// The placing, if it needs no areas.
-    pub(crate) fn placing(&self) -> Result<Option<Placing>, Problem> {
+    /// The letter map, unless it needs drawn areas.
+    pub(crate) fn letter_map(&self) -> Result<Option<LetterMap>, Problem> {
         Ok(match self.placing.as_str() {
             "areas" => None,
-            "column" => Some(Placing::AoiColumn { names: None }),
+            "column" => Some(LetterMap::AoiColumn { names: None }),
             _ => {
                 let expected = "expected columns and rows, as in 7x7";
                 let grid = self.grid.trim().parse();
                 let grid = grid.map_err(|_| wrong(expected, EncodeField::Grid))?;
-                Some(Placing::Grid(grid))
+                Some(LetterMap::Grid(grid))
             }
         })
     }
@@ -316,8 +316,8 @@ mod tests {
         assert_eq!(visible.min_dwell, "");
         assert_eq!(visible.dispersion, "40px");
         assert_eq!(visible.min_duration, "80");
-        let placing = form.placing().unwrap().unwrap();
-        let given = form.options(placing).unwrap().given;
+        let letter_map = form.letter_map().unwrap().unwrap();
+        let given = form.options(letter_map).unwrap().given;
         assert_eq!(given, [EncodeField::MinDuration]);
     }
 }

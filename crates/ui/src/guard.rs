@@ -1,8 +1,8 @@
 //! Which requests are allowed, and the security headers of every response.
 //!
-//! Any page in the same browser can send requests to the loopback network, and any program of this machine can, too. So
-//! the server answers only requests with its token. The token is in the address that the terminal shows; it is
-//! exchanged for a cookie that scripts cannot read and that no other site's requests carry.
+//! Any page in the same browser and any program on this machine can send requests to the loopback network. The server
+//! therefore requires a token, which is in the address that the terminal shows. It exchanges the token for a cookie that
+//! scripts cannot read and that requests from other sites do not carry.
 
 use crate::routes::limit;
 use crate::{App, ServerError};
@@ -22,29 +22,29 @@ use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use subtle::ConstantTimeEq;
 
-/// Nothing is loaded from elsewhere, nothing may embed the page, and no form goes anywhere.
+/// Nothing is loaded from elsewhere, nothing may embed the page, and no form can be submitted.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; \
      frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A report has its own origin: its script cannot reach the page around it. The report's own policy names its script and
-/// style by hash; this one holds even for a report without one.
+/// A report has its own origin, so its script cannot reach the page around it. The report's own policy allows its script and
+/// style by hash; this policy applies even to a report without one.
 const REPORT_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
      img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-/// How long the browser keeps the cookie, also when it is closed: as long as a host waits for its partner, and its result
-/// for the user. It opens nothing once the program has ended.
+/// How long the browser keeps the cookie, even after it is closed: the time that a host waits for its partner, plus the time
+/// that a result waits for the user. The cookie is useless once the program has ended.
 const COOKIE_SECONDS: u32 = 2 * 24 * 3600;
 
 /// The port, the token and the cookie.
 pub(crate) struct Guard {
     port: u16,
     token: String,
-    /// A token that opens the page once, for the program that starts the browser: other users of this machine can see its arguments.
+    /// A single-use token for the program that starts the browser, because other users of this machine can see its arguments.
     launch: Mutex<Option<String>>,
     cookie: String,
 }
 
-/// Shows no secret.
+/// Omits the secrets.
 impl fmt::Debug for Guard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Guard({})", self.port)
@@ -82,7 +82,7 @@ impl Guard {
         host.is_some_and(|host| self.hosts().iter().any(|own| own == host))
     }
 
-    /// Requests that change something must come from this page; others must not come from another page.
+    /// Requests that change something must come from this page; others must not come from another site.
     fn is_own_origin(&self, method: &Method, headers: &HeaderMap) -> bool {
         let site = headers.get(HeaderName::from_static("sec-fetch-site"));
         let is_reading = matches!(*method, Method::GET | Method::HEAD);
@@ -133,8 +133,8 @@ impl Guard {
         is_launch || is_equal(token, &self.token)
     }
 
-    /// Exchanges the token for the cookie, and takes it out of the address. A redirect would not work: a browser that
-    /// comes from another page does not send the cookie with it.
+    /// Exchanges the token for the cookie, and removes the token from the address. A redirect would not work: a browser that
+    /// comes from another site does not send the cookie with the redirected request.
     fn exchange_token(&self) -> Response {
         let cookie = format!(
             "{}={}; Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict",
@@ -177,8 +177,8 @@ pub(crate) async fn check(
             "this address does not contain the token. Start Veilpath again, or open the address that the terminal shows",
         )
     } else if announced_bytes(headers) > limit(request.uri().path()) as u64 {
-        // Checked before anything is read: the browser would send all of it.
-        refused(StatusCode::PAYLOAD_TOO_LARGE, "this is too large")
+        // Checked before anything is read, because the browser would send the whole body.
+        refused(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large")
     } else {
         let is_report = request.uri().path().starts_with("/report/");
         let answer = next.run(request).await;

@@ -1,4 +1,4 @@
-//! Events for all open pages, and when the server may stop.
+//! Sends events to all open pages, and decides when the server may stop.
 
 use crate::IdleTimeouts;
 use crate::workspace::Need;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Events that may wait for a page; one that is further behind must load the state again.
+/// The maximum number of events that wait for a page. A page that is further behind is disconnected.
 const MAX_WAITING: usize = 256;
 
 /// How often the server checks whether it may stop.
@@ -31,7 +31,7 @@ pub(crate) struct Hub {
 struct Pages {
     open: Vec<(u64, Sender<String>)>,
     next: u64,
-    /// Since when no page has been open.
+    /// The time since which no page has been open.
     empty_since: Instant,
 }
 
@@ -51,13 +51,19 @@ impl Hub {
     /// Sends an event to all pages.
     pub(crate) fn send(&self, event: &Value) {
         let text = event.to_string();
-        for (_, page) in &lock(&self.pages).open {
-            // A page that is behind misses an event; the next one tells it to load everything again.
-            let _ = page.try_send(text.clone());
+        // A page that is too far behind would miss this event. When its stream ends, it connects again and reloads the
+        // state.
+        let mut pages = lock(&self.pages);
+        let before = pages.open.len();
+        pages
+            .open
+            .retain(|(_, page)| page.try_send(text.clone()).is_ok());
+        if pages.open.len() < before {
+            pages.empty_since = Instant::now();
         }
     }
 
-    /// The events for one more page.
+    /// Subscribes another page to the events.
     pub(crate) fn subscribe(&self) -> Subscription {
         let (sender, events) = channel(MAX_WAITING);
         let mut pages = lock(&self.pages);
@@ -71,7 +77,7 @@ impl Hub {
         }
     }
 
-    /// Ends the server at once.
+    /// Stops the server at once.
     pub(crate) fn quit(&self) {
         self.quit.notify_one();
     }
@@ -126,4 +132,26 @@ impl Drop for Subscription {
 /// Poisoning is harmless: the list is changed in one step.
 fn lock(pages: &Mutex<Pages>) -> std::sync::MutexGuard<'_, Pages> {
     pages.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A page that has missed an event must not wait for the next one to find out.
+    #[test]
+    fn a_page_that_is_too_far_behind_is_disconnected() {
+        let hub = Hub::new(crate::ServerOptions::default().idle_timeouts);
+        let mut behind = hub.subscribe();
+        for _ in 0..=MAX_WAITING {
+            hub.send(&json!({ "event": "changed" }));
+        }
+        let mut other = hub.subscribe();
+        hub.send(&json!({ "event": "changed" }));
+        let count =
+            |page: &mut Subscription| std::iter::from_fn(|| page.events.try_recv().ok()).count();
+        assert_eq!((count(&mut behind), count(&mut other)), (MAX_WAITING, 1));
+        assert!(behind.events.is_closed() && !other.events.is_closed());
+    }
 }

@@ -8,11 +8,11 @@
 //! | `guard` | which requests are allowed: token, cookie, `Host`, `Origin`, headers of every response |
 //! | `routes`, `assets` | the routes, and the files of the page |
 //! | `workspace`, `files` | what the user has given so far |
-//! | `forms`, `commands` | boxes of the page as options, and as the command that does the same |
+//! | `forms`, `commands` | form fields as options, and as the command that does the same |
 //! | `cohorts`, `picture` | encoding, and the points of a picture |
 //! | `comparison`, `results` | a comparison on this machine, and its report |
 //! | `partner`, `proposal`, `session`, `qr` | a comparison with another institution |
-//! | `hub` | events for all open pages, and the end of the server when none is left |
+//! | `hub` | events for all open pages, and when the server stops |
 //! | `problem` | errors as the page shows them |
 
 mod assets;
@@ -59,7 +59,7 @@ pub struct ServerOptions {
 pub struct IdleTimeouts {
     /// For the first page.
     pub first: Duration,
-    /// After the last page was closed; a page that is reloaded is gone for a moment.
+    /// After the last page was closed. A page is also closed for a moment while it is reloaded.
     pub after: Duration,
     /// The same if the user has provided files: a tab may be closed by mistake, or by a browser that saves memory.
     pub with_files: Duration,
@@ -83,7 +83,7 @@ impl Default for ServerOptions {
 /// Why the server could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// The address cannot be listened on.
+    /// The server cannot listen on the address.
     #[error("cannot listen on 127.0.0.1, port {port}: {source}")]
     Listen {
         /// The port.
@@ -107,7 +107,7 @@ pub enum ServerError {
     NoRandomness,
 }
 
-/// A server that listens.
+/// A listening server.
 #[derive(Debug)]
 pub struct Server {
     runtime: tokio::runtime::Runtime,
@@ -158,7 +158,7 @@ impl Server {
         self.app.guard.url()
     }
 
-    /// The same with a token that can be used once, for the program that opens the browser.
+    /// The same address with a single-use token, for the program that opens the browser.
     pub fn launch_url(&self) -> String {
         self.app.guard.launch_url()
     }

@@ -8,14 +8,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use veilpath::{
-    DEFAULT_MINIMUM_GROUP, Fingerprint, Identity, Invitation, LEAST_GROUP, MeetingPlace, NamedPlan,
-    Policy, SignedRecord, find_policy, fingerprint_words, identity_file, state_dir, write_record,
+    DEFAULT_MINIMUM_GROUP, Fingerprint, Identity, Invitation, MIN_GROUP_SIZE, MeetingPlace,
+    NamedPlan, Policy, SignedRecord, find_policy, fingerprint_words, identity_file, state_dir,
+    write_record,
 };
 
-/// Lines of the record that are shown.
+/// The number of record lines that are shown.
 const MAX_LINES: usize = 20;
 
-/// The boxes about a partner.
+/// The form fields about a partner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PartnerForm {
@@ -39,13 +40,13 @@ pub(crate) struct PartnerForm {
     pub(crate) pseudonyms: bool,
     /// The maximum number of comparisons of each scanpath; empty for the default.
     pub(crate) limit: String,
-    /// The fewest participants of an answer about groups; empty for the default.
+    /// The minimum number of participants in a group answer; empty for the default.
     pub(crate) minimum_group: String,
-    /// The same as an invitation suggests it. Only this side's user makes it the own one.
+    /// The minimum that an invitation suggests. It applies only if this side's user accepts it.
     pub(crate) suggested_minimum: Option<u32>,
     /// What to compute.
     pub(crate) plan: NamedPlan,
-    /// How the partner's scanpaths were made, if an invitation says so.
+    /// How the partner's scanpaths were encoded, if an invitation says so.
     pub(crate) encoding: BTreeMap<String, String>,
 }
 
@@ -76,7 +77,7 @@ impl Default for PartnerForm {
 
 impl PartnerForm {
     /// Where this side listens, or what it connects to.
-    pub(crate) fn place(&self) -> &str {
+    pub(crate) fn meeting_address(&self) -> &str {
         match (self.via_relay, self.role.as_str()) {
             (true, _) => self.relay.trim(),
             (false, "join") => self.address.trim(),
@@ -135,18 +136,19 @@ impl Workspace {
         self.session.needs_approval();
         let form = &mut self.partner;
         let peer = invitation.fingerprint.to_string();
-        let known = form.fingerprint();
-        let is_another = !form.peer.trim().is_empty() && known.ok() != Some(invitation.fingerprint);
-        // A name that was typed before is kept, unless it is that of another partner.
+        let current = form.fingerprint();
+        let is_another =
+            !form.peer.trim().is_empty() && current.ok() != Some(invitation.fingerprint);
+        // A name that the user typed is kept, unless it belongs to another partner.
         if is_another || !invitation.name.trim().is_empty() {
             form.peer_name = invitation.name;
         }
         form.peer = peer;
         form.encoding = invitation.encoding.0;
         form.suggested_minimum = invitation.minimum_group;
-        // An answer contains neither: this side hosts, and keeps its own plan.
-        let Some(place) = invitation.place else {
-            // A joining side's address is that of its host.
+        // An answer names no meeting place: this side hosts, and keeps its own plan.
+        let Some(place) = invitation.meeting_place else {
+            // The address of a joining side was that of its host.
             if form.role == "join" {
                 form.address.clear();
             }
@@ -167,7 +169,7 @@ impl Workspace {
     pub(crate) fn invitation(&self) -> Result<Invitation, Problem> {
         let form = &self.partner;
         let invitation = Invitation {
-            place: match (form.role.as_str(), form.via_relay) {
+            meeting_place: match (form.role.as_str(), form.via_relay) {
                 ("join", _) => None,
                 (_, true) => Some(MeetingPlace::Relay(form.relay.trim().to_string())),
                 (_, false) => Some(MeetingPlace::Host(form.address.trim().to_string())),
@@ -175,7 +177,7 @@ impl Workspace {
             fingerprint: self.identity()?.fingerprint(),
             name: form.name.trim().to_string(),
             plan: form.plan.clone(),
-            minimum_group: self.chosen_minimum()?,
+            minimum_group: form.chosen_minimum()?,
             encoding: match &self.cohorts[0] {
                 Some(cohort) => cohort.cohort.encoding.clone(),
                 None => Default::default(),
@@ -209,22 +211,26 @@ impl App {
 
     /// Whether the institution's policy and limits allow the plan.
     pub(crate) fn policy(&self) -> Result<Value, Problem> {
-        let workspace = lock(&self.workspace);
-        let form = &workspace.partner;
-        let state_dir = state_dir(workspace.identity.as_deref())?;
-        let policy = find_policy(None, &state_dir)?;
-        let limits = match workspace.preview_limits(policy.as_ref()) {
+        // Other requests need not wait for the preview.
+        let (proposal, identity) = {
+            let workspace = lock(&self.workspace);
+            (workspace.proposal(), workspace.identity.clone())
+        };
+        let policy = find_policy(None, &state_dir(identity.as_deref())?)?;
+        let limits = match proposal.preview_limits(policy.as_ref()) {
             Ok(preview) => preview,
             Err(problem) => json!({"kind": "problem", "problem": problem}),
         };
-        let least = policy.as_ref().map_or(LEAST_GROUP, Policy::minimum_group);
-        let minimum = DEFAULT_MINIMUM_GROUP.max(least);
+        let min_group = policy
+            .as_ref()
+            .map_or(MIN_GROUP_SIZE, Policy::minimum_group);
+        let minimum = DEFAULT_MINIMUM_GROUP.max(min_group);
         let Some(policy) = policy else {
             return Ok(
-                json!({"exists": false, "limits": limits, "minimum": minimum, "least": least}),
+                json!({"exists": false, "limits": limits, "minimum": minimum, "least": min_group}),
             );
         };
-        let checked = workspace.check_policy(&policy, &form.plan);
+        let checked = proposal.check_own_plan(&policy);
         Ok(json!({
             "exists": true,
             "file": policy.path().display().to_string(),
@@ -233,7 +239,7 @@ impl App {
             "reason": checked.err().map(|problem| problem.message),
             "limits": limits,
             "minimum": minimum,
-            "least": least,
+            "least": min_group,
         }))
     }
 

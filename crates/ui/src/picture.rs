@@ -8,7 +8,7 @@ use serde_json::json;
 use std::sync::Arc;
 use veilpath::encode::{Trace, TracedRecording};
 
-/// The points of all recordings of a stimulus; an empty name is that of recordings without one.
+/// The points of all recordings of a stimulus. An empty name selects recordings without a stimulus.
 #[allow(clippy::cast_possible_truncation)] // a picture needs no more than single precision
 pub(crate) fn points(traces: &[Option<Arc<Trace>>; 2], stimulus: &str) -> Vec<u8> {
     let is_shown = |it: &&TracedRecording| it.stimulus.as_deref().unwrap_or_default() == stimulus;

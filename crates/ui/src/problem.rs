@@ -1,4 +1,4 @@
-//! Errors as the page shows them: what happened, what to do, and which box it concerns.
+//! Errors as the page shows them: what happened, what to do, and which form field is concerned.
 
 use serde::Serialize;
 use veilpath::encode::EncodeField;
@@ -17,18 +17,18 @@ pub(crate) struct Problem {
     pub(crate) advice: String,
     /// The file that it is about, if any.
     pub(crate) file: Option<String>,
-    /// The boxes that it is about.
+    /// The form fields that it is about.
     pub(crate) fields: Vec<EncodeField>,
     /// Who can fix it: `input`, `peer` or `network`.
     pub(crate) fault: &'static str,
     /// Whether another answer may be allowed instead.
     pub(crate) other_answer: bool,
-    /// Where the two plans differ: the box, its value here, and its value at the partner.
+    /// Where the two plans differ: the form field, its value here, and its value at the partner.
     pub(crate) differences: Vec<[String; 3]>,
 }
 
 impl Problem {
-    /// Something that the user can change here.
+    /// A problem that the user can fix here.
     pub(crate) fn new(message: impl Into<String>, advice: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -48,12 +48,12 @@ impl From<Error> for Problem {
 impl From<ReadError> for Problem {
     fn from(error: ReadError) -> Self {
         let remedy = error.remedy.to_string();
-        let place = ReadError {
+        let without_remedy = ReadError {
             remedy: Box::default(),
             ..error.clone()
         };
         Self {
-            message: text::printable_lines(&place.to_string()).into_owned(),
+            message: text::printable_lines(&without_remedy.to_string()).into_owned(),
             advice: text::printable_lines(&remedy).into_owned(),
             file: Some(error.file),
             fields: error.fields,
@@ -89,20 +89,20 @@ impl From<&Error> for Problem {
     }
 }
 
-/// Where two plans differ, by the names of the page's boxes.
+/// Where two plans differ, by the labels of the form fields.
 fn differences(error: &Error) -> Vec<[String; 3]> {
     match error {
         Error::Session(SessionError::Differs(differences)) => differences
             .iter()
-            .map(|it| [box_of(&it.field), it.ours.clone(), it.theirs.clone()])
+            .map(|it| [field_label(&it.field), it.ours.clone(), it.theirs.clone()])
             .collect(),
         Error::WithPeer(error) => differences(error),
         _ => Vec::new(),
     }
 }
 
-/// The box that sets a field of the plan.
-fn box_of(field: &str) -> String {
+/// The label of the form field that sets a field of the plan.
+fn field_label(field: &str) -> String {
     let name = match field {
         "metric.name" => "Metric",
         "pairs" => "Pairs of scanpaths",
@@ -122,7 +122,7 @@ fn box_of(field: &str) -> String {
     name.to_string()
 }
 
-/// Whether limits have refused what would be revealed.
+/// Whether a limit refused what would be revealed.
 fn other_answer(error: &Error) -> bool {
     match error {
         Error::Session(SessionError::Limit(limit))
@@ -142,14 +142,14 @@ fn advice(error: &Error) -> &'static str {
     match error {
         Error::Session(SessionError::Declined(DeclineReason::Limit(limit))) => match limit {
             Limit::PeerComparisons => {
-                "Choose an answer about groups on both sides, or ask the partner to allow more comparisons under “More” if it trusts you."
+                "Choose a group answer on both sides, or ask the partner to allow more comparisons under “More” if it trusts you."
             }
             Limit::PeerDisclosure => "Agree with the partner on another answer.",
             _ => "",
         },
         Error::Session(SessionError::Limit(limit)) => match limit {
             Limit::Comparisons(_) => {
-                "Choose an answer about groups on both sides, or allow more comparisons under “More” if you trust the partner."
+                "Choose a group answer on both sides, or allow more comparisons under “More” if you trust the partner."
             }
             Limit::Disclosure(_) => {
                 "Choose another answer, add participants, or allow smaller groups under “More” on both sides."
@@ -266,7 +266,7 @@ mod tests {
         let error = Error::Session(SessionError::Declined(limit));
         let problem = Problem::from(&error);
         assert!(problem.other_answer, "{problem:?}");
-        assert!(problem.advice.contains("groups"), "{problem:?}");
+        assert!(problem.advice.contains("group answer"), "{problem:?}");
         let rejected = Problem::from(&Error::Session(SessionError::KeyRejected));
         assert!(rejected.advice.contains("fingerprint"), "{rejected:?}");
         assert!(!rejected.other_answer, "{rejected:?}");

@@ -20,7 +20,7 @@ pub(crate) struct ResultState {
     /// Whether it was computed with a partner.
     pub(crate) with_partner: bool,
     pub(crate) outcome: Outcome,
-    /// Statistics in words, and as an outcome.
+    /// The statistics, if any.
     pub(crate) statistics: Option<Outcome>,
     /// This side's cohort file, for a report that shows it.
     pub(crate) own: Option<Arc<[u8]>>,

@@ -7,6 +7,7 @@ use crate::files::{MAX_FILE_BYTES, NewFile, StoredFile};
 use crate::forms::{LetterForm, ReadForm};
 use crate::partner::PartnerForm;
 use crate::problem::Problem;
+use crate::session::StartForm;
 use crate::workspace::lock;
 use crate::{App, guard, picture};
 use axum::Router;
@@ -50,7 +51,7 @@ impl<E: Into<Problem>> From<E> for ProblemResponse {
     }
 }
 
-/// The most bytes of a request.
+/// The maximum size of a request body, in bytes.
 pub(crate) fn limit(path: &str) -> usize {
     match path {
         FILES => MAX_FILE_BYTES,
@@ -87,6 +88,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .route("/api/record", get(record))
         .route("/api/record.csv", get(record_csv))
         .route("/api/invitation", get(invitation))
+        .route("/api/session/start", post(start))
         .route("/api/session/{action}", post(session))
         .route("/api/quit", post(quit))
         .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
@@ -105,16 +107,16 @@ async fn events(State(app): Shared) -> impl IntoResponse {
     Sse::new(app.hub.subscribe()).keep_alive(KeepAlive::default())
 }
 
-/// The name of a file; it comes in the address, because the body is the file.
+/// The name of a file, a stimulus or a fingerprint. A file's name is in the address, because the body is the file.
 #[derive(Deserialize)]
-struct Named {
+struct NameQuery {
     name: String,
-    /// Whether more files follow, so that an encoding would be wasted.
+    /// Whether more files follow, so that encoding now would be wasted work.
     #[serde(default)]
     more: bool,
 }
 
-async fn drop_file(State(app): Shared, Query(file): Query<Named>, body: Bytes) -> Answer {
+async fn drop_file(State(app): Shared, Query(file): Query<NameQuery>, body: Bytes) -> Answer {
     blocking(&app, move |app| {
         if Invitation::is_start_of(&body) {
             return app.open_invitation(&body);
@@ -122,21 +124,21 @@ async fn drop_file(State(app): Shared, Query(file): Query<Named>, body: Bytes) -
         let bytes: Arc<[u8]> = Arc::from(&body[..]);
         drop(body);
         lock(&app.workspace).has_room_for(bytes.len())?;
-        // Recognising a large file takes a while: other requests do not wait for it.
-        let found = NewFile::dropped(&file.name, bytes)?;
-        app.add(found, !file.more)
+        // Recognising a large file takes a while. No lock is held, so other requests do not wait.
+        let new_file = NewFile::dropped(&file.name, bytes)?;
+        app.add(new_file, !file.more)
     })
     .await
 }
 
-async fn open_from_folder(State(app): Shared, Json(file): Json<Named>) -> Answer {
+async fn open_from_folder(State(app): Shared, Json(file): Json<NameQuery>) -> Answer {
     blocking(&app, move |app| {
         let folder = lock(&app.workspace).folder.clone();
-        let found = NewFile::from_folder(folder.as_deref(), &file.name)?;
-        if found.kind == FileKind::Invitation {
-            return app.open_invitation(&found.content.bytes()?);
+        let new_file = NewFile::from_folder(folder.as_deref(), &file.name)?;
+        if new_file.kind == FileKind::Invitation {
+            return app.open_invitation(&new_file.content.bytes()?);
         }
-        app.add(found, true)
+        app.add(new_file, true)
     })
     .await
 }
@@ -145,7 +147,7 @@ async fn remove_file(State(app): Shared, Path(id): Path<u64>) -> Answer {
     blocking(&app, move |app| {
         let mut workspace = lock(&app.workspace);
         workspace.files.retain(|file| file.id != id);
-        // Options for removed recordings would be wrong for others, and no box shows them any more.
+        // Options for removed recordings could be wrong for others, and the page no longer shows them.
         let is_gaze = |kind: &FileKind| matches!(kind, FileKind::Gaze(_) | FileKind::Unknown);
         if !workspace.files.iter().any(|file| is_gaze(&file.kind)) {
             workspace.read = ReadForm::default();
@@ -188,13 +190,13 @@ async fn change_file(
     .await
 }
 
-/// The options of reading or of letters.
+/// New options for reading or for letters.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OptionsChange {
     read: Option<ReadForm>,
     letters: Option<LetterForm>,
-    /// Files of a dropped folder that are no recordings.
+    /// Files in a dropped folder that are not recordings.
     #[serde(default)]
     leave_out: Vec<u64>,
 }
@@ -220,7 +222,7 @@ async fn set_options(State(app): Shared, Json(change): Json<OptionsChange>) -> A
     .await
 }
 
-async fn points(State(app): Shared, Query(stimulus): Query<Named>) -> Response {
+async fn points(State(app): Shared, Query(stimulus): Query<NameQuery>) -> Response {
     let traces = lock(&app.workspace).traces.clone();
     let made = tokio::task::spawn_blocking(move || picture::points(&traces, &stimulus.name)).await;
     typed("application/octet-stream", made.unwrap_or_default())
@@ -329,7 +331,7 @@ async fn identity(State(app): Shared) -> Answer {
     blocking(&app, |app| app.identity()).await
 }
 
-async fn words(State(app): Shared, Query(fingerprint): Query<Named>) -> Answer {
+async fn words(State(app): Shared, Query(fingerprint): Query<NameQuery>) -> Answer {
     Ok(Json(app.words(&fingerprint.name)?))
 }
 
@@ -348,7 +350,7 @@ async fn record_csv(State(app): Shared) -> Result<Response, ProblemResponse> {
 
 async fn invitation(State(app): Shared) -> Result<Response, ProblemResponse> {
     let invitation = value_of(&app, |app| lock(&app.workspace).invitation()).await?;
-    let name = match invitation.place {
+    let name = match invitation.meeting_place {
         Some(_) => "veilpath.invitation",
         None => "veilpath-answer.invitation",
     };
@@ -361,7 +363,6 @@ async fn session(State(app): Shared, Path(action): Path<String>) -> Answer {
         match action.as_str() {
             "connect" => app.connect(false)?,
             "resume" => app.connect(true)?,
-            "start" => app.approve()?,
             "stop" => lock(&app.workspace).stop(),
             "reset" => app.reset()?,
             _ => return Err(Problem::new("there is no such action", "")),
@@ -369,6 +370,10 @@ async fn session(State(app): Shared, Path(action): Path<String>) -> Answer {
         Ok(json!({}))
     })
     .await
+}
+
+async fn start(State(app): Shared, Json(form): Json<StartForm>) -> Answer {
+    blocking(&app, move |app| app.approve(&form).map(|()| json!({}))).await
 }
 
 async fn quit(State(app): Shared) -> Json<Value> {

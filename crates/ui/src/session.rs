@@ -4,13 +4,14 @@ use crate::App;
 use crate::problem::Problem;
 use crate::results::ResultState;
 use crate::workspace::lock;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::net::ToSocketAddrs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use veilpath::{
-    AgreementSummary, CompletedSession, Error, Event, NetworkError, PeerEvent, SessionControl,
-    SessionError, SessionEvent, plan_in_words, units,
+    AgreementSummary, CompletedSession, Error, Event, GroupSummary, NetworkError, PeerEvent,
+    SessionControl, SessionError, SessionEvent, describe_plan, units,
 };
 
 /// How often the page gets progress.
@@ -27,11 +28,27 @@ pub(crate) struct SessionState {
     progress: Option<Value>,
     reported: Option<Instant>,
     problem: Option<Problem>,
-    /// Whether both sides had started to compute, so that another session continues.
-    can_resume: bool,
-    /// Whether the plan or the recordings have changed since it began.
+    /// The plan that both sides have agreed on in this session.
+    shown: Option<ShownPlan>,
+    /// The plan that this side's user has started, here or in the session that this one resumes.
+    approved: Option<ShownPlan>,
+    /// Whether the plan or the recordings have changed since the session began.
     is_outdated: bool,
     notes: Vec<String>,
+}
+
+/// What a user who presses *Start* approves. The id of the agreement does not cover the partner's groups and minimum.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ShownPlan {
+    agreement: String,
+    groups: Option<GroupSummary>,
+}
+
+/// Says which plan the user has read: the page may be out of date.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StartForm {
+    agreement: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +59,7 @@ enum Phase {
     Connected,
     /// Both sides agree; this side's user has not started yet.
     Agreed,
-    /// This side's user has started, the partner's perhaps not.
+    /// This side's user has started; the partner's user may not have.
     Approved,
     Computing,
     Finished,
@@ -65,6 +82,51 @@ impl Phase {
 }
 
 impl SessionState {
+    /// A session that is about to connect. It computes only what its user approves, here or, if it resumes another
+    /// session, in that one.
+    fn connecting(address: &str, approved: Option<ShownPlan>) -> (Self, SessionControl) {
+        let control = SessionControl::with_approval();
+        let session = Self {
+            phase: Phase::Waiting,
+            control: Some(control.clone()),
+            address: address.to_string(),
+            approved,
+            ..Self::default()
+        };
+        (session, control)
+    }
+
+    /// Shows what both sides have agreed on. What the user has approved before starts; anything else waits for the user,
+    /// because a partner may return with other recordings.
+    fn show(&mut self, summary: &AgreementSummary) {
+        let shown = ShownPlan {
+            agreement: summary.agreement.clone(),
+            groups: summary.groups,
+        };
+        self.agreed = Some(agreed(summary));
+        self.phase = Phase::Agreed;
+        if let Some(approved) = self.approved.take() {
+            if approved == shown {
+                self.approve(&shown);
+            } else {
+                let note = "This is not the plan or the data that you started before. Read it, and press Start if you agree.";
+                self.notes.push(note.into());
+            }
+        }
+        self.shown = Some(shown);
+    }
+
+    /// Starts the computation of this plan, if the session waits for it. Returns whether it does.
+    fn approve(&mut self, plan: &ShownPlan) -> bool {
+        let control = self.control.as_ref();
+        let is_started = control.is_some_and(|control| control.approve(&plan.agreement));
+        if is_started {
+            self.phase = Phase::Approved;
+            self.approved = Some(plan.clone());
+        }
+        is_started
+    }
+
     pub(crate) fn is_running(&self) -> bool {
         self.control.is_some()
     }
@@ -73,13 +135,12 @@ impl SessionState {
         self.phase == Phase::Failed
     }
 
-    /// The approved plan has changed, so the next session asks again. Results of computed pairs
-    /// are kept.
+    /// Requires a new approval, because the approved plan has changed. Results of computed pairs are kept.
     pub(crate) fn needs_approval(&mut self) {
         if self.is_running() {
             self.is_outdated = true;
         } else if matches!(self.phase, Phase::Failed | Phase::Finished) {
-            // That was about the earlier plan.
+            // The old state is about the earlier plan.
             *self = Self::default();
         }
     }
@@ -99,35 +160,26 @@ impl SessionState {
             "agreed": self.agreed,
             "progress": self.progress,
             "problem": self.problem,
-            "can_resume": self.can_resume,
+            "can_resume": self.approved.is_some(),
             "notes": self.notes,
         })
     }
 }
 
 impl App {
-    /// Connects to the partner. A session that is resumed has been approved before.
+    /// Connects to the partner. A session that is resumed starts by itself if it is about what was approved before.
     pub(crate) fn connect(self: &Arc<Self>, resume: bool) -> Result<(), Problem> {
         let mut workspace = lock(&self.workspace);
         if workspace.is_busy() {
             return Err(Problem::new("another comparison is still running", ""));
         }
-        let resume = resume && workspace.session.can_resume;
-        let control = match resume {
-            true => SessionControl::default(),
-            false => SessionControl::with_approval(),
-        };
-        let options = workspace.session_options(control.clone())?;
-        let peer = workspace.partner.fingerprint()?;
+        let approved = workspace.session.approved.clone().filter(|_| resume);
         let joins = workspace.partner.role == "join";
-        let address = workspace.partner.place().to_string();
-        workspace.session = SessionState {
-            phase: Phase::Waiting,
-            control: Some(control),
-            address: address.clone(),
-            can_resume: resume,
-            ..SessionState::default()
-        };
+        let address = workspace.partner.meeting_address().to_string();
+        let (session, control) = SessionState::connecting(&address, approved);
+        let options = workspace.session_options(control)?;
+        let peer = workspace.partner.fingerprint()?;
+        workspace.session = session;
         workspace.next_id += 1;
         let id = workspace.next_id;
         let own = workspace.cohorts[0]
@@ -170,17 +222,15 @@ impl App {
         });
     }
 
-    /// The user has read the plan and starts.
-    pub(crate) fn approve(&self) -> Result<(), Problem> {
+    /// Starts the computation, after the user has read the plan.
+    pub(crate) fn approve(&self, form: &StartForm) -> Result<(), Problem> {
         let mut workspace = lock(&self.workspace);
         let session = &mut workspace.session;
-        match (&session.control, session.phase) {
-            (Some(control), Phase::Agreed) => {
-                control.approve();
-                session.phase = Phase::Approved;
-                session.can_resume = true;
-            }
-            _ => return Err(Problem::new("there is nothing to start", "")),
+        let shown = session.shown.clone();
+        let is_started =
+            shown.is_some_and(|it| it.agreement == form.agreement && session.approve(&it));
+        if !is_started {
+            return Err(Problem::new("there is nothing to start", ""));
         }
         drop(workspace);
         self.changed();
@@ -219,13 +269,7 @@ impl App {
                         "The host is busy; sessions ahead of this one: {ahead}."
                     )];
                 }
-                PeerEvent::Agreed(summary) => {
-                    session.agreed = Some(agreed(&summary));
-                    session.phase = match session.can_resume {
-                        true => Phase::Approved,
-                        false => Phase::Agreed,
-                    };
-                }
+                PeerEvent::Agreed(summary) => session.show(&summary),
                 PeerEvent::Progress(progress) => {
                     let due = session
                         .reported
@@ -275,7 +319,7 @@ impl App {
         match result {
             Ok(completed) => {
                 session.phase = Phase::Finished;
-                session.can_resume = false;
+                session.approved = None;
                 if let Some(completed) = completed {
                     let problem = completed.journal_failure.map(|it| it.to_string());
                     workspace.partner_result = Some(Arc::new(ResultState {
@@ -293,12 +337,14 @@ impl App {
                 session.phase = Phase::Failed;
                 // A session can be resumed only if the network ended it, and only as it was
                 // approved.
-                session.can_resume &= !session.is_outdated;
-                session.can_resume &= matches!(error, Error::Interrupted { .. })
+                let is_interrupted = matches!(error, Error::Interrupted { .. })
                     || matches!(error, Error::Session(SessionError::Network(_)));
+                if session.is_outdated || !is_interrupted {
+                    session.approved = None;
+                }
                 let mut problem = Problem::from(&error);
                 if is_stopped(&error) {
-                    problem.message = match session.can_resume {
+                    problem.message = match session.approved.is_some() {
                         true => "Paused.".into(),
                         false => "The session was ended on this side.".into(),
                     };
@@ -310,7 +356,7 @@ impl App {
         self.changed();
     }
 
-    /// Tells the pages to load the state again.
+    /// Tells the pages to reload the state.
     pub(crate) fn changed(&self) {
         self.hub.send(&json!({"event": "changed"}));
     }
@@ -329,8 +375,9 @@ fn is_stopped(error: &Error) -> bool {
 fn agreed(summary: &AgreementSummary) -> Value {
     let estimate = &summary.estimate;
     let names = ["the host", "the joining side"].map(String::from);
-    let plan = plan_in_words(&summary.spec, &names, false);
+    let plan = describe_plan(&summary.spec, &names, false);
     json!({
+        "agreement": summary.agreement,
         "plan": plan,
         "learns": summary.revealed,
         "host_scanpaths": summary.host_scanpaths,
@@ -344,40 +391,14 @@ fn agreed(summary: &AgreementSummary) -> Value {
         "stimuli_on_one_side": summary.stimuli_on_one_side,
         "encoding_on_one_side": summary.encoding_on_one_side,
         "comparisons": summary.limit.after,
-        "limit": summary.limit.limits.map(|(least, _)| least),
+        "limit": summary.limit.limits.map(|(smallest, _)| smallest),
         "groups": summary.groups.map(|groups| json!({
             "minimum": groups.minimum,
             "answers": groups.answers,
-            "most": groups.most_answers,
+            "most": groups.max_answers,
         })),
     })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn session(phase: Phase) -> SessionState {
-        SessionState {
-            phase,
-            can_resume: true,
-            ..SessionState::default()
-        }
-    }
-
-    #[test]
-    fn a_changed_plan_needs_a_new_approval() {
-        let mut paused = session(Phase::Failed);
-        paused.needs_approval();
-        assert!(!paused.can_resume);
-        assert_eq!(paused.phase, Phase::Idle);
-        let mut finished = session(Phase::Finished);
-        finished.needs_approval();
-        assert_eq!(finished.phase, Phase::Idle, "of other recordings");
-        let mut running = session(Phase::Computing);
-        running.control = Some(SessionControl::default());
-        running.needs_approval();
-        assert!(running.is_outdated);
-        assert_eq!(running.phase, Phase::Computing, "it goes on as approved");
-    }
-}
+mod tests;

@@ -1,5 +1,5 @@
 //! What the user has provided so far. All of it is lost when the server stops, except identities, journals and records,
-//! which are where the command line keeps them.
+//! which are stored where the command line stores them.
 
 use crate::cohorts::CohortState;
 use crate::comparison::{CompareForm, Inputs};
@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 use veilpath::encode::{SpaceKind, Trace, formats};
 use veilpath::{CancelToken, NamedPlan};
 
-/// Scanpaths whose letters are shown.
+/// The number of scanpaths whose letters are shown.
 const MAX_SHOWN: usize = 60;
 
-/// Letters of a scanpath that are shown.
+/// The number of letters shown per scanpath.
 const MAX_LETTERS: usize = 400;
 
 /// How long a result that no page has shown yet is kept.
@@ -35,12 +35,13 @@ pub(crate) struct Workspace {
     pub(crate) files: Vec<StoredFile>,
     pub(crate) read: ReadForm,
     pub(crate) letters: LetterForm,
-    /// Counts changes of files and options, so that an outdated encoding is dropped.
+    /// Counts changes to files and options, so that an outdated encoding is dropped.
     pub(crate) generation: u64,
     pub(crate) cohorts: [Option<Arc<CohortState>>; 2],
     pub(crate) traces: [Option<Arc<Trace>>; 2],
-    /// The generation that last needed new traces, and the one that the traces are of.
+    /// The last generation that needed new traces.
     pub(crate) retrace: u64,
+    /// The generation of the current traces.
     pub(crate) traced: u64,
     pub(crate) problem: Option<Problem>,
     pub(crate) plan: NamedPlan,
@@ -48,11 +49,11 @@ pub(crate) struct Workspace {
     pub(crate) job: Option<JobState>,
     /// The result of the last comparison on this machine.
     pub(crate) result: Option<Arc<ResultState>>,
-    /// The result of the last session with a partner, which may not be computed again.
+    /// The result of the last session with a partner, which cannot be recomputed at will.
     pub(crate) partner_result: Option<Arc<ResultState>>,
     pub(crate) partner: PartnerForm,
     pub(crate) session: SessionState,
-    /// When a comparison or session ended that no page has shown since.
+    /// When a comparison or session ended, if no page has shown it since.
     pub(crate) unseen: Option<Instant>,
 }
 
@@ -72,7 +73,7 @@ pub(crate) struct JobState {
     pub(crate) running: bool,
     /// Ends the comparison.
     pub(crate) cancel: CancelToken,
-    /// What went wrong, and with what.
+    /// What went wrong, and with which inputs.
     pub(crate) problem: Option<(Problem, Inputs)>,
     pub(crate) notes: Vec<String>,
 }
@@ -116,19 +117,19 @@ impl Workspace {
         }
     }
 
-    /// A result by its number.
+    /// A result by its id.
     pub(crate) fn result_of(&self, id: u64) -> Result<Arc<ResultState>, Problem> {
         let mut results = [&self.result, &self.partner_result].into_iter().flatten();
         let found = results.find(|result| result.id == id).cloned();
         found.ok_or_else(|| Problem::new("this result has been replaced by another", ""))
     }
 
-    /// Whether a comparison runs.
+    /// Whether a comparison or a session is running.
     pub(crate) fn is_busy(&self) -> bool {
         self.job.as_ref().is_some_and(|job| job.running) || self.session.is_running()
     }
 
-    /// Ends a comparison on this machine, if one runs.
+    /// Cancels the comparison on this machine, if one is running.
     pub(crate) fn cancel(&self) {
         if let Some(job) = &self.job {
             job.cancel.cancel();
@@ -161,7 +162,7 @@ impl Workspace {
             "stimuli": self.stimuli(),
             "traced": self.traced,
             "left_out": self.traces.iter().flatten().map(|it| it.left_out).sum::<u64>(),
-            "found": self.found(),
+            "found": self.detected_space(),
             "problem": self.problem,
             "plan": self.plan,
             "compare": self.compare,
@@ -178,8 +179,8 @@ impl Workspace {
         })
     }
 
-    /// The screen and the unit of coordinates that all recordings have.
-    fn found(&self) -> Value {
+    /// The screen and the unit of coordinates, if all recordings have the same.
+    fn detected_space(&self) -> Value {
         let traces = self.traces.iter().flatten();
         let mut spaces = traces
             .flat_map(|trace| &trace.recordings)
@@ -194,7 +195,7 @@ impl Workspace {
                     "screen": in_pixels.then(|| format!("{}x{}", width.abs(), height.abs())),
                     "unit": match space.kind {
                         SpaceKind::Pixels => "pixels",
-                        SpaceKind::Fractions if width.abs() > 100.0 => "pixels from the centre",
+                        SpaceKind::CentredPixels => "pixels from the centre",
                         SpaceKind::Fractions | SpaceKind::PanoramaFractions => "parts of the stimulus",
                         SpaceKind::Globe => "longitude and latitude",
                         SpaceKind::VisualAngle { .. } => "degrees of visual angle",
@@ -206,23 +207,23 @@ impl Workspace {
 
     /// The stimuli of all recordings, and how many recordings each has.
     fn stimuli(&self) -> Vec<Value> {
-        let mut found: Vec<(Option<&str>, usize, usize, Option<f64>)> = Vec::new();
+        let mut stimuli: Vec<(Option<&str>, usize, usize, Option<f64>)> = Vec::new();
         let traces = self.traces.iter().flatten();
         for recording in traces.flat_map(|trace| &trace.recordings) {
             let name = recording.stimulus.as_deref();
             let points = recording.points.len();
-            match found.iter_mut().find(|it| it.0 == name) {
-                Some(known) => {
-                    known.1 += 1;
-                    known.2 += points;
+            match stimuli.iter_mut().find(|it| it.0 == name) {
+                Some(stimulus) => {
+                    stimulus.1 += 1;
+                    stimulus.2 += points;
                 }
                 None => {
                     let aspect = recording.space.and_then(|space| space.aspect());
-                    found.push((name, 1, points, aspect));
+                    stimuli.push((name, 1, points, aspect));
                 }
             }
         }
-        let shown = found.into_iter().map(|(name, recordings, points, aspect)| {
+        let shown = stimuli.into_iter().map(|(name, recordings, points, aspect)| {
             json!({"name": name, "recordings": recordings, "points": points, "aspect": aspect})
         });
         shown.collect()
@@ -245,7 +246,7 @@ fn cohort(state: &CohortState) -> Value {
     });
     let notes = state.summary.iter().flat_map(|summary| {
         let notes = summary.notes.iter();
-        // The page names the boxes of a note, including those without effect.
+        // The page names the form fields of a note, including those without effect.
         notes.map(|note| json!({"text": note.to_string(), "fields": note.fields()}))
     });
     json!({
@@ -263,7 +264,7 @@ fn cohort(state: &CohortState) -> Value {
     })
 }
 
-/// Poisoning is harmless: a request that panicked has changed single fields.
+/// Poisoning is harmless: a request that panicked has changed only single fields.
 pub(crate) fn lock(workspace: &Mutex<Workspace>) -> MutexGuard<'_, Workspace> {
     workspace.lock().unwrap_or_else(PoisonError::into_inner)
 }

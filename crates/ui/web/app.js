@@ -1,4 +1,4 @@
-// The page of Veilpath: loads the state of the program, shows one step of it, and sends back what is changed.
+// The page of Veilpath: loads the state of the program, shows one step, and sends changes back.
 import { compareStep, progress, reportBox, showReport } from "/compare.js";
 import { addFiles, dataStep, dropped, guess } from "/data.js";
 import { encodeStep, isEncoded, letterForm, letters } from "/encode.js";
@@ -13,16 +13,16 @@ export const pictureBox = document.createElement("section");
 export const main = document.getElementById("step");
 const titles = { data: "Data", encode: "Encode", compare: "Compare here", partner: "With a partner" };
 let shown = "";
-let lost = null;
+let lostFocus = null;
 let announced = "";
 let events = null;
-// A slider that is being dragged, and whether the part of the page around it was not redrawn.
+// The slider that is being dragged, and whether the controls around it still have to be redrawn.
 let held = null;
 let outdated = false;
 // The last encoding that worked, so that a wrong option does not empty the page.
-export let worked = [null, null];
+export let lastEncoded = [null, null];
 
-// Changes of options: one request at a time, and the newest values win.
+// Option changes: one request at a time, and the newest values win.
 let pending = null;
 let sending = false;
 export function change(options) {
@@ -42,10 +42,6 @@ async function flush() {
 }
 let missed = false;
 
-// The steps.
-
-// Everything together.
-
 const steps = { data: dataStep, encode: encodeStep, compare: compareStep, partner: partnerStep };
 export const picture = new Picture(pictureBox, { h, request, attempt, letters, state, guess, count });
 
@@ -54,7 +50,7 @@ function current() {
   return Object.hasOwn(steps, name) ? name : "data";
 }
 
-/** Shows the options of letters, unless a slider among them is under the pointer: the drag would end with it. */
+/** Shows the letter options, unless one of their sliders is being dragged: replacing it would end the drag. */
 function placeControls(now, step) {
   const parts = step === "encode" && isEncoded(now) ? [problemOf(now), letterForm(now)] : [];
   main.classList.toggle("with-controls", parts.length > 0);
@@ -62,48 +58,48 @@ function placeControls(now, step) {
   else controls.replaceChildren(...parts.filter(Boolean));
 }
 
-// The phase of the session that the page has shown.
+// The session phase that was shown last.
 let phaseShown = null;
-/** Marks the step with a partner, and shows a new phase of its session: the window may be at an earlier result. */
+/** Marks the partner step, and scrolls to a new phase of the session, because the window may be at an earlier result. */
 function showPhase({ phase }, step) {
   document.getElementById("session-state")?.remove();
   if (badges[phase]) document.getElementById("to-partner").append(h("span", { id: "session-state" }, " ", h("span", { class: "badge" }, badges[phase])));
-  // The browser scrolls without motion.
+  // Without animation.
   if (step === "partner" && phaseShown !== null && phase !== phaseShown) document.getElementById("session")?.scrollIntoView({ block: "start" });
   phaseShown = phase;
 }
 
-/** A page that is opened during or after a session shows it. */
+/** Goes to the partner step if the page is opened during or after a session. */
 function openSession({ phase }) {
   const [entry] = performance.getEntriesByType("navigation");
   if (phase !== "idle" && (entry?.type !== "reload" || !location.hash)) history.replaceState(null, "", "#partner");
 }
 
-/** The element that has the focus, and what is in it. */
-function focused() {
+/** The focused element and its value. */
+function currentFocus() {
   const active = document.activeElement;
-  // A button that was used may be disabled or gone for a while.
-  if (lost && (active === document.body || active?.dataset.fallback)) return lost;
-  lost = null;
+  // A button may be disabled or gone for a while after it was used.
+  if (lostFocus && (active === document.body || active?.dataset.fallback)) return lostFocus;
+  lostFocus = null;
   if (!active?.id || !(body.contains(active) || controls.contains(active))) return null;
   const isText = active.type === "text";
   return { id: active.id, section: active.closest("section")?.id, value: isText || active.type === "range" ? active.value : null, start: isText ? active.selectionStart : null };
 }
 
-/** Gives the focus back, or to the heading of the part where it was. */
-function focusAgain(kept) {
-  if (!kept) return;
-  const again = document.getElementById(kept.id);
-  if (again === document.activeElement) return;
-  if (again && !again.disabled) {
-    lost = null;
-    if (kept.value !== null && again.value !== kept.value) again.value = kept.value;
-    again.focus({ preventScroll: true });
-    if (kept.start !== null) again.setSelectionRange?.(kept.start, kept.start);
+/** Restores the focus, or moves it to the heading of its section. */
+function restoreFocus(previous) {
+  if (!previous) return;
+  const target = document.getElementById(previous.id);
+  if (target === document.activeElement) return;
+  if (target && !target.disabled) {
+    lostFocus = null;
+    if (previous.value !== null && target.value !== previous.value) target.value = previous.value;
+    target.focus({ preventScroll: true });
+    if (previous.start !== null) target.setSelectionRange?.(previous.start, previous.start);
     return;
   }
-  lost = { ...kept, value: null, start: null };
-  const heading = document.getElementById(kept.section)?.querySelector("h2") ?? main.querySelector("h2") ?? main;
+  lostFocus = { ...previous, value: null, start: null };
+  const heading = document.getElementById(previous.section)?.querySelector("h2") ?? main.querySelector("h2") ?? main;
   if (heading !== main) {
     heading.tabIndex = -1;
     heading.dataset.fallback = "yes";
@@ -112,51 +108,51 @@ function focusAgain(kept) {
 }
 
 // What was announced to screen readers.
-const told = { problem: "", phase: "" };
-function tell(now) {
+const announcedState = { problem: "", phase: "" };
+function announceChanges(now) {
   const problem = now.problem ? problemWords(now.problem) : "";
-  // What was said about a file that is mended or gone is over, too.
-  if (problem !== told.problem) announce(problem);
+  // This also clears a problem whose file was fixed or removed.
+  if (problem !== announcedState.problem) announce(problem);
   const phase = phases[now.session.phase] ?? "";
-  if (phase !== told.phase) {
+  if (phase !== announcedState.phase) {
     showStatus("");
     announce(phase && `${phase}. ${now.session.problem ? problemWords(now.session.problem) : ""}`);
   }
-  Object.assign(told, { problem, phase });
+  Object.assign(announcedState, { problem, phase });
 }
 
 function show(force) {
   const now = state.now;
-  if (!now.problem) worked = now.cohorts;
+  if (!now.problem) lastEncoded = now.cohorts;
   const step = current();
   for (const name of Object.keys(steps)) {
     const link = document.getElementById(`to-${name}`);
     if (name === step) link.setAttribute("aria-current", "step");
     else link.removeAttribute("aria-current");
   }
-  // A user who waits for a partner may look at another tab meanwhile.
+  // While waiting for a partner, the user may look at another tab.
   document.title = now.session.phase === "agreed" ? "The partner is ready – Veilpath" : `${titles[step]} – Veilpath`;
   const signature = step + JSON.stringify({ ...now, folder: null });
   if (force || signature !== shown) {
     shown = signature;
-    const kept = focused();
+    const previous = currentFocus();
     const open = new Set([...main.querySelectorAll("details[open]")].map((it) => it.firstChild?.textContent));
     const scrolled = body.querySelector(".many")?.scrollTop ?? 0;
-    // With recordings, the picture is below the files.
+    // The picture is below the files in the data step, and above the body in other steps.
     if (step !== "data" && body.contains(pictureBox)) body.before(pictureBox);
     placeControls(now, step);
     body.replaceChildren(...[steps[step](now)].flat(9).filter(Boolean));
     for (const details of main.querySelectorAll("details")) if (open.has(details.firstChild?.textContent)) details.open = true;
     const many = body.querySelector(".many");
     if (many) many.scrollTop = scrolled;
-    focusAgain(kept);
+    restoreFocus(previous);
   }
   const traced = now.stimuli.some((it) => it.points > 0);
   pictureBox.hidden = !(["data", "encode"].includes(step) && traced);
   if (!pictureBox.hidden) picture.update(now, step === "encode");
   showReport(now, step);
   showPhase(now.session, step);
-  tell(now);
+  announceChanges(now);
   main.setAttribute("aria-busy", "false");
   // For screen readers.
   const done = now.job?.running ? "" : now.result ? `result ${now.result.id}` : "";
@@ -165,22 +161,29 @@ function show(force) {
 }
 
 let loading = null;
-let again = false;
-/** Loads the state and shows it; ends when the newest is shown. */
+let refreshAgain = false;
+/** Loads and shows the state; resolves when the newest state is shown. */
 export async function refresh() {
-  // A slider that is being moved is ahead of the program.
+  // The page has changes that the program does not have yet.
   if (pending) { missed = true; return; }
   missed = false;
-  again = true;
+  refreshAgain = true;
   loading ??= load();
   await loading;
 }
 async function load() {
-  while (again) {
-    again = false;
+  while (refreshAgain) {
+    refreshAgain = false;
     await attempt(async () => {
+      const { edits, sending } = state;
       const now = await request("/api/state", { method: "GET" });
       if (pending) return;
+      // The answer may be older than what the user has just entered.
+      if (sending || state.edits !== edits) {
+        if (state.sending) missed = true;
+        else refreshAgain = true;
+        return;
+      }
       if (!state.now) openSession(now.session);
       state.now = now;
       show();
@@ -215,7 +218,7 @@ function theme() {
   picture.redraw();
 }
 
-/** Ends the program, after a question if something would be lost. */
+/** Ends the program; asks first if something would be lost. */
 async function quit() {
   const { files, job, session } = state.now ?? { files: [] };
   const question = job?.running || session?.running ? "A comparison is running. End it, and Veilpath?" : files.length ? "End Veilpath? It forgets your files, areas and results. The signed record is kept." : "";
@@ -224,7 +227,7 @@ async function quit() {
     try {
       await request("/api/quit");
     } catch (problem) {
-      // It may end before it answers.
+      // The program may end before it answers.
       if (!problem.ended) throw problem;
     }
     events?.close();
@@ -256,7 +259,8 @@ const release = () => {
 };
 addEventListener("pointerup", release, true);
 addEventListener("pointercancel", release, true);
-addEventListener("hashchange", () => { if (state.now) { showStatus(""); forgetProblems(); lost = null; show(true); main.focus({ preventScroll: true }); scrollTo(0, 0); } });
+addEventListener("hashchange", () => { if (state.now) { showStatus(""); forgetProblems(); lostFocus = null; show(true); main.focus({ preventScroll: true }); scrollTo(0, 0); } });
+addEventListener("edits-sent", () => { if (missed) refresh(); });
 addEventListener("hashchange-soft", () => { if (state.now) show(true); });
 addEventListener("dragover", (event) => { event.preventDefault(); document.getElementById("drop")?.classList.add("over"); });
 addEventListener("dragleave", () => document.getElementById("drop")?.classList.remove("over"));

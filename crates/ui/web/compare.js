@@ -1,5 +1,5 @@
 // The third step: a comparison on this machine. Results and their reports.
-import { attempt, box, check, commandBox, count, h, problemBox, request, showStatus, text } from "/page.js";
+import { attempt, check, commandBox, count, formField, h, problemBox, request, showStatus, text } from "/page.js";
 import { planBoxes } from "/plan.js";
 
 export const reportBox = document.createElement("section");
@@ -16,9 +16,9 @@ export function compareStep(now) {
       h("p", null, split ? "All files are in the first cohort, so its participants are split into two halves at random. To compare two cohorts, move files to the second one under Data." : `The first cohort (${count(now.cohorts[0].participants, "participant")}) with the second (${now.cohorts[1] ? count(now.cohorts[1].participants, "participant") : "not read yet"}).`),
       planBoxes(now.plan, (plan) => save({ plan }), "plan", false),
       h("div", { class: "fields" },
-        split ? box("seed", "Seed of the random split", text(now.compare.seed, set("seed"), { inputmode: "numeric" }), { help: "The same number always gives the same random halves." }) : null,
-        box("first-name", "Name of the first cohort", text(now.compare.first, set("first"), { placeholder: split ? "half a" : "first" })),
-        box("second-name", "Name of the second cohort", text(now.compare.second, set("second"), { placeholder: split ? "half b" : "second" }))),
+        split ? formField("seed", "Seed of the random split", text(now.compare.seed, set("seed"), { inputmode: "numeric" }), { help: "The same number always gives the same random halves." }) : null,
+        formField("first-name", "Name of the first cohort", text(now.compare.first, set("first"), { placeholder: split ? "half a" : "first" })),
+        formField("second-name", "Name of the second cohort", text(now.compare.second, set("second"), { placeholder: split ? "half b" : "second" }))),
       check("sites", "Also test whether the two cohorts differ", now.compare.sites, set("sites")),
       h("p", null, h("button", { type: "button", class: "primary", id: "compare", disabled: running, click: () => attempt(() => request("/api/compare")) }, "Compare"),
         running ? [" ", h("button", { type: "button", id: "cancel", click: () => attempt(async () => { await request("/api/compare", { method: "DELETE" }); showStatus("The comparison was cancelled."); }) }, "Cancel")] : null),
@@ -48,14 +48,14 @@ function statisticsBox(words) {
 /** The result as text; the report is below. */
 export function resultBox(now, withPartner) {
   const result = withPartner ? now.partner_result : now.result;
-  // The last session's result would be mistaken for that of the session that runs.
+  // The last session's result would be mistaken for that of the running session.
   if (!result || (withPartner && now.session.running)) return null;
   const link = (kind, title) => h("a", { class: "button", href: `/api/exports/${result.id}/${kind}`, download: "" }, title);
   const title = !withPartner && result.outdated ? "Result of earlier settings" : withPartner && now.session.phase !== "finished" ? "Result of the last session" : "Result";
   const words = [result.answers, result.summary, result.statistics].join("\n");
   return h("section", { id: "result", class: result.outdated ? "outdated" : null }, h("h2", null, title),
     result.outdated ? h("p", { class: "warning" }, withPartner ? "Recordings have changed since this session." : "Recordings or settings have changed since: press Compare again.") : null,
-    result.answers ? h("pre", { class: "words", tabindex: "0" }, result.answers.trim()) : null,
+    result.answers ? statisticsBox(result.answers.trim()) : null,
     h("pre", { class: "words", tabindex: "0" }, result.summary.trim()),
     result.statistics ? [h("h3", null, "Statistics"), statisticsBox(result.statistics.trim())] : null,
     words.includes("similarity") ? h("p", { class: "note" }, "Similarity is the score on a scale from 0 to 1; 1 means most alike.") : null,
@@ -79,7 +79,7 @@ export function showReport(now, step) {
   reportBox.replaceChildren(h("h2", null, title), own ?? "", frame);
 }
 
-/** Shows how far a comparison or session is. */
+/** Shows the progress of a comparison or session. */
 export function progress({ done, total, seconds_left }) {
   const bar = document.getElementById("progress");
   if (!bar) return;

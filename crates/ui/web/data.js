@@ -1,7 +1,7 @@
 // The first step: files, and what they do not say.
-import { change, main, pictureBox, worked } from "/app.js";
+import { change, lastEncoded, main, pictureBox } from "/app.js";
 import { isEncoded } from "/encode.js";
-import { attempt, box, bytes, check, commandBox, count, h, MAX_BYTES, problemOf, request, select, showProblems, showStatus, state, text, tooLarge } from "/page.js";
+import { attempt, bytes, check, commandBox, count, formField, h, MAX_BYTES, problemOf, request, select, showProblems, showStatus, state, text, tooLarge } from "/page.js";
 
 export function dataStep(now) {
   const gaze = now.files.filter((file) => ["gaze", "unknown", "cohort"].includes(file.kind));
@@ -18,7 +18,7 @@ export function dataStep(now) {
   ];
 }
 
-/** Adds files; those of a folder need not all be recordings. */
+/** Adds files. A folder may also contain other files than recordings. */
 export async function addFiles(files, isFolder = false) {
   if (!files.length) return;
   const refused = [];
@@ -36,21 +36,21 @@ export async function addFiles(files, isFolder = false) {
       refused.push(problem);
     }
   }
-  // A folder with recordings may have other files, too; one without shows what is wrong with them.
+  // In a folder with recordings, other files are left out. In a folder without recordings, the page shows what is wrong with them.
   const hasData = [...kinds.values()].some((kind) => kind === "gaze" || kind === "cohort");
   const others = isFolder && hasData ? [...kinds].filter(([, kind]) => kind === "unknown").map(([id]) => id) : [];
   const left = isFolder && hasData ? others.length + refused.splice(0).length : 0;
-  // Many files are encoded once, when all of them are there.
+  // Several files are encoded once, after all of them have arrived.
   if (files.length > 1) await attempt(() => request("/api/options", { json: { leave_out: others } }));
   const taken = files.length - refused.length - left;
   if (invitations) location.hash = "#partner";
-  // The new step clears what was said before.
+  // Wait for the new step, which clears the status.
   await new Promise((done) => setTimeout(done));
   showStatus(!taken ? "" : taken === invitations ? "The partner’s file was opened." : `${left ? `${count(left, "other file")} of the folder left out. ` : ""}${count(taken, "file")} read.`);
   showProblems(refused);
 }
 
-/** The files that were dropped, and whether they come from a folder. */
+/** The dropped files, and whether they come from a folder. */
 export async function dropped(transfer) {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
   if (!entries.some((entry) => entry.isDirectory)) return [[...transfer.files], false];
@@ -65,7 +65,7 @@ export async function dropped(transfer) {
         if (!part.length) break;
         inside.push(...part);
       }
-      // In the same order on every machine.
+      // The order is the same on every machine.
       inside.sort((a, b) => (a.name < b.name ? -1 : 1));
       for (const inner of inside) await walk(inner);
     }
@@ -74,7 +74,7 @@ export async function dropped(transfer) {
   return [files.filter((file) => !file.name.startsWith(".")), true];
 }
 
-/** The files of an input, which can be chosen again afterwards. */
+/** The files of an input. The input is cleared, so that the same files can be chosen again. */
 export function chosen(input) {
   const files = [...input.files];
   input.value = "";
@@ -89,16 +89,16 @@ function dropZone(now) {
     if (kind === "invitation") location.hash = "#partner";
   });
   const help = now.folder?.left_out ? `The first ${now.folder.files.length} are listed; drop others on this page.` : null;
-  const fromFolder = now.folder && now.folder.files.length ? box("folder-file", `From the folder “${now.folder.name}”`, select("", [["", "Choose a file…"], ...now.folder.files.map((name) => [name, name])], (name) => name && open(name)), { help }) : null;
+  const fromFolder = now.folder && now.folder.files.length ? formField("folder-file", `From the folder “${now.folder.name}”`, select("", [["", "Choose a file…"], ...now.folder.files.map((name) => [name, name])], (name) => name && open(name)), { help }) : null;
   return h("section", { class: "drop", id: "drop" },
     h("h2", null, "Drop your recordings here"),
-    h("p", null, "Fixations or gaze of EyeLink, Tobii, SMI, Pupil Labs, Gazepoint and others, tables, or cohort files; pictures of the stimuli as PNG or JPEG; a partner’s invitation. Nothing is uploaded: the files go to the program on this machine."),
+    h("p", null, "Fixations or gaze from EyeLink, Tobii, SMI, Pupil Labs, Gazepoint and others, tables, or cohort files; pictures of the stimuli as PNG or JPEG; a partner’s invitation. Nothing is uploaded: the files go to the program on this machine."),
     h("div", { class: "row" },
       input, h("label", { class: now.files.length ? "button" : "button primary", for: "files" }, "Choose files"),
       folder, h("label", { class: "button", for: "folder" }, "Choose a folder")),
     now.files.length ? null : h("div", { class: "row" },
       h("button", { type: "button", id: "example", click: () => example(false) }, "Try it with made-up data"),
-      h("button", { type: "button", id: "example-partner", click: () => example(true) }, "Made-up data of a partner")),
+      h("button", { type: "button", id: "example-partner", click: () => example(true) }, "Made-up partner data")),
     now.files.length ? null : h("p", { class: "note" }, "Both have two groups of six participants. To try a private comparison, take one on each page."),
     fromFolder);
 }
@@ -116,14 +116,14 @@ async function example(isPartner) {
       const steps = 10 + Math.floor(random() * 8);
       for (let step = 0; step < steps; step += 1) {
         const [x, y] = targets[(step + (scene === "scene-2" ? 1 : 0)) % 3];
-        const place = [x + (random() + random() - 1) * 260, y + (random() + random() - 1) * 180];
-        lines.push(`${group}-${person},${group},${scene},${place.map((part) => part.toFixed(1)).join(",")},${Math.round(150 + random() * 300)}`);
+        const point = [x + (random() + random() - 1) * 260, y + (random() + random() - 1) * 180];
+        lines.push(`${group}-${person},${group},${scene},${point.map((part) => part.toFixed(1)).join(",")},${Math.round(150 + random() * 300)}`);
       }
     }
   }
   change({ read: { ...state.now.read, screen: "1280x720" } });
   await addFiles([new File([lines.join("\n") + "\n"], isPartner ? "made-up-partner.csv" : "made-up.csv")]);
-  // The button is gone.
+  // The button that had the focus is gone.
   main.focus({ preventScroll: true });
 }
 
@@ -134,8 +134,8 @@ const reasons = {
 };
 
 function fileTable(now, files) {
-  // One file that cannot be read does not hide what is known about the others.
-  const summaries = (now.cohorts.some(Boolean) ? now.cohorts : worked).flatMap((cohort) => cohort?.summary?.files ?? []);
+  // If one file cannot be read, what is known about the others still shows.
+  const summaries = (now.cohorts.some(Boolean) ? now.cohorts : lastEncoded).flatMap((cohort) => cohort?.summary?.files ?? []);
   const rows = files.map((file) => {
     const wrong = now.problem?.file === file.reader_name;
     const summary = wrong ? null : summaries.find((it) => it.file === file.reader_name);
@@ -152,7 +152,7 @@ function fileTable(now, files) {
       h("td", { "data-label": "Cohort" }, side),
       h("td", null, removeButton(file)));
   });
-  // What comes below has to stay in reach.
+  // A long list scrolls, so that the content below stays in reach.
   const box = files.length > 12 ? { class: "scroll many", tabindex: "0", role: "region", "aria-label": "Files" } : { class: "scroll" };
   return h("div", box, h("table", { class: "files stacked" },
     h("caption", null, "What was read, and what was assumed"),
@@ -172,7 +172,7 @@ function pictureTable(now, files) {
   };
   const list = (files) => h("ul", { class: "plain pictures" }, files.map(line));
   const metadata = files.filter((file) => file.kind === "metadata");
-  // A BIDS dataset has many of them.
+  // A BIDS dataset has many metadata files.
   return [list(files.filter((file) => !metadata.includes(file))), metadata.length ? h("details", null, h("summary", null, `Metadata of BIDS recordings: ${count(metadata.length, "file")}`), list(metadata)) : null];
 }
 
@@ -188,9 +188,9 @@ const boxes = {
   distance: "Eye to screen, in centimetres", "min-dwell": "Shortest dwell", "max-gap": "Longest gap", "min-duration": "Shortest fixation", velocity: "Fastest fixation", dispersion: "Widest fixation", detect: "Raw gaze becomes",
 };
 
-/** A note; one about a box without effect names the box. */
+/** The text of a note. A note about a field without effect names the field. */
 export function noteWords({ text, fields }) {
-  // On this page, areas are drawn.
+  // On this page, areas are drawn instead of read from a file.
   if (!text.startsWith("has no effect") || !fields?.length) return text.replace(/check that the AOI file uses .*/, "draw one on it, or tick “on all stimuli”");
   return `${fields.map((field) => `“${boxes[field] ?? field}”`).join(" and ")} ${text}`;
 }
@@ -202,7 +202,7 @@ function cohortLines(now) {
     cohort.notes.length || cohort.remarks.length ? h("ul", { class: "notes" }, cohort.notes.map((note) => h("li", null, noteWords(note))), cohort.remarks.map((note) => h("li", null, note))) : null));
 }
 
-const known = ["participant", "group", "stimulus", "x", "y", "duration", "start"];
+const commonRoles = ["participant", "group", "stimulus", "x", "y", "duration", "start"];
 const roleNames = { participant: "Participant", group: "Group", stimulus: "Stimulus", x: "Horizontal place (x)", y: "Vertical place (y)", duration: "Duration", start: "Start", time: "Time" };
 
 function readForm(now) {
@@ -213,34 +213,34 @@ function readForm(now) {
   // A table that cannot be read yet has column names, too.
   const columns = [...new Set([...read_columns, ...now.headers])];
   const used = new Map(files.flatMap((file) => (file.columns?.used ?? []).map((it) => [it.role, it.column])));
-  const roles = [...new Set([...known, ...used.keys(), ...Object.keys(read.columns)])];
+  const roles = [...new Set([...commonRoles, ...used.keys(), ...Object.keys(read.columns)])];
   const labels = [...new Set(files.flatMap((file) => Object.keys(file.left_out)))];
   const column = (role) => {
     const value = read.columns[role] ?? "";
     const choose = (name) => change({ read: { ...state.now.read, columns: { ...state.now.read.columns, [role]: name } } });
     const automatic = used.has(role) && !value ? `automatic: ${used.get(role)}` : "automatic";
     const input = columns.length ? select(value, [["", automatic], ...columns.map((name) => [name, name])], choose) : text(value, choose, { placeholder: "automatic" });
-    return box(`column-${role}`, roleNames[role] ?? role, input, { field: { participant: "participant-column", stimulus: "stimulus-column", group: "group-column", x: "place-columns", y: "place-columns" }[role] });
+    return formField(`column-${role}`, roleNames[role] ?? role, input, { field: { participant: "participant-column", stimulus: "stimulus-column", group: "group-column", x: "place-columns", y: "place-columns" }[role] });
   };
   const hasColumns = columns.length || now.problem?.fields?.some((field) => field.endsWith("columns"));
   return h("section", { id: "reading" }, h("h2", null, "What the files do not say"),
     h("p", { class: "note" }, "Veilpath guesses the rest from the files. Change what it got wrong."),
     h("div", { class: "fields" },
-      box("read-screen", "Screen or stimulus, in pixels", text(read.screen, set("screen"), { placeholder: now.found.screen ? `automatic: ${now.found.screen}` : "1280x720", inputmode: "text" }), { field: "screen" }),
-      box("read-units", "Unit of coordinates", select(read.units, [["", now.found.unit && !read.units ? `automatic: ${now.found.unit}` : "automatic"], ...now.units], set("units")), { field: "units" }),
-      box("read-time-unit", "Unit of times", select(read.time_unit, [["", "automatic"], ["s", "seconds"], ["ms", "milliseconds"], ["us", "microseconds"], ["ns", "nanoseconds"]], set("time_unit")), { field: "time-unit" }),
-      box("read-format", "Format", select(read.format, [["", "automatic"], ...now.formats.map((it) => [it.name, it.title])], set("format")), { field: "format" }),
-      box("read-events", "Events to use", text(read.events, set("events"), { placeholder: "fixations" }), { field: "events", help: labels.length ? `“all”, or labels: ${labels.join(", ")}` : "“all”, or labels of the file" }),
-      box("read-rows", "Rows to use", select(read.rows, [["", "automatic"], ["fixations", "fixations"], ["samples", "gaze samples"]], set("rows")), { field: "rows" })),
+      formField("read-screen", "Screen or stimulus, in pixels", text(read.screen, set("screen"), { placeholder: now.found.screen ? `automatic: ${now.found.screen}` : "1280x720", inputmode: "text" }), { field: "screen" }),
+      formField("read-units", "Unit of coordinates", select(read.units, [["", now.found.unit && !read.units ? `automatic: ${now.found.unit}` : "automatic"], ...now.units], set("units")), { field: "units" }),
+      formField("read-time-unit", "Unit of times", select(read.time_unit, [["", "automatic"], ["s", "seconds"], ["ms", "milliseconds"], ["us", "microseconds"], ["ns", "nanoseconds"]], set("time_unit")), { field: "time-unit" }),
+      formField("read-format", "Format", select(read.format, [["", "automatic"], ...now.formats.map((it) => [it.name, it.title])], set("format")), { field: "format" }),
+      formField("read-events", "Events to use", text(read.events, set("events"), { placeholder: "fixations" }), { field: "events", help: labels.length ? `“all”, or labels: ${labels.join(", ")}` : "“all”, or labels of the file" }),
+      formField("read-rows", "Rows to use", select(read.rows, [["", "automatic"], ["fixations", "fixations"], ["samples", "gaze samples"]], set("rows")), { field: "rows" })),
     hasColumns ? h("details", { open: Object.values(read.columns).some(Boolean) || now.problem?.fields?.some((field) => field.endsWith("columns") || field.endsWith("column")) }, h("summary", null, "Columns"), h("div", { class: "fields" }, roles.map(column))) : null,
     h("details", { open: [read.eye, read.screen_cm, read.distance, read.rate, read.file_name, read.participant, read.stimulus, read.flip_y].some(Boolean) || ["screen-cm", "distance", "rate", "eye", "flip-y", "name-template", "participant", "stimulus"].some((field) => now.problem?.fields?.includes(field)) }, h("summary", null, "More"),
       h("div", { class: "fields" },
-        box("read-eye", "Eye", select(read.eye, [["", "left if recorded"], ["left", "left"], ["right", "right"]], set("eye")), { field: "eye" }),
-        box("read-screen-cm", "Screen, in centimetres", text(read.screen_cm, set("screen_cm"), { placeholder: "52x29" }), { field: "screen-cm" }),
-        box("read-distance", "Eye to screen, in centimetres", text(read.distance, set("distance"), { placeholder: "60" }), { field: "distance" }),
-        box("read-rate", "Samples per second", text(read.rate, set("rate"), { placeholder: "from the times" }), { field: "rate" }),
-        box("read-file-name", "Pattern of file names", text(read.file_name, set("file_name"), { placeholder: "{stimulus}_p{participant}" }), { field: "name-template", help: "Where a file’s name says who looked at what." }),
-        box("read-participant", "Participant, if no file names one", text(read.participant, set("participant")), { field: "participant" }),
-        box("read-stimulus", "Stimulus, if no file names one", text(read.stimulus, set("stimulus")), { field: "stimulus" })),
+        formField("read-eye", "Eye", select(read.eye, [["", "left if recorded"], ["left", "left"], ["right", "right"]], set("eye")), { field: "eye" }),
+        formField("read-screen-cm", "Screen, in centimetres", text(read.screen_cm, set("screen_cm"), { placeholder: "52x29" }), { field: "screen-cm" }),
+        formField("read-distance", "Eye to screen, in centimetres", text(read.distance, set("distance"), { placeholder: "60" }), { field: "distance" }),
+        formField("read-rate", "Samples per second", text(read.rate, set("rate"), { placeholder: "from the times" }), { field: "rate" }),
+        formField("read-file-name", "Pattern of file names", text(read.file_name, set("file_name"), { placeholder: "{stimulus}_p{participant}" }), { field: "name-template", help: "Where a file’s name says who looked at what." }),
+        formField("read-participant", "Participant, if no file names one", text(read.participant, set("participant")), { field: "participant" }),
+        formField("read-stimulus", "Stimulus, if no file names one", text(read.stimulus, set("stimulus")), { field: "stimulus" })),
       check("read-flip-y", "The vertical axis points the other way", read.flip_y, set("flip_y"))));
 }

@@ -1,9 +1,9 @@
 // The second step: letters.
-import { change, picture, worked } from "/app.js";
+import { change, lastEncoded, picture } from "/app.js";
 import { noteWords } from "/data.js";
-import { box, check, commandBox, count, h, problemOf, select, state, text } from "/page.js";
+import { check, commandBox, count, formField, h, problemOf, select, state, text } from "/page.js";
 
-/** Whether letters are made here; a cohort file has them. */
+/** Whether letters are made here. A cohort file already has them. */
 export const isEncoded = (now) => now.files.some((file) => file.kind === "gaze" || file.kind === "unknown");
 
 export function encodeStep(now) {
@@ -27,7 +27,7 @@ function slider(id, label, value, { min, max, step, unit }, name) {
     letters({ [name]: name === "velocity" || name === "dispersion" ? `${input.value}${unit.trim().replace("°", "deg").replace("/s", "")}` : input.value });
   };
   const input = h("input", { type: "range", min, max, step, value, input: move });
-  return box(id, [label, " ", output], input);
+  return formField(id, [label, " ", output], input);
 }
 
 export const letters = (values) => change({ letters: { ...state.now.letters, ...values } });
@@ -35,8 +35,8 @@ export const letters = (values) => change({ letters: { ...state.now.letters, ...
 export function letterForm(now) {
   const form = now.letters;
   const [columns, rows] = form.grid.split("x").map(Number);
-  const raw = [...now.cohorts, ...worked].some((cohort) => cohort?.summary?.data?.gaze) || form.detect !== "runs";
-  // A threshold in degrees needs to know how large the screen was, and how far away.
+  const raw = [...now.cohorts, ...lastEncoded].some((cohort) => cohort?.summary?.data?.gaze) || form.detect !== "runs";
+  // A threshold in degrees needs the size and the distance of the screen.
   const inDegrees = now.found.unit?.startsWith("degrees") || (now.read.screen_cm && now.read.distance);
   const start = (detect) => letters({ detect, ...(detect === "ivt" && !form.velocity && !inDegrees ? { velocity: "800px" } : {}), ...(detect === "idt" && !form.dispersion && !inDegrees ? { dispersion: "40px" } : {}) });
   const side = (id, label, value, make) => {
@@ -47,25 +47,25 @@ export function letterForm(now) {
       picture.setGrid(grid);
       letters({ grid });
     } });
-    return box(id, [label, " ", output], input, { field: "grid" });
+    return formField(id, [label, " ", output], input, { field: "grid" });
   };
-  const place = (value, label) => {
+  const letterChoice = (value, label) => {
     const input = h("input", { type: "radio", name: "placing", id: `placing-${value}`, value, checked: form.placing === value, change: () => letters({ placing: value }) });
     return h("label", { class: "check", for: `placing-${value}` }, input, " ", label);
   };
   const now_grid = () => state.now.letters.grid.split("x").map(Number);
   const unit = (value, fallback) => (value.match(/(px|deg)$/)?.[1] ?? fallback) === "px" ? "px" : "deg";
   const number = (value, fallback) => Number(value.replace(/[a-z ]/g, "")) || fallback;
-  const lengthUnit = (name, current, change_to) => box(`unit-${name}`, "Unit", select(current, [["deg", "degrees"], ["px", "pixels"]], change_to), { field: name });
+  const lengthUnit = (name, current, change_to) => formField(`unit-${name}`, "Unit", select(current, [["deg", "degrees"], ["px", "pixels"]], change_to), { field: name });
   return h("section", { id: "letters" }, h("h2", null, "From places to letters"),
-    h("fieldset", null, h("legend", null, "What a letter is"), place("grid", "A cell of a grid"), place("areas", "An area of interest, drawn on the picture"), place("column", "An area that the files name in a column")),
+    h("fieldset", null, h("legend", null, "What a letter is"), letterChoice("grid", "A cell of a grid"), letterChoice("areas", "An area of interest, drawn on the picture"), letterChoice("column", "An area that the files name in a column")),
     form.placing === "grid" ? h("div", { class: "fields" },
       side("grid-columns", "Columns", columns, (value) => `${value}x${now_grid()[1]}`),
       side("grid-rows", "Rows", rows, (value) => `${now_grid()[0]}x${value}`),
-      box("outside", "Points outside", select(form.outside, [["drop", "are dropped"], ["clamp", "go to the nearest cell"]], (outside) => letters({ outside })))) : null,
+      formField("outside", "Points outside", select(form.outside, [["drop", "are dropped"], ["clamp", "go to the nearest cell"]], (outside) => letters({ outside })))) : null,
     raw ? h("div", null, h("h3", null, "Raw gaze"),
       h("div", { class: "fields" },
-        box("detect", "Raw gaze becomes", select(form.detect, [["runs", "runs in the same cell or area"], ["ivt", "fixations by velocity (I-VT)"], ["idt", "fixations by dispersion (I-DT)"]], start), { field: "detect" }),
+        formField("detect", "Raw gaze becomes", select(form.detect, [["runs", "runs in the same cell or area"], ["ivt", "fixations by velocity (I-VT)"], ["idt", "fixations by dispersion (I-DT)"]], start), { field: "detect" }),
         form.detect === "runs" ? [
           slider("min-dwell", "Shortest dwell", form.min_dwell || 100, { min: 10, max: 500, step: 10, unit: " ms" }, "min_dwell"),
           slider("max-gap", "Longest gap", form.max_gap || 75, { min: 0, max: 300, step: 5, unit: " ms" }, "max_gap")] : null,
@@ -77,14 +77,14 @@ export function letterForm(now) {
           lengthUnit("dispersion", unit(form.dispersion, "deg"), (to) => letters({ dispersion: to === "px" ? "40px" : "1deg" }))] : null,
         form.detect === "runs" ? null : slider("min-duration", "Shortest fixation", form.min_duration || 100, { min: 20, max: 500, step: 10, unit: " ms" }, "min_duration"))) : null,
     h("details", { open: Boolean(form.bin) || form.drop_empty || form.keep_fixations }, h("summary", null, "More"),
-      h("div", { class: "fields" }, box("bin", "One letter per … ms of fixation (ScanMatch)", text(form.bin, (bin) => letters({ bin }), { placeholder: "off", inputmode: "numeric" }), { field: "bin" })),
+      h("div", { class: "fields" }, formField("bin", "One letter per … ms of fixation (ScanMatch)", text(form.bin, (bin) => letters({ bin }), { placeholder: "off", inputmode: "numeric" }), { field: "bin" })),
       check("drop-empty", "Leave out empty scanpaths", form.drop_empty, (drop_empty) => letters({ drop_empty })),
       check("keep-fixations", "Keep fixations, for metrics that compare places or durations", form.keep_fixations, (keep_fixations) => letters({ keep_fixations }))));
 }
 
 function lettersTable(now) {
   const isOld = now.problem && !now.cohorts.some(Boolean);
-  const parts = (isOld ? worked : now.cohorts).map((cohort, side) => cohort && h("div", null,
+  const parts = (isOld ? lastEncoded : now.cohorts).map((cohort, side) => cohort && h("div", null,
     h("p", null, h("strong", null, side ? "Second cohort: " : "First cohort: "), `${count(cohort.scanpaths, "scanpath")}, ${cohort.alphabet.match(/\d+/)?.[0] ?? cohort.alphabet} possible letters. `, isOld ? "These are the letters of the last settings that worked." : h("a", { href: `/api/cohorts/${side}`, download: "" }, "Save the cohort file")),
     h("div", { class: "scroll letters-box", tabindex: "0", role: "region", "aria-label": "Letters" }, h("table", { class: "letters-table" },
       h("thead", null, h("tr", null, ["Participant", "Stimulus", "Length", "Letters"].map((title) => h("th", { scope: "col" }, title)))),

@@ -1,12 +1,25 @@
-// What all steps use: elements, requests, messages, and the boxes of forms.
-import { inWords } from "/plan.js";
+// What all steps use: elements, requests, messages, and form fields.
+import { valueLabel } from "/plan.js";
 
-export const state = { now: null };
-/** The largest file that the program takes. */
+/** The state of the program as the page knows it, and the changes that the page sends: how many began, and how many have not ended. */
+export const state = { now: null, edits: 0, sending: 0 };
+
+/** Sends a change. A state that was requested before its end does not replace the page’s. */
+export async function edit(work) {
+  state.edits += 1;
+  state.sending += 1;
+  try {
+    await work();
+  } finally {
+    state.sending -= 1;
+    if (!state.sending) dispatchEvent(new Event("edits-sent"));
+  }
+}
+/** The size of the largest file that the program accepts. */
 export const MAX_BYTES = 512 * 2 ** 20;
 export const tooLarge = (name) => ({ file: name, message: `${name} is larger than 512 MB.`, advice: "Start “veilpath ui FOLDER”: files in that folder are read from disk." });
 
-/** An element with attributes, listeners (functions) and children; texts are never parsed as markup. */
+/** An element with attributes, listeners (functions) and children. Text is never parsed as markup. */
 export function h(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes ?? {})) {
@@ -18,7 +31,7 @@ export function h(tag, attributes, ...children) {
   return element;
 }
 
-/** Sends a request; throws the problem of a refusal. `raw` returns the bytes of a file. */
+/** Sends a request; throws a problem if it is refused. `raw` returns the bytes of a file. */
 export async function request(path, { method = "POST", json, bytes, raw } = {}) {
   const options = { method, headers: {} };
   if (json !== undefined) {
@@ -43,11 +56,11 @@ export async function request(path, { method = "POST", json, bytes, raw } = {}) 
 /** Runs something that may be refused, and shows the problem. */
 export async function attempt(work, inBackground = false) {
   const alert = document.getElementById("alert");
-  // What was said about an earlier action is over.
+  // Clear the status of an earlier action.
   if (!inBackground) showStatus("");
   try {
     await work();
-    // What the user did stays on the page; work in the background takes back only its own words.
+    // Work in the background clears only its own messages, not those about the user's actions.
     if (!inBackground || alert.dataset.background) alert.replaceChildren();
   } catch (problem) {
     alert.dataset.background = inBackground ? "yes" : "";
@@ -56,7 +69,7 @@ export async function attempt(work, inBackground = false) {
   }
 }
 
-/** Shows what was refused; after many files, the first few of them. */
+/** Shows the first few problems, and how many more there are. */
 export function showProblems(problems) {
   const alert = document.getElementById("alert");
   const more = problems.length - 5;
@@ -65,7 +78,7 @@ export function showProblems(problems) {
   if (problems.length) alert.scrollIntoView({ block: "nearest" });
 }
 
-/** Problems of another step are over; one with the program itself stays. */
+/** Clears the problems of another step. A problem with the program itself stays. */
 export function forgetProblems() {
   const alert = document.getElementById("alert");
   if (!alert.dataset.background) alert.replaceChildren();
@@ -75,13 +88,13 @@ export function showStatus(text) {
   document.getElementById("status").textContent = text;
 }
 
-/** A text with a full stop; lists and questions have their own ends. */
-export const stopped = (text) => (!text || /[.!?:;…]$/.test(text.trim()) || text.includes("\n") ? text ?? "" : `${text.trim()}.`);
+/** Adds a full stop, except to lists and to text that already ends with punctuation. */
+export const withFullStop = (text) => (!text || /[.!?:;…]$/.test(text.trim()) || text.includes("\n") ? text ?? "" : `${text.trim()}.`);
 
-/** A problem in words. Names of files keep their case. */
+/** A problem in words. File names keep their case. */
 export function problemWords({ message, advice, file }) {
   const isName = file || /^\S+\.\w+:/.test(message);
-  return [isName ? message : message.charAt(0).toUpperCase() + message.slice(1), advice ?? ""].map(stopped).filter(Boolean).join(" ");
+  return [isName ? message : message.charAt(0).toUpperCase() + message.slice(1), advice ?? ""].map(withFullStop).filter(Boolean).join(" ");
 }
 
 /** Announces a text to screen readers. */
@@ -89,14 +102,14 @@ export function announce(text) {
   document.getElementById("announced").textContent = text;
 }
 
-/** Saves a file of the program, or says why there is none. */
+/** Downloads a file from the program, or shows why there is none. */
 export const download = (path, name) => attempt(async () => {
   const address = URL.createObjectURL(await request(path, { method: "GET", raw: true }));
   h("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 });
 
-/** What is wrong with the files or the options. Before the first area is drawn, nothing is. */
+/** Shows what is wrong with the files or options; before the first area is drawn, only a hint. */
 export function problemOf(now) {
   if (!now.problem) return null;
   if (now.problem.fields?.includes("aoi-file") && !now.letters.areas.length) return h("p", { class: "hint", id: "problem" }, "Draw an area on the picture: with the mouse, or by pressing Enter on it. Places in it then become its letter.");
@@ -106,16 +119,16 @@ export function problemOf(now) {
 export function problemBox(problem, id) {
   if (!problem) return null;
   if (!problem.message) problem = { message: String(problem), advice: "" };
-  return h("div", { class: "warning problem", id }, h("strong", { class: problem.file || /^\S+\.\w+:/.test(problem.message) ? null : "sentence" }, stopped(problem.message)), differenceTable(problem.differences), problem.advice ? h("p", null, stopped(problem.advice)) : null);
+  return h("div", { class: "warning problem", id }, h("strong", { class: problem.file || /^\S+\.\w+:/.test(problem.message) ? null : "sentence" }, withFullStop(problem.message)), differenceTable(problem.differences), problem.advice ? h("p", null, withFullStop(problem.advice)) : null);
 }
 
 /** Two plans side by side, where they differ. */
 const differenceTable = (differences) => !differences?.length ? null : h("div", { class: "scroll" }, h("table", null,
   h("thead", null, h("tr", null, ["Setting", "Here", "Partner"].map((title) => h("th", { scope: "col" }, title)))),
-  h("tbody", null, differences.map(([name, ours, theirs]) => h("tr", null, h("th", { scope: "row" }, name), h("td", null, inWords(name, ours)), h("td", null, inWords(name, theirs)))))));
+  h("tbody", null, differences.map(([name, ours, theirs]) => h("tr", null, h("th", { scope: "row" }, name), h("td", null, valueLabel(name, ours)), h("td", null, valueLabel(name, theirs)))))));
 
-/** Texts with a label above an input; `field` is the name that problems use, and `refused` says that the last action needs another value. */
-export function box(id, label, input, { help, field, wide, double, refused } = {}) {
+/** An input with its label and help. `field` is the name that problems use; `refused` means that the last action needs another value. */
+export function formField(id, label, input, { help, field, wide, double, refused } = {}) {
   const wrong = refused || (field && state.now?.problem?.fields?.includes(field));
   input.id = id;
   if (wrong) input.setAttribute("aria-invalid", "true");
@@ -129,7 +142,7 @@ export function select(value, choices, change) {
 }
 
 export function text(value, change, attributes) {
-  // The browser reports no change of a text that was typed before the page was redrawn, so the value is compared.
+  // The browser fires no change event for text that was typed before a redraw, so the values are compared.
   let sent = value ?? "";
   const commit = () => {
     if (!input.isConnected || input.value === sent) return;

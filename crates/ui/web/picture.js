@@ -1,10 +1,10 @@
-// The picture of scanpaths: points on one canvas, which is drawn in slices of a frame, and grid and areas on another above it, so
-// that moving a slider or a corner redraws a few lines and never the points.
+// The picture of scanpaths. The points are on one canvas and are drawn in slices, a few milliseconds per frame. Grid and areas are on
+// another canvas above it, so that moving a slider or a corner redraws a few lines and never the points.
 
 const SLICE_MS = 3;
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d00", "#7b4fa3"];
 
-/** Many points without lines, put into the pixels themselves: a call for each would take much longer. */
+/** Draws many points without lines directly into the pixels: a canvas call for each would take much longer. */
 class Cloud {
   constructor(context, points) {
     this.context = context;
@@ -73,15 +73,15 @@ export class Picture {
     const names = now.stimuli.map((it) => it.name ?? "");
     if (names.join("\n") !== this.names) {
       this.names = names.join("\n");
-      const kept = this.stimulus.value;
+      const selected = this.stimulus.value;
       this.stimulus.replaceChildren(...now.stimuli.map((it) => h("option", { value: it.name ?? "" }, it.name ?? "(none)")));
-      if (names.includes(kept)) this.stimulus.value = kept;
+      if (names.includes(selected)) this.stimulus.value = selected;
     }
     this.grid = now.letters.grid;
     this.placing = now.letters.placing;
     if (!this.drawing) this.areas = now.letters.areas;
     this.showTools();
-    // The program counts what it has read and detected; options say only what it will do next.
+    // `traced` counts what the program has read and detected; options say only what it will do next.
     const key = JSON.stringify([now.traced, now.files, now.letters.placing, now.letters.outside]);
     if (key !== this.key) {
       this.key = key;
@@ -108,7 +108,7 @@ export class Picture {
     this.drawing = null;
     await attempt(async () => {
       const data = await request(`/api/picture?name=${encodeURIComponent(name)}`, { method: "GET" });
-      // The answer to an older request may arrive later.
+      // The response to an older request may arrive later.
       if (number !== this.number) return;
       const length = new DataView(data).getUint32(0, true);
       const head = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
@@ -116,10 +116,10 @@ export class Picture {
       this.points = new Float32Array(data, 4 + length);
     }, true);
     if (number !== this.number || !this.head) return;
-    const kept = this.person.value;
+    const selected = this.person.value;
     const people = [...new Set(this.head.recordings.map((it) => it.participant))];
     this.person.replaceChildren(h("option", { value: "" }, `all (${people.length})`), ...people.map((name) => h("option", { value: name }, name)));
-    if (people.includes(kept)) this.person.value = kept;
+    if (people.includes(selected)) this.person.value = selected;
     const file = this.now.files.find((it) => it.kind === "image" && (it.stimulus ?? this.tools.guess(it, this.now)) === name) ?? this.now.files.find((it) => it.kind === "image" && !it.stimulus && !this.tools.guess(it, this.now));
     if ((file?.id ?? 0) !== this.imageId) {
       this.imageId = file?.id ?? 0;
@@ -208,7 +208,7 @@ export class Picture {
     const slice = () => {
       if (task !== this.task) return;
       if (faint && !cloud) {
-        // Reading the pixels is a frame's work.
+        // Reading the pixels takes a whole frame.
         cloud = new Cloud(context, this.points);
         requestAnimationFrame(slice);
         return;
@@ -230,7 +230,7 @@ export class Picture {
     requestAnimationFrame(slice);
   }
 
-  /** How many points are on no cell, where these are dropped. */
+  /** How many points are outside the grid, if such points are dropped. */
   outside(shown) {
     if (this.placing !== "grid" || this.now.letters.outside !== "drop") return 0;
     const isOutside = (number) => !(number >= 0 && number <= 1);
@@ -304,10 +304,10 @@ export class Picture {
         context.font = "600 14px system-ui, sans-serif";
         context.lineWidth = 4;
         context.strokeStyle = "#fff";
-        const place = [Math.min(x, area.shape === "rectangle" ? area.corners[1][0] : x) * width + 5, Math.min(y, area.shape === "rectangle" ? area.corners[1][1] : y) * height + 17];
-        context.strokeText(area.name, ...place);
+        const position = [Math.min(x, area.shape === "rectangle" ? area.corners[1][0] : x) * width + 5, Math.min(y, area.shape === "rectangle" ? area.corners[1][1] : y) * height + 17];
+        context.strokeText(area.name, ...position);
         context.fillStyle = "#111";
-        context.fillText(area.name, ...place);
+        context.fillText(area.name, ...position);
       }
     }
   }
@@ -354,7 +354,7 @@ export class Picture {
     if (focused) (document.getElementById(focused) ?? document.getElementById(`area-remove-${this.areas.length - 1}`) ?? this.over).focus({ preventScroll: true });
   }
 
-  /** Forgets an area that is not finished. */
+  /** Discards an unfinished area. */
   abandon() {
     this.drawing = null;
     this.overlay();
@@ -367,14 +367,14 @@ export class Picture {
     this.overlay();
   }
 
-  place(event) {
+  pointAt(event) {
     const box = this.over.getBoundingClientRect();
     const part = (value) => Math.round(Math.min(1, Math.max(0, value)) * 1e4) / 1e4;
     return [part((event.clientX - box.left) / box.width), part((event.clientY - box.top) / box.height)];
   }
 
   fresh(shape, corners) {
-    // Areas of one name share a letter, so a new one needs a name of its own.
+    // Areas with the same name share a letter, so a new area gets a new name.
     let number = 1;
     while (this.areas.some((it) => it.name === `area ${number}`)) number += 1;
     return { name: `area ${number}`, stimulus: this.stimulus.value || null, shape, corners };
@@ -382,20 +382,20 @@ export class Picture {
 
   down(event) {
     if (!this.canDraw || event.button) return;
-    const place = this.place(event);
+    const point = this.pointAt(event);
     if (this.tool === "polygon") {
-      if (this.drawing) this.drawing.corners.splice(-1, 1, place, place);
-      else this.drawing = this.fresh("polygon", [place, place]);
+      if (this.drawing) this.drawing.corners.splice(-1, 1, point, point);
+      else this.drawing = this.fresh("polygon", [point, point]);
     } else {
       this.over.setPointerCapture(event.pointerId);
-      this.drawing = this.fresh("rectangle", [place, place]);
+      this.drawing = this.fresh("rectangle", [point, point]);
     }
     this.setGrid(this.grid);
   }
 
   move(event) {
     if (!this.drawing) return;
-    this.drawing.corners[this.drawing.corners.length - 1] = this.place(event);
+    this.drawing.corners[this.drawing.corners.length - 1] = this.pointAt(event);
     this.setGrid(this.grid);
   }
 
@@ -408,7 +408,7 @@ export class Picture {
     else this.overlay();
   }
 
-  /** Closes a polygon. The second click of a double-click has added two corners at one place. */
+  /** Closes a polygon. A double-click has added two corners at the same place. */
   close() {
     if (this.drawing?.shape !== "polygon") return;
     const corners = this.drawing.corners.filter((corner, at, all) => at === 0 || corner.join() !== all[at - 1].join());

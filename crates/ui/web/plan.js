@@ -1,5 +1,5 @@
-// The boxes of a plan, and the words for its values.
-import { attempt, box, h, select, text } from "/page.js";
+// The form fields of a plan, and the words for its values.
+import { attempt, formField, h, select, text } from "/page.js";
 
 export const metrics = {
   levenshtein: ["Levenshtein distance", "How many letters have to be inserted, deleted or replaced to turn one scanpath into the other.", []],
@@ -16,25 +16,32 @@ export const metrics = {
   subsmatch: ["SubsMatch", "How similar the frequencies of short sequences of letters are.", [["window", "Letters in a sequence"]]],
 };
 
-/** What a plan can reveal, and its other choices, by their boxes. */
+/** The majority group of this many nearest neighbours. */
+function nearest(k) {
+  return `nearest:${k},rate`;
+}
+
+/** What a plan can reveal, and its other choices, by form field. */
 const choices = {
   "What is revealed": [["score", "the score of each pair"], ["mean", "the mean of each stimulus"], ["mean:overall", "one mean"], ["groups", "the mean of each pair of groups"],
-    ["test:groups", "a test: do groups differ?"], ["test:sites", "a test: do the two sites differ?"], ["nearest:5,rate", "how often the nearest neighbours are in the same group"], ["histogram:20", "a histogram"]],
+    ["test:groups", "a test: do groups differ?"], ["test:sites", "a test: do the two sites differ?"], [nearest(5), "how often the 5 nearest neighbours are in the same group"], ["histogram:20", "a histogram"]],
   "Pairs of scanpaths": [["same-stimulus", "of the same stimulus"], ["all", "all"]],
   "Who learns it": [["both", "both sides"], ["host", "only the host"], ["join", "only the joining side"]],
   Engine: [["auto", "automatic"], ["garbled", "garbled circuits"], ["shares", "secret sharing"]],
 };
 
 /** The menu's words for a value of a plan. */
-export function inWords(name, value) {
+export function valueLabel(name, value) {
   if (name === "Metric") return metrics[value]?.[0] ?? value;
-  return choices[name]?.find(([known]) => known === value)?.[1] ?? value;
+  const [, k] = /^nearest:(\d+),rate$/.exec(value) ?? [];
+  if (name === "What is revealed" && k) return `how often the ${k} nearest neighbours are in the same group`;
+  return choices[name]?.find(([choice]) => choice === value)?.[1] ?? value;
 }
 
-/** The boxes of a plan. `set` gets the changed plan. */
-export function planBoxes(plan, set, id, withPartner) {
+/** The form fields of a plan. `set` gets the changed plan. With a partner, no part of an answer is about fewer participants than `minimum`. */
+export function planBoxes(plan, set, id, withPartner, minimum = 0) {
   const [, sentence, numbers] = metrics[plan.metric] ?? ["", "", []];
-  const number = (name, label) => box(`${id}-${name}`, label, text(plan.numbers[name] ?? "", (value) => {
+  const number = (name, label) => formField(`${id}-${name}`, label, text(plan.numbers[name] ?? "", (value) => {
     const numbers = { ...plan.numbers };
     if (value.trim() === "") delete numbers[name];
     else if (Number.isFinite(Number(value))) numbers[name] = Number(value);
@@ -42,19 +49,19 @@ export function planBoxes(plan, set, id, withPartner) {
     set({ ...plan, numbers });
   }, { placeholder: "default", inputmode: "decimal" }));
   return h("div", { class: "fields" },
-    box(`${id}-metric`, "Metric", select(plan.metric, Object.entries(metrics).map(([name, [title]]) => [name, title]), (metric) => set({ ...plan, metric, numbers: {}, substitution: null })), { help: sentence }),
-    plan.metric === "needleman-wunsch" ? box(`${id}-substitution`, "Cost of a replacement grows with", select(plan.substitution ?? "", [["", "nothing: one cost"], ["manhattan", "the distance between cells, in steps"], ["euclidean", "the distance between cells"]], (value) => set({ ...plan, substitution: value || null, numbers: {} }))) : null,
+    formField(`${id}-metric`, "Metric", select(plan.metric, Object.entries(metrics).map(([name, [title]]) => [name, title]), (metric) => set({ ...plan, metric, numbers: {}, substitution: null })), { help: sentence }),
+    plan.metric === "needleman-wunsch" ? formField(`${id}-substitution`, "Cost of a replacement grows with", select(plan.substitution ?? "", [["", "nothing: one cost"], ["manhattan", "the distance between cells, in steps"], ["euclidean", "the distance between cells"]], (value) => set({ ...plan, substitution: value || null, numbers: {} }))) : null,
     numbers.filter(([name]) => !(name === "mismatch" && plan.substitution)).map(([name, label]) => number(name, label)),
-    box(`${id}-pairs`, "Pairs of scanpaths", menu("Pairs of scanpaths", plan.pairs, (pairs) => set({ ...plan, pairs }))),
-    withPartner ? box(`${id}-reveal`, "What is revealed", menu("What is revealed", plan.reveal, (reveal) => set({ ...plan, reveal })), { help: revealHelp(plan.reveal), double: true }) : null,
-    withPartner ? box(`${id}-reveal-to`, "Who learns it", menu("Who learns it", plan.reveal_to, (reveal_to) => set({ ...plan, reveal_to }))) : null,
-    withPartner ? box(`${id}-engine`, "Engine", menu("Engine", plan.engine, (engine) => set({ ...plan, engine })), { help: "How the two programs compute. Automatic chooses what suits the connection." }) : null);
+    formField(`${id}-pairs`, "Pairs of scanpaths", menu("Pairs of scanpaths", plan.pairs, (pairs) => set({ ...plan, pairs }))),
+    withPartner ? formField(`${id}-reveal`, "What is revealed", menu("What is revealed", plan.reveal, (reveal) => set({ ...plan, reveal }), Math.max(5, minimum)), { help: revealHelp(plan.reveal), double: true }) : null,
+    withPartner ? formField(`${id}-reveal-to`, "Who learns it", menu("Who learns it", plan.reveal_to, (reveal_to) => set({ ...plan, reveal_to }))) : null,
+    withPartner ? formField(`${id}-engine`, "Engine", menu("Engine", plan.engine, (engine) => set({ ...plan, engine })), { help: "How the two programs compute. Automatic chooses what suits the connection." }) : null);
 }
 
-/** The choices of a box; an invitation may have others. */
-function menu(name, value, change) {
-  const known = choices[name];
-  return select(value, known.some(([it]) => it === value) ? known : [...known, [value, value]], change);
+/** The choices of a field, with `k` nearest neighbours. An invitation may contain others. */
+function menu(name, value, change, k = 5) {
+  const listed = choices[name].map(([it]) => (it === nearest(5) ? nearest(k) : it));
+  return select(value, (listed.includes(value) ? listed : [...listed, value]).map((it) => [it, valueLabel(name, it)]), change);
 }
 
 function revealHelp(reveal) {

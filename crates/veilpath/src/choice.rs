@@ -1,4 +1,4 @@
-//! Choices that a user makes by name. The names are the same in every front end.
+//! Choices that a user makes by name. All front ends share the names.
 
 use crate::UnknownName;
 use crate::encode::{
@@ -6,12 +6,12 @@ use crate::encode::{
 };
 use veilpath_protocol::RevealTo;
 
-/// A choice with names.
+/// A type whose values users choose by name.
 pub trait Choice: Copy + PartialEq + 'static {
     /// Every choice, with its name.
     const CHOICES: &'static [(&'static str, Self)];
 
-    /// The choice of this name.
+    /// Looks up a choice by name.
     fn named(name: &str) -> Result<Self, UnknownName> {
         let mut all = Self::CHOICES.iter();
         let found = all.find(|(known, _)| *known == name);

@@ -1,6 +1,6 @@
-//! Reading cohort files, and finding the common alphabet of two of them.
+//! Reads cohort files and finds the common alphabet of two of them.
 //!
-//! What a letter means may depend on the other file, on the metric and on the user. So a file is read once, as a
+//! What a letter means may depend on the other file, the metric and the user. So a file is read once, as a
 //! [`RawCohort`], and its letters are decoded after [`resolve`] has found the alphabet and the metric for both.
 
 use crate::{Error, Event, EventSink, MetricOptions, MetricOptionsError, Note, PlanOptions};
@@ -21,7 +21,7 @@ pub fn read_cohort(path: &Path) -> Result<RawCohort, Error> {
 pub fn read_cohort_from(input: Input) -> Result<RawCohort, Error> {
     let head = input.head();
     match other_file(&head) {
-        // A cohort may resemble gaze data, but none of these.
+        // A cohort may resemble gaze data, but not these.
         Some(found @ (OtherFile::Results | OtherFile::Key | OtherFile::Fingerprint)) => {
             let file = head.name.clone();
             Err(Error::NotACohort { file, found })
@@ -30,8 +30,8 @@ pub fn read_cohort_from(input: Input) -> Result<RawCohort, Error> {
     }
 }
 
-/// A cohort in memory as if it had been read from a file: what [`crate::plan()`] and a session take. The aspect is that of
-/// what was looked at, for drawings.
+/// Makes a cohort in memory usable like one read from a file, for [`crate::plan()`] and sessions. The aspect is that of
+/// the stimulus, for drawings.
 pub fn cohort_in_memory(
     name: &str,
     cohort: &Cohort,
@@ -46,7 +46,7 @@ pub fn cohort_in_memory(
     read_cohort_from(Input::from_bytes(name, text)?)
 }
 
-/// Scanpaths of a file that was read, as if they were a file of their own with the same header.
+/// Makes some scanpaths of a cohort file usable as a file of their own, with the same header.
 pub fn part_of_cohort(name: &str, whole: &RawCohort, part: &Cohort) -> Result<RawCohort, Error> {
     let mut text = Vec::new();
     let failed = |source| Error::Write {
@@ -57,17 +57,17 @@ pub fn part_of_cohort(name: &str, whole: &RawCohort, part: &Cohort) -> Result<Ra
     read_cohort_from(Input::from_bytes(name, text)?)
 }
 
-/// Refuses two scanpaths of one participant for one stimulus. Comparisons allow them, but results could not be looked up by
-/// these two ids.
-pub fn refuse_repeated_ids(cohort: &RawCohort) -> Result<(), Error> {
-    let Some(places) = cohort.repeated() else {
+/// Rejects two scanpaths of one participant on one stimulus. Comparisons allow them, but their results could not be
+/// looked up by these two ids.
+pub fn check_unique_ids(cohort: &RawCohort) -> Result<(), Error> {
+    let Some(positions) = cohort.repeated() else {
         return Ok(());
     };
     let word = match cohort.is_frame() {
         true => "row",
         false => "line",
     };
-    let [first, second] = places.map(|place| format!("{word} {place}"));
+    let [first, second] = positions.map(|position| format!("{word} {position}"));
     Err(Error::RepeatedIds {
         file: cohort.name().to_string(),
         first,
@@ -75,7 +75,7 @@ pub fn refuse_repeated_ids(cohort: &RawCohort) -> Result<(), Error> {
     })
 }
 
-/// If the file is of another known kind, an error that names it; otherwise the reader's error.
+/// If the file is of another known kind, returns an error that names the kind; otherwise the reader's error.
 fn explain(head: &Head, error: ReadError) -> Error {
     match other_file(head) {
         Some(found) => Error::NotACohort {
@@ -91,10 +91,10 @@ fn explain(head: &Head, error: ReadError) -> Error {
 /// Decodes the scanpaths of a single file, in the alphabet that it declares or that is detected.
 pub fn decode_cohort(file: &RawCohort, events: &dyn EventSink) -> Result<Cohort, Error> {
     let grid = file.declared_grid();
-    decode_in(file, (file.alphabet(None), grid), None, events)
+    decode_with_notes(file, (file.alphabet(None), grid), None, events)
 }
 
-/// The kind of a file that was mistaken for a cohort.
+/// The kind of a file mistaken for a cohort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OtherFile {
     /// Results of a comparison.
@@ -103,7 +103,7 @@ pub enum OtherFile {
     Key,
     /// A fingerprint.
     Fingerprint,
-    /// Gaze or fixations, with the title of their format.
+    /// Gaze data or fixations, with the title of their format.
     Gaze(String),
 }
 
@@ -147,19 +147,18 @@ pub(crate) fn alphabet_info(
     };
     if let Some(letters) = options.letters {
         let declared = file.declares_letters(notation);
-        let known = options.metric.grid.map(|grid| grid.cells());
-        match known.or(declared.then(|| info.read_as.size())) {
+        let of_grid = options.metric.grid.map(|grid| grid.cells());
+        match of_grid.or(declared.then(|| info.read_as.size())) {
             None => {
-                let declared = Alphabet::new(info.read_as.notation(), letters);
-                info.declared = Some(declared.map_err(MetricOptionsError::Letters)?);
+                let alphabet = Alphabet::new(info.read_as.notation(), letters);
+                info.declared = Some(alphabet.map_err(MetricOptionsError::Letters)?);
             }
-            Some(known) if known == letters => {}
-            Some(known) => {
-                let file = file.name().to_string();
+            Some(found) if found == letters => {}
+            Some(found) => {
                 return Err(Error::LetterCountConflict {
-                    file,
+                    file: of_grid.is_none().then(|| file.name().to_string()),
                     letters,
-                    known,
+                    found,
                 });
             }
         }
@@ -167,11 +166,12 @@ pub(crate) fn alphabet_info(
     Ok(info)
 }
 
-/// A decoding error, which may be caused by too few letters in the options.
-pub(crate) fn with_declared_letters(error: Error, options: &PlanOptions) -> Error {
+/// If the options give a number of letters, it may be too small and the cause of a decoding error. The reader does not
+/// tell such an error from others, so this says so for each.
+pub(crate) fn suspect_letter_count(error: Error, options: &PlanOptions) -> Error {
     match (error, options.letters) {
         (Error::Read(error), Some(letters)) => Error::TooFewLetters {
-            // Its advice is about the notation.
+            // Drop the remedy, which is about the notation.
             error: Box::new(error.with_remedy("")),
             letters,
         },
@@ -179,10 +179,10 @@ pub(crate) fn with_declared_letters(error: Error, options: &PlanOptions) -> Erro
     }
 }
 
-/// The alphabet and the metric for two cohorts. `grid` is the one that the files declare.
+/// Finds the alphabet and the metric for two cohorts. `grid` is the one that the files declare.
 ///
-/// A declared alphabet takes precedence, unless the user names another notation. If nothing is declared, the metric's grid
-/// or table limits the alphabet.
+/// A declared alphabet takes precedence, unless the user chooses another notation. If nothing is declared, the metric's
+/// grid or table limits the alphabet.
 pub(crate) fn resolve(
     own: &AlphabetInfo,
     other: &AlphabetInfo,
@@ -203,9 +203,9 @@ pub(crate) fn resolve(
     let metric = options.metric(&alphabet, grid, screen.as_ref())?;
     let is_declared = [own, other]
         .iter()
-        .any(|letters| letters.declared == Some(alphabet));
+        .any(|info| info.declared == Some(alphabet));
     let quantisation = metric.quantisation();
-    // Rounded fixations have letters of their own.
+    // Rounded fixations have their own letters.
     let limit = match quantisation {
         None => metric.letters().or(requested_cells),
         Some(_) => requested_cells,
@@ -215,14 +215,14 @@ pub(crate) fn resolve(
     {
         alphabet = Alphabet::new(alphabet.notation(), size).map_err(MetricOptionsError::Letters)?;
     }
-    // Double letters are the row and the column of a cell.
+    // Double letters are the row and column of a cell.
     if let (Some(grid), Some(_)) = (grid.or(options.grid), alphabet.modulus())
         && !is_declared
     {
         let on_grid = Alphabet::on_grid(alphabet.notation(), &grid);
         alphabet = on_grid.map_err(MetricOptionsError::Letters)?;
     }
-    // Invalid metric options are reported before any problem in the files' contents.
+    // Report invalid metric options before any problem in the files' contents.
     match quantisation {
         None => metric.model(&alphabet)?,
         Some(quantisation) => metric.model(&quantisation.alphabet()?)?,
@@ -230,7 +230,7 @@ pub(crate) fn resolve(
     Ok((alphabet, metric))
 }
 
-/// The cohort with letters for its fixations, if the metric compares rounded ones; otherwise the cohort itself.
+/// The cohort with letters for its fixations if the metric compares rounded ones; otherwise the cohort itself.
 pub(crate) fn rounded(
     cohort: Cohort,
     metric: &Metric,
@@ -254,22 +254,23 @@ pub(crate) fn rounded(
     Ok(rounded)
 }
 
-/// Whether the declarations of two files contradict each other, so that the two sides would resolve different alphabets or
-/// grids.
+/// Whether the declarations of two files contradict each other, so that the two sides would resolve different alphabets
+/// or grids.
 pub(crate) fn declarations_conflict(own: &AlphabetInfo, other: &AlphabetInfo) -> bool {
     let grids = own.grid.zip(other.grid);
     grids.is_some_and(|(own, other)| own != other)
         || common_alphabet(own, other) != common_alphabet(other, own)
 }
 
-/// Decodes a file in an alphabet, and reports what was assumed. The grid is the one that the options or a file name.
-pub(crate) fn decode_in(
+/// Decodes a file and reports notes on what was assumed. `alphabet` is the common one; if the file declares one in the
+/// chosen notation, that is used. `notation` is `None` if nobody chose one. `grid` comes from the options or a file.
+pub(crate) fn decode_with_notes(
     file: &RawCohort,
     (alphabet, grid): (Alphabet, Option<Grid>),
     notation: Option<Notation>,
     events: &dyn EventSink,
 ) -> Result<Cohort, Error> {
-    // A declared alphabet is kept even if the metric has fewer letters; the metric then reports the problem.
+    // Keep a declared alphabet even if the metric has fewer letters; the metric then reports the problem.
     let alphabet = match file.declared_alphabet() {
         Some(declared)
             if file.declares_letters(notation) && declared == file.alphabet(notation) =>
@@ -294,8 +295,9 @@ pub(crate) fn decode(file: &RawCohort, alphabet: Alphabet) -> Result<Cohort, Err
     cohort.map_err(|error| explain(file.head(), error))
 }
 
-/// The declared alphabet, if it is in the notation that the user names or if none is named. Without one, two different
-/// guesses mean that one file only looks like double letters or numbers; both are then read as letters.
+/// The first declared alphabet in the notation that the users chose (any, if they chose none). If there is none, all
+/// letters of the chosen notation. If nothing was declared or chosen, the notation that both files appear to have; if
+/// these differ, one file only looks like double letters or numbers, and both are read as letters.
 fn common_alphabet(own: &AlphabetInfo, other: &AlphabetInfo) -> Alphabet {
     let named = own.named.or(other.named);
     let undeclared = match named {
@@ -310,8 +312,8 @@ fn common_alphabet(own: &AlphabetInfo, other: &AlphabetInfo) -> Alphabet {
         .unwrap_or(undeclared)
 }
 
-/// Refuses cohorts whose results could not be read back.
-pub(crate) fn refuse_unwritable(cohort: &Cohort, file: &str) -> Result<(), Error> {
+/// Rejects cohorts whose results could not be read back.
+pub(crate) fn check_result_file_limits(cohort: &Cohort, file: &str) -> Result<(), Error> {
     check_cohort(cohort).map_err(|error| Error::BeyondResultFile {
         file: file.to_string(),
         error,

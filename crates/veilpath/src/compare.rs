@@ -1,4 +1,4 @@
-//! Comparing two cohorts that are both on this machine.
+//! Compares two cohorts that are both on this machine.
 
 use crate::progress::CellObserver;
 use crate::{Error, EventSink, PlannedComparison};
@@ -16,15 +16,15 @@ use veilpath_session::{HostKey, compare_tile_on_loopback, local_plan_id};
 pub struct CompareOptions {
     /// The host's Paillier key; `None` to generate one.
     pub key: Option<HostKey>,
-    /// The coins of a private test, to repeat its permutations in the clear.
+    /// The coins of a private test, for repeating its permutations in the clear.
     pub coins: Option<TestCoins>,
 }
 
-/// The seed of a test's permutations. A result file has it as 64 hexadecimal digits.
+/// The seed of a test's permutations. In a result file, it is 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TestCoins([u8; 32]);
 
-/// A text that is not 64 hexadecimal digits.
+/// Text that is not 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected the 64 hexadecimal digits of `coins` in the result of a test")]
 pub struct TestCoinsError;
@@ -47,8 +47,8 @@ impl FromStr for TestCoins {
 
 /// Runs a planned comparison.
 ///
-/// The engine `plain` computes directly. Any other engine runs both roles, as between two institutions, over TLS within
-/// this machine.
+/// The `plain` engine computes directly. Any other engine runs both roles over TLS on this machine, as two institutions
+/// would.
 pub fn compare(
     planned: &PlannedComparison,
     options: CompareOptions,
@@ -96,7 +96,7 @@ fn run(
                 .map_err(Error::Loopback)?
         }
     };
-    // A copy without header lines is the same cohort.
+    // Only the scanpaths count: a copy of a file without its header is the same cohort.
     outcome.one_cohort = a.entries == b.entries;
     outcome.tile = match planned.tile {
         None => None,
@@ -114,7 +114,7 @@ fn tile_blocks(spec: &Spec, a: &Cohort, b: &Cohort, tile: Tile) -> PairBlocks {
     PairBlocks::of(spec.pairs, a, b).tile([&first, &second], tile)
 }
 
-/// Whether coins can be given. In a private test both sides draw them together.
+/// Whether coins may be given. In a private test, both sides draw them together.
 fn takes_coins(spec: &Spec) -> bool {
     let question = spec.reveal.group_question();
     spec.engine == Engine::Plain && question.is_some_and(|it| it.permutations().is_some())

@@ -1,6 +1,7 @@
 //! A demonstration with two bundled cohorts.
 //!
-//! They are synthetic: novices and experts look at two pictures, and are assigned to a clinic and a university at random.
+//! The cohorts are synthetic: novices and experts look at two pictures, and are assigned to a clinic and a university
+//! at random.
 
 use crate::plan::work;
 use crate::{
@@ -16,19 +17,19 @@ const UNIVERSITY: &str = include_str!("../../../testdata/demo/university.csv");
 /// The names of the two cohorts.
 pub const NAMES: [&str; 2] = ["clinic", "university"];
 
-/// A comparison that is estimated to take longer than this uses only a part of the cohorts.
+/// If a comparison is estimated to take longer than this, only part of the cohorts is used.
 const MAX_SECONDS: f64 = 5.0;
 
 /// A comparison of the bundled cohorts.
 #[derive(Clone, Debug)]
 pub struct Demo {
-    /// How many scanpaths the two cohorts have.
+    /// The number of scanpaths in each cohort.
     pub scanpaths: [usize; 2],
-    /// The comparison: of all scanpaths, or of as many as this engine compares in seconds.
+    /// The comparison of all scanpaths, or of as many as this engine compares within seconds.
     pub planned: PlannedComparison,
 }
 
-/// Mean similarities of the demo's groups.
+/// Mean similarities of the groups in the demo.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GroupMeans {
     /// The mean for people in the same group.
@@ -42,7 +43,7 @@ impl Demo {
     pub fn new(engine: impl Into<EngineChoice>) -> Result<Self, Error> {
         let metric = MetricOptions {
             name: MetricName::ScanMatch,
-            // So that the plain engine computes with the same integers as the private engines.
+            // The plain engine then computes with the same integers as the private engines.
             precision: Some(DEFAULT_PRECISION),
             ..MetricOptions::default()
         };
@@ -100,7 +101,8 @@ fn bundled(name: &str, text: &str) -> Result<RawCohort, Error> {
     crate::read_cohort_from(Input::from_bytes(name, text.as_bytes().to_vec())?)
 }
 
-/// The whole comparison if it is quick; otherwise as many viewers of the first picture as can be compared quickly.
+/// The whole comparison if it is quick. Otherwise a comparison of the first picture only, with as many of its viewers
+/// as can be compared quickly.
 fn quick_part(whole: PlannedComparison) -> PlannedComparison {
     if seconds(&whole) <= MAX_SECONDS {
         return whole;
@@ -108,11 +110,11 @@ fn quick_part(whole: PlannedComparison) -> PlannedComparison {
     let first_picture = whole.a.entries.first().map(|entry| entry.stimulus.clone());
     let part = |viewers: usize| {
         let part_of = |cohort: &Cohort| {
-            let is_shown = |entry: &&Entry| Some(&entry.stimulus) == first_picture.as_ref();
+            let is_first_picture = |entry: &&Entry| Some(&entry.stimulus) == first_picture.as_ref();
             let entries = cohort
                 .entries
                 .iter()
-                .filter(is_shown)
+                .filter(is_first_picture)
                 .take(viewers)
                 .cloned();
             Cohort {

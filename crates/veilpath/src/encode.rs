@@ -1,4 +1,4 @@
-//! Turns gaze and fixations, in files or in frames, into a cohort.
+//! Turns gaze data and fixations, from files or data frames, into a cohort.
 
 mod areas;
 
@@ -13,37 +13,37 @@ pub use veilpath_encode::{
     Areas, Assumption, ColumnKind, ColumnRole, ColumnRoles, CoordinateUnit, DataKinds,
     DetectedCount, DetectionOptions, Detector, Downsize, Dropped, EncodeField, EncodeNote, Encoded,
     EventChoice, Eye, FileSummary, Frame, FrameColumn, Groups, GroupsNotUsed, Half, LengthUnit,
-    LikelyCause, NameTemplate, NameTemplateError, NamedFrame, NoEffect, NoLetters, Outside,
-    Placing, ReadOptions, RowChoice, RunOptions, RunsBy, ScreenLength, ScreenLengthError, Source,
+    LetterMap, LikelyCause, NameTemplate, NameTemplateError, NamedFrame, NoEffect, NoLetters,
+    Outside, ReadOptions, RowChoice, RunOptions, RunsBy, ScreenLength, ScreenLengthError, Source,
     Space, SpaceKind, Summary, TimeUnit, Trace, TracePoint, TracedRecording, Value, VelocityMethod,
     VelocityMethodError,
 };
 
-/// How files are read, and how their points become letters.
+/// How to read files and turn their points into letters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodeOptions {
-    /// The name of the format of all files; `None` to detect it for each file.
+    /// The name of the format of all files; `None` detects it for each file.
     pub format: Option<String>,
-    /// What the files do not say themselves.
+    /// Details that the files do not contain.
     pub read: ReadOptions,
-    /// How points become letters.
+    /// How to turn points into letters.
     pub letters: LetterOptions,
-    /// The groups of participants; `None` to take those that the files name.
+    /// The groups of participants; `None` uses those in the files.
     pub groups: Option<Groups>,
 }
 
 /// A file format that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FormatName {
-    /// Its name in [`EncodeOptions::format`].
+pub struct FormatInfo {
+    /// The name in [`EncodeOptions::format`].
     pub name: &'static str,
-    /// Its human-readable name.
+    /// The human-readable name.
     pub title: &'static str,
 }
 
 /// The formats that can be read.
-pub fn formats() -> Vec<FormatName> {
-    let names = readers::FORMATS.iter().map(|format| FormatName {
+pub fn formats() -> Vec<FormatInfo> {
+    let names = readers::FORMATS.iter().map(|format| FormatInfo {
         name: format.name(),
         title: format.title(),
     });
@@ -52,7 +52,7 @@ pub fn formats() -> Vec<FormatName> {
 
 /// Reads files and encodes them.
 ///
-/// [`Event::Progress`] counts the bytes of the files as they are on disk.
+/// [`Event::Progress`] counts the bytes of files on disk and of data frames.
 pub fn encode(
     sources: Vec<Source>,
     options: &EncodeOptions,
@@ -87,7 +87,7 @@ pub fn encode(
     Ok(encoded)
 }
 
-/// Reads files for a picture of their points.
+/// Reads files for plotting their points.
 pub fn trace(sources: Vec<Source>, options: &EncodeOptions) -> Result<Trace, Error> {
     Ok(trace_files(
         sources,

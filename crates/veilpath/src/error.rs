@@ -1,5 +1,7 @@
 //! Why a job failed, and who can fix it.
 
+mod text;
+
 use crate::report::{DrawingError, NoHeatMap, ResultFileError};
 use crate::split::SplitError;
 use crate::stats::StatsError;
@@ -9,6 +11,7 @@ use crate::{
 };
 use std::io;
 use std::path::PathBuf;
+use text::{first_few, letter_source, listed};
 use veilpath_encode::ReadError;
 use veilpath_metrics::{Alphabet, MetricError};
 use veilpath_protocol::{
@@ -20,7 +23,7 @@ use veilpath_session::{
 
 /// Everything that can make a job fail.
 ///
-/// The text of an error says what happened and uses this crate's names for fields; a front end adds what to do.
+/// The text of an error says what happened, using this crate's field names. A front end adds what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -30,19 +33,19 @@ pub enum Error {
     /// An input file cannot be read or understood.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// Two scanpaths of one participant for one stimulus, where each should be named by these two.
+    /// Two scanpaths of one participant on one stimulus, although these two ids should identify a scanpath.
     #[error(
-        "{file}: {first} and {second} have the same participant and stimulus, so a pair of ids would not say which scanpaths it is about"
+        "{file}: {first} and {second} have the same participant and stimulus, so these ids do not identify a scanpath"
     )]
     RepeatedIds {
         /// The cohort.
         file: String,
-        /// Where the first is.
+        /// The position of the first.
         first: String,
-        /// Where the second is.
+        /// The position of the second.
         second: String,
     },
-    /// A metric's numbers are invalid.
+    /// A metric's parameters are invalid.
     #[error(transparent)]
     Metric(#[from] MetricError),
     /// The two cohorts cannot be compared.
@@ -54,15 +57,15 @@ pub enum Error {
     /// A session failed.
     #[error(transparent)]
     Session(#[from] SessionError),
-    /// A session was interrupted during the computation; another one resumes it.
+    /// A session was interrupted during the computation. Running it again continues it.
     #[error("{error}")]
     Interrupted {
-        /// Why.
+        /// The cause.
         error: SessionError,
-        /// Whether pairs that had been started without a result count again when they are started again.
+        /// Whether continuing counts those pairs again that had started but have no result yet.
         counts_again: bool,
     },
-    /// An error that is caused by the other side's cohort or options.
+    /// An error caused by the other side's cohort or options, or by those of both sides together.
     #[error(transparent)]
     WithPeer(Box<Error>),
     /// The expected peer has this side's own fingerprint.
@@ -79,7 +82,7 @@ pub enum Error {
     PlanField {
         /// The field.
         field: &'static str,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// A file is not an invitation.
@@ -94,7 +97,7 @@ pub enum Error {
     /// A Paillier key is unusable.
     #[error(transparent)]
     Key(#[from] veilpath_paillier::Error),
-    /// Metric options that do not go together.
+    /// Metric options that conflict.
     #[error(transparent)]
     MetricOptions(#[from] MetricOptionsError),
     /// A file that is not a cohort.
@@ -102,7 +105,7 @@ pub enum Error {
     NotACohort {
         /// The file.
         file: String,
-        /// What it is.
+        /// The kind of file it is.
         found: OtherFile,
     },
     /// A cohort whose ids or settings are too long for a result file.
@@ -113,7 +116,7 @@ pub enum Error {
         /// What exceeds the limit.
         error: ResultFormatError,
     },
-    /// The cohort has no fixations, which the metric compares.
+    /// The metric compares fixations, but the cohort has none.
     #[error("{file}: {metric} compares fixations, but this cohort has only letters")]
     NoFixations {
         /// The cohort file.
@@ -129,28 +132,28 @@ pub enum Error {
         file: String,
         /// The metric.
         metric: &'static str,
-        /// The positions of the empty scanpaths in the file, counted from 1.
+        /// The positions of the empty scanpaths in the file, from 1.
         empty: Vec<usize>,
-        /// How many scanpaths the file has.
+        /// The number of scanpaths in the file.
         scanpaths: usize,
     },
-    /// Scanpaths that are longer than the padded length.
+    /// Scanpaths longer than the padded length.
     #[error(
         "{file}: {longer} of {scanpaths} scanpaths are longer than the padded length of {pad_to} letters; the longest has {longest}"
     )]
     LongerThanPadding {
         /// The cohort file.
         file: String,
-        /// How many are too long.
+        /// The number of scanpaths that are too long.
         longer: usize,
-        /// How many scanpaths the file has.
+        /// The number of scanpaths in the file.
         scanpaths: usize,
         /// The length of the longest.
         longest: usize,
         /// The padded length.
         pad_to: u32,
     },
-    /// Settings with which few comparisons reconstruct a scanpath, and that this side has not allowed.
+    /// Settings that this side has not allowed, and with which a few comparisons are enough to reconstruct a scanpath.
     #[error(
         "the metric has {}, with which a few comparisons can reconstruct a scanpath",
         listed(settings)
@@ -159,24 +162,24 @@ pub enum Error {
         /// The settings.
         settings: Vec<RiskySetting>,
     },
-    /// Scanpaths that are too short for the default limit, which must not depend on hidden lengths.
+    /// Scanpaths too short for the default limit, which must not depend on hidden lengths.
     #[error(
         "{file}: {shorter} of {scanpaths} scanpaths have fewer than {protected} letters; with a padded length of {pad_to} the default limit does not protect them"
     )]
     ShortForPadding {
         /// The cohort file.
         file: String,
-        /// How many are too short.
+        /// The number of scanpaths that are too short.
         shorter: usize,
-        /// How many scanpaths the file has.
+        /// The number of scanpaths in the file.
         scanpaths: usize,
-        /// The least number of letters that the limit protects.
+        /// The smallest number of letters that the limit protects.
         protected: u64,
         /// The padded length.
         pad_to: u32,
     },
-    /// The other side's alphabet is not known to have all letters of this side's cohort.
-    #[error("{file}: its alphabet is \"{own}\", but the other side's is \"{agreed}\"")]
+    /// The alphabet that follows from both sides may lack letters of this side's cohort.
+    #[error("{file}: its alphabet is \"{own}\", but that of both sides together is \"{agreed}\"")]
     OtherAlphabet {
         /// The cohort file.
         file: String,
@@ -186,19 +189,19 @@ pub enum Error {
         agreed: Alphabet,
     },
     /// The options contradict a given grid or alphabet.
-    #[error("the options give {letters} letters, but the alphabet or grid of {file} has {known}")]
+    #[error("the options give {letters} letters, but {} has {found}", letter_source(file.as_deref()))]
     LetterCountConflict {
-        /// The cohort file.
-        file: String,
+        /// The cohort file; `None` if the grid in the options has another number.
+        file: Option<String>,
         /// The number of letters in the options.
         letters: u32,
-        /// The number of letters that the grid in the options, or the file, says.
-        known: u32,
+        /// The number of letters according to that grid, or the file.
+        found: u32,
     },
-    /// A letter beyond the number of letters in the options.
+    /// A decoding error, if the options give a number of letters: it may be too small.
     #[error("{error}")]
     TooFewLetters {
-        /// Where the letter is.
+        /// The decoding error, with its position.
         error: Box<ReadError>,
         /// The number of letters in the options.
         letters: u32,
@@ -208,7 +211,7 @@ pub enum Error {
     NothingToCompare {
         /// The two cohort files.
         files: [String; 2],
-        /// The first few stimuli of each.
+        /// The stimuli of each.
         stimuli: [Vec<String>; 2],
     },
     /// A question about groups, but a cohort without groups.
@@ -221,7 +224,7 @@ pub enum Error {
         /// The number of the first scanpath without a group, from 1.
         number: usize,
     },
-    /// A question about two cohorts, but both files have the same one.
+    /// A question about two cohorts, but both files contain the same one.
     #[error("{file}: this answer needs two different cohorts, but both files have the same one")]
     SameCohort {
         /// The second cohort file.
@@ -230,29 +233,29 @@ pub enum Error {
     /// Coins for something other than a test in the clear.
     #[error("coins are only for permutation tests that are computed in the clear")]
     NoUseForCoins,
-    /// More pairs than one run compares.
+    /// More pairs than one run can compare.
     #[error("there are {pairs} pairs; one run compares at most {MAX_PAIRS}")]
     TooManyPairs {
-        /// How many.
+        /// The number of pairs.
         pairs: u64,
     },
-    /// Tiles cannot be put together.
+    /// Tiles cannot be merged.
     #[error("{}{error}", file.as_ref().map_or_else(String::new, |file| format!("{file}: ")))]
     Merge {
-        /// The file that the error is about, if it is about one.
+        /// The file that the error is about, if any.
         file: Option<String>,
-        /// Why.
+        /// The cause.
         error: MergeError,
     },
-    /// A tile in place of the result of a whole plan.
-    #[error("{file}: this is tile {tile} of a plan, and not all of its results")]
+    /// A tile where the result of a whole plan is required.
+    #[error("{file}: this is only tile {tile} of a plan, not the whole result")]
     UnmergedTile {
         /// The file.
         file: String,
         /// The tile.
         tile: Tile,
     },
-    /// A comparison with both roles on this machine failed.
+    /// A comparison that runs both roles on this machine failed.
     #[error(transparent)]
     Loopback(SessionError),
     /// A Paillier key file is unusable.
@@ -260,16 +263,16 @@ pub enum Error {
     KeyFile {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: veilpath_paillier::Error,
     },
-    /// A Paillier key that is short enough to be broken.
+    /// A Paillier key short enough to be broken.
     #[error("a key of {bits} bits can be broken")]
     WeakKey {
         /// The size of the modulus.
         bits: u32,
     },
-    /// A file for a new key pair exists already.
+    /// A file for a new key pair already exists.
     #[error("{path}: this file exists, and keys are never overwritten", path = path.display())]
     KeyExists {
         /// The file.
@@ -285,11 +288,11 @@ pub enum Error {
     #[error(transparent)]
     Stats(#[from] StatsError),
     /// A file cannot be opened or read.
-    #[error("{path}: cannot be opened: {source}", path = path.display())]
+    #[error("{path}: cannot be read: {source}", path = path.display())]
     Open {
         /// The file.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: io::Error,
     },
     /// A result file cannot be read.
@@ -297,17 +300,17 @@ pub enum Error {
     ResultFile {
         /// The file.
         file: String,
-        /// Why.
+        /// The cause.
         error: ResultFileError,
     },
-    /// A report about a stimulus that the result file does not have.
+    /// A report on a stimulus that the result file does not have.
     #[error("{file}: no pair has the stimulus {stimulus:?}")]
     NoSuchStimulus {
         /// The result file.
         file: String,
         /// The requested stimulus.
         stimulus: String,
-        /// The stimuli of the file.
+        /// The stimuli in the file.
         known: Vec<String>,
     },
     /// An output that the result file does not have.
@@ -317,10 +320,10 @@ pub enum Error {
         file: String,
         /// The requested output.
         output: String,
-        /// The outputs of the file.
+        /// The outputs in the file.
         known: Vec<String>,
     },
-    /// The scanpaths of a cohort cannot be drawn.
+    /// A cohort's scanpaths cannot be drawn.
     #[error(transparent)]
     Drawing(#[from] DrawingError),
     /// There is no heat map to draw.
@@ -328,7 +331,7 @@ pub enum Error {
     NoHeatMap {
         /// The result file.
         file: String,
-        /// Why.
+        /// The cause.
         error: NoHeatMap,
     },
     /// A file must not be written there.
@@ -344,7 +347,7 @@ pub enum Error {
     CreateFolder {
         /// The folder.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: io::Error,
     },
     /// A file cannot be written.
@@ -352,15 +355,15 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: io::Error,
     },
 }
 
-/// Who can fix an error. The order is that of severity: an error in the input is the most serious.
+/// Who can fix an error. The order is that of severity: the first is the most severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// The caller: a file or an option.
+    /// The caller, by changing a file or an option.
     Input,
     /// The other institution, which disagrees or misbehaves.
     Peer,
@@ -369,7 +372,7 @@ pub enum Fault {
 }
 
 impl Error {
-    /// `Cancelled` if the job was cancelled, because that caused the error; otherwise the error.
+    /// [`Error::Cancelled`] if the job was cancelled, which then caused this error; otherwise the error itself.
     pub(crate) fn or_cancelled(self, events: &dyn EventSink) -> Self {
         match events.cancel_token().is_cancelled() {
             true => Error::Cancelled,
@@ -377,10 +380,10 @@ impl Error {
         }
     }
 
-    /// Who can fix it.
+    /// Who can fix the error.
     pub fn fault(&self) -> Fault {
         match self {
-            // On loopback the caller provides both sides, so a difference between them is the caller's fault.
+            // On loopback, the caller provides both sides, so a difference between them is the caller's fault.
             Error::Loopback(error) if error.fault() == SessionFault::PeerDiffers => Fault::Input,
             Error::WithPeer(error) => match error.fault() {
                 Fault::Input => Fault::Peer,
@@ -397,8 +400,8 @@ impl Error {
             }
             Error::Protocol(error) => match error {
                 ProtocolError::PeerMisbehaved(_)
-                | ProtocolError::KeyRefused(_)
-                | ProtocolError::CiphertextRefused(_) => Fault::Peer,
+                | ProtocolError::KeyRejected(_)
+                | ProtocolError::CiphertextRejected(_) => Fault::Peer,
                 ProtocolError::Channel(_) => Fault::Network,
                 _ => Fault::Input,
             },
@@ -411,13 +414,13 @@ impl Error {
         self.session().is_some_and(SessionError::is_ban)
     }
 
-    /// Whether the network failed in a way that lasts: trying again without changing anything cannot help.
-    pub fn is_lasting(&self) -> bool {
+    /// Whether the network failure is permanent: retrying without any change cannot help.
+    pub fn is_permanent(&self) -> bool {
         let error = self.session();
-        error.is_some_and(|it| matches!(it, SessionError::Network(it) if it.is_lasting()))
+        error.is_some_and(|it| matches!(it, SessionError::Network(it) if it.is_permanent()))
     }
 
-    /// Whether another attempt of the peer cannot succeed, because of a ban or a problem with this side's own files.
+    /// Whether any further attempt of the peer must fail: it is banned, or this side's files or options have a problem.
     pub(crate) fn is_final(&self) -> bool {
         self.fault() == Fault::Input || self.session().is_some_and(SessionError::is_final)
     }
@@ -428,21 +431,5 @@ impl Error {
             Error::WithPeer(error) => error.session(),
             _ => None,
         }
-    }
-}
-
-fn listed(settings: &[RiskySetting]) -> String {
-    let settings: Vec<String> = settings.iter().map(RiskySetting::to_string).collect();
-    settings.join(" and ")
-}
-
-/// The first few numbers, and how many more there are.
-fn first_few(numbers: &[usize]) -> String {
-    const SHOWN: usize = 5;
-    let shown = numbers.iter().take(SHOWN);
-    let shown: Vec<String> = shown.map(|number| format!("number {number}")).collect();
-    match numbers.len() - shown.len() {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
     }
 }

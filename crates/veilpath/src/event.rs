@@ -1,4 +1,4 @@
-//! What a job reports while it runs.
+//! Events that a job reports while it runs.
 
 use crate::{Progress, SessionEvent};
 use std::fmt;
@@ -7,34 +7,34 @@ use veilpath_metrics::{RoundingError, Threshold};
 use veilpath_protocol::{CancelToken, RiskySetting};
 use veilpath_session::{CoordinatorEvent, RelayEvent};
 
-/// Something that happened. Events about a session contain nothing about a participant.
+/// An event. Session events contain nothing about a participant.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// Bytes of files were read, or matrix cells filled. The first one says how much work there is.
+    /// Bytes were read, or matrix cells filled. The first event gives the total amount of work.
     Progress(Progress),
-    /// Something about a cohort file.
+    /// A note about a cohort file.
     CohortNote {
         /// The file.
         file: String,
         /// What was assumed or found.
         note: CohortNote,
     },
-    /// Something about the comparison.
+    /// A note about the comparison.
     Note(Note),
     /// A step of a session.
     Session(SessionEvent),
-    /// Something happened at a relay.
+    /// An event at a relay.
     Relay(RelayEvent),
-    /// Something happened at a coordinator.
+    /// An event at a coordinator.
     Coordinator(CoordinatorEvent),
 }
 
-/// Something that is not wrong, but that a user may not expect.
+/// Something that is not an error but that a user may not expect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// Only one file names stimuli, so all scanpaths are compared with all.
+    /// Only one file has stimuli, so every scanpath is compared with all of the other cohort.
     NoStimuli {
         /// The file without stimuli.
         file: String,
@@ -43,18 +43,18 @@ pub enum Note {
     Unpaired {
         /// The file.
         file: String,
-        /// How many.
+        /// The number of unpaired scanpaths.
         unpaired: usize,
-        /// The total.
+        /// The number of scanpaths in the file.
         scanpaths: usize,
     },
     /// Empty scanpaths, with a metric that is defined for them.
     EmptyScanpaths {
         /// The file.
         file: String,
-        /// How many.
+        /// The number of empty scanpaths.
         empty: usize,
-        /// The total.
+        /// The number of scanpaths in the file.
         scanpaths: usize,
     },
     /// A threshold that only a distance of 0 meets.
@@ -68,20 +68,20 @@ pub enum Note {
         file: String,
         /// The unit of distances.
         unit: &'static str,
-        /// How far they moved. It is about this side's own data.
+        /// How far they moved. This concerns only this side's data.
         error: RoundingError,
     },
-    /// A risky setting is allowed that the metric does not have.
+    /// The user allowed a risky setting that the metric does not have.
     AllowedWithoutEffect {
         /// The setting.
         setting: RiskySetting,
     },
-    /// A result file without the plan, the cost and what was revealed: CSV.
+    /// A result file without the plan, the cost and what was revealed: a CSV file.
     NumbersOnly {
         /// The result file.
         file: String,
     },
-    /// A cohort whose letters have no places, because its file does not declare a grid.
+    /// A cohort whose letters have no positions, because its file declares no grid.
     NoGrid {
         /// The cohort file.
         file: String,
@@ -92,21 +92,21 @@ pub enum Note {
     Unanswered {
         /// The question.
         question: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// No groups of participants were given.
+    /// No participant groups were given.
     NoGroups,
-    /// Statistics are of one number, and the results have several.
-    OneNumber {
-        /// The number.
+    /// Statistics cover one output, but the results have several.
+    OneOutput {
+        /// The output.
         output: String,
-        /// The others.
+        /// The other outputs.
         others: Vec<String>,
     },
-    /// What a test of sites assumes.
+    /// The assumption behind a test of sites.
     SitesExchangeable,
-    /// The page shows scanpaths, and so must stay in this institution.
+    /// The page shows scanpaths, so it must stay within this institution.
     PrivatePage,
 }
 
@@ -181,10 +181,10 @@ impl fmt::Display for Note {
             ),
             Note::NotInResult => f.write_str("no participant of the cohort is in the result file"),
             Note::Unanswered { question, reason } => write!(f, "{question} is left out: {reason}"),
-            Note::NoGroups => {
-                f.write_str("there are no groups, so there are no answers about groups")
-            }
-            Note::OneNumber { output, others } => write!(
+            Note::NoGroups => f.write_str(
+                "no groups were given, so the questions that need groups are left out",
+            ),
+            Note::OneOutput { output, others } => write!(
                 f,
                 "the statistics are of {output}; the results also have {}",
                 others.join(", ")
@@ -199,12 +199,12 @@ impl fmt::Display for Note {
     }
 }
 
-/// Receives events, from several threads.
+/// Receives events, possibly from several threads at once.
 pub trait EventSink: Sync {
     /// Handles one event. It should return quickly.
     fn event(&self, event: Event);
 
-    /// The token that cancels the job that reports here. A cancelled job ends soon with [`crate::Error::Cancelled`].
+    /// The token that cancels the job reporting here. A cancelled job soon ends with [`crate::Error::Cancelled`].
     fn cancel_token(&self) -> CancelToken {
         CancelToken::default()
     }

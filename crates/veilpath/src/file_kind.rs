@@ -1,4 +1,4 @@
-//! Recognises what kind of file the user has provided.
+//! Recognises what kind of file the user provided.
 
 use crate::cohort::other_file;
 use crate::report::Image;
@@ -6,10 +6,10 @@ use crate::{Error, Invitation, OtherFile, decode_cohort, read_cohort_from};
 use std::sync::Arc;
 use veilpath_encode::{Columns, Input, detect, parse_number};
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// Gaze or fixations, with the title of their format.
+    /// Gaze data or fixations, with the title of their format.
     Gaze(String),
     /// A cohort of scanpaths.
     Cohort,
@@ -19,14 +19,14 @@ pub enum FileKind {
     Image,
     /// An invitation.
     Invitation,
-    /// Metadata of BIDS recordings, which [`Input::with_companions`] takes.
+    /// Metadata of BIDS recordings, for [`Input::with_companions`].
     Metadata,
-    /// A table that may be gaze; the user must say what its columns are.
+    /// A table that may contain gaze data; the user must say what its columns are.
     Unknown,
 }
 
-/// Recognises a file by its content. A file that cannot contain gaze, such as a document, is refused, and so are keys and
-/// fingerprints: a private key does not belong among recordings.
+/// Recognises a file by its content. Files that cannot contain gaze data, such as documents, are rejected. So are keys
+/// and fingerprints: a private key does not belong among recordings.
 pub fn file_kind(name: &str, bytes: &Arc<[u8]>) -> Result<FileKind, Error> {
     if Invitation::is_start_of(bytes) {
         return Ok(FileKind::Invitation);
@@ -59,22 +59,23 @@ pub fn file_kind(name: &str, bytes: &Arc<[u8]>) -> Result<FileKind, Error> {
     }
     let names_scanpaths = head.first_row().to_lowercase().contains("scanpath");
     let is_metadata = veilpath_encode::is_bids_metadata(name);
-    // A cohort names its scanpaths; a table of gaze has coordinates in every row.
+    // A cohort has a scanpath column; a gaze table has coordinates in every row.
     Ok(match (read_cohort_from(input), found) {
         (Ok(cohort), _) if !cohort.encoding().0.is_empty() => FileKind::Cohort,
-        // Its format is also recognised by the name of a list of events.
+        // A list of events without positions (`_physioevents.tsv`) is metadata, although its name also matches a gaze
+        // format.
         (_, Some(OtherFile::Gaze(title))) if !(is_metadata && name.contains(".tsv")) => {
             FileKind::Gaze(title)
         }
         _ if is_metadata => FileKind::Metadata,
-        // A cohort with a mistake is still a cohort; its reader reports where the mistake is.
+        // A malformed cohort is still a cohort; its reader reports the position of the error.
         _ if names_scanpaths => FileKind::Cohort,
         (cohort, _) => {
             let explained = veilpath_encode::explain_unknown(&head);
             if explained.fields.is_empty() {
                 return Err(explained.into());
             }
-            // Any text can be read as scanpaths without names, one in each line, but few texts consist of letters.
+            // Any text can be read as unnamed scanpaths, one per line, but few texts consist of letters only.
             match cohort.is_ok_and(|cohort| decode_cohort(&cohort, &()).is_ok()) {
                 true => FileKind::Cohort,
                 false => FileKind::Unknown,
@@ -83,11 +84,13 @@ pub fn file_kind(name: &str, bytes: &Arc<[u8]>) -> Result<FileKind, Error> {
     })
 }
 
-/// The most columns of a table that are named, and the longest name.
+/// The most column names that are returned.
 const MAX_COLUMNS: usize = 200;
+
+/// The longest column name that is returned, in bytes.
 const MAX_COLUMN_NAME: usize = 200;
 
-/// The names of a table's columns, for users to choose from; none if it is not a table, or if its first row is data.
+/// A table's column names, for users to choose from. Empty if it is not a table, or if its first row is data.
 pub fn table_columns(name: &str, bytes: &Arc<[u8]>) -> Vec<String> {
     let Ok(input) = Input::from_shared(name, Arc::clone(bytes)) else {
         return Vec::new();
@@ -118,7 +121,7 @@ mod tests {
         let columns = |text: &str| table_columns("f", &text.as_bytes().into());
         assert_eq!(columns("alpha;beta\n1;2\n"), ["alpha", "beta"]);
         assert_eq!(columns("participant,x,y\np,1,2\n").len(), 3);
-        // Data are not names.
+        // Data is not a header.
         assert!(columns("p1,12.5,7\np1,3,4\n").is_empty());
         assert!(columns("one line of text\0\n").is_empty());
         assert!(columns("** CONVERTED FROM a.edf using edfapi\n** TYPE: EDF_FILE\n").is_empty());

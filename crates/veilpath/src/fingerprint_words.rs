@@ -1,14 +1,14 @@
-//! Fingerprints as words that can be read to somebody on the phone.
+//! Fingerprints as words that can be read out over the phone.
 //!
-//! Each word is 16 bits: consonant, vowel, consonant, vowel, consonant, as in D. S. Wilkerson's proquints. Sixteen words are the
-//! whole fingerprint, so comparing them is as good as comparing all digits.
+//! Each word encodes 16 bits as consonant, vowel, consonant, vowel, consonant, as in D. S. Wilkerson's proquints.
+//! Sixteen words encode the whole fingerprint, so comparing them is as good as comparing all digits.
 
 use veilpath_session::Fingerprint;
 
 const CONSONANTS: &[u8; 16] = b"bdfghjklmnprstvz";
 const VOWELS: &[u8; 4] = b"aiou";
 
-/// The fingerprint as sixteen words.
+/// Encodes the fingerprint as sixteen words.
 pub fn fingerprint_words(fingerprint: Fingerprint) -> Vec<String> {
     let bytes = fingerprint.bytes();
     let pairs = bytes.chunks_exact(2);
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Values from the specification, which are IP addresses there.
+    /// Values from the specification, where they are IP addresses.
     #[test]
     fn words_are_proquints() {
         assert_eq!([word(0x7f00), word(0x0001)], ["lusab", "babad"]);

@@ -1,39 +1,40 @@
-//! Invitations: a small file in which one institution tells another where it is, who it is, and what it would like to compute.
+//! Invitations: a small file in which one institution tells another its address, its identity and what it would like to
+//! compute.
 
 use crate::{Error, NamedPlan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use veilpath_metrics::Encoding;
 use veilpath_metrics::text::is_unprintable;
-use veilpath_session::{Fingerprint, LEAST_GROUP, check_address};
+use veilpath_session::{Fingerprint, MIN_GROUP_SIZE, check_address};
 
-/// The largest file.
+/// The largest invitation file.
 const MAX_BYTES: usize = 64 << 10;
 
 /// The longest setting or name.
 const MAX_TEXT: usize = 1024;
 
-/// The kind of file, in its first field.
+/// The file type, stored in the first field.
 const KIND: &str = "veilpath invitation";
 
-/// The version of the file.
+/// The format version.
 const VERSION: u32 = 1;
 
-/// An invitation to compare, or the answer to one. It contains no secret, but an attacker who can change it in transit
-/// can insert another key, so both sides compare fingerprints by phone.
+/// An invitation to compare, or the reply to one. It contains no secret. But an attacker who can change it in transit
+/// can substitute another key, so both sides compare fingerprints by phone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Invitation {
-    /// Where the two sides meet; `None` in the answer of the joining side.
-    pub place: Option<MeetingPlace>,
-    /// The key of the institution that wrote the file.
+    /// Where the two sides meet; `None` in the joining side's reply.
+    pub meeting_place: Option<MeetingPlace>,
+    /// The fingerprint of the institution that wrote the file.
     pub fingerprint: Fingerprint,
-    /// Its name for the partner to see; may be empty.
+    /// The institution's name, as the partner sees it; may be empty.
     pub name: String,
-    /// What it would like to compute.
+    /// The plan that it proposes.
     pub plan: NamedPlan,
-    /// The fewest participants that a part of an answer about groups may be about; `None` for the default.
+    /// The smallest number of participants behind any part of a group answer; `None` for the default.
     pub minimum_group: Option<u32>,
-    /// How its scanpaths were made; the partner's must be made the same way.
+    /// How its scanpaths were encoded. The partner's must be encoded the same way.
     pub encoding: Encoding,
 }
 
@@ -57,29 +58,29 @@ impl MeetingPlace {
 /// Why a file is not an invitation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvitationError {
-    /// It is larger than any invitation.
+    /// The file is larger than any invitation.
     #[error("this file is too large for an invitation")]
     TooLarge,
-    /// It has another form.
+    /// The file is malformed.
     #[error("this is not an invitation: {0}")]
-    Form(String),
-    /// It was written by another version.
+    Malformed(String),
+    /// The file was written by another version.
     #[error("this invitation has version {0}, but this program reads version {VERSION}")]
     Version(u32),
-    /// The address has no port, or is not one.
+    /// The address is invalid or has no port.
     #[error("{0:?} is not an address with a port, as in clinic.example:7070")]
     Address(String),
-    /// A text that is too long or cannot be shown.
+    /// Text that is too long or cannot be shown.
     #[error("a text in the invitation is too long, or contains control characters")]
     Text,
-    /// Groups that are smaller than any answer allows.
-    #[error("an answer about a group needs at least {LEAST_GROUP} participants")]
+    /// A minimum group size below what any answer allows.
+    #[error("a group answer needs at least {MIN_GROUP_SIZE} participants")]
     MinimumGroup,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct InvitationFile {
     kind: String,
     version: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,30 +107,35 @@ impl Invitation {
         start.trim_start().starts_with('{') && start.contains(KIND)
     }
 
-    /// Reads and checks a file.
+    /// Reads and validates a file.
     pub fn read(bytes: &[u8]) -> Result<Self, Error> {
         if bytes.len() > MAX_BYTES {
             return Err(InvitationError::TooLarge.into());
         }
-        let form = |error: &dyn std::fmt::Display| InvitationError::Form(error.to_string());
-        let file: File = serde_json::from_slice(bytes).map_err(|error| form(&error))?;
+        let malformed =
+            |error: &dyn std::fmt::Display| InvitationError::Malformed(error.to_string());
+        let file: InvitationFile =
+            serde_json::from_slice(bytes).map_err(|error| malformed(&error))?;
         if file.kind != KIND {
-            return Err(form(&"it is another kind of file").into());
+            return Err(malformed(&"it is another kind of file").into());
         }
         if file.version != VERSION {
             return Err(InvitationError::Version(file.version).into());
         }
-        let place = match (file.address, file.relay) {
+        let meeting_place = match (file.address, file.relay) {
             (Some(_), Some(_)) => {
-                return Err(form(&"it names both a host and a relay").into());
+                return Err(malformed(&"it names both a host and a relay").into());
             }
             (Some(address), None) => Some(MeetingPlace::Host(address)),
             (None, Some(address)) => Some(MeetingPlace::Relay(address)),
             (None, None) => None,
         };
         let invitation = Self {
-            fingerprint: file.fingerprint.parse().map_err(|error| form(&error))?,
-            place,
+            fingerprint: file
+                .fingerprint
+                .parse()
+                .map_err(|error| malformed(&error))?,
+            meeting_place,
             name: file.name,
             plan: file.plan,
             minimum_group: file.minimum_group,
@@ -139,33 +145,33 @@ impl Invitation {
         Ok(invitation)
     }
 
-    /// Checks the address, the plan and the texts.
+    /// Validates the address, the text fields, the minimum group and the plan.
     pub fn check(&self) -> Result<(), Error> {
-        if let Some(address) = self.place.as_ref().map(MeetingPlace::address) {
-            let is_address = check_address(address).is_ok() && is_text(address);
+        if let Some(address) = self.meeting_place.as_ref().map(MeetingPlace::address) {
+            let is_address = check_address(address).is_ok() && is_acceptable_text(address);
             if !is_address || address.starts_with(':') {
                 return Err(InvitationError::Address(address.to_string()).into());
             }
         }
         let settings = self.encoding.0.iter();
         let mut texts = settings.flat_map(|(name, value)| [name, value]);
-        if !is_text(&self.name) || !texts.all(|text| is_text(text)) {
+        if !is_acceptable_text(&self.name) || !texts.all(|text| is_acceptable_text(text)) {
             return Err(InvitationError::Text.into());
         }
-        if self.minimum_group.is_some_and(|it| it < LEAST_GROUP) {
+        if self.minimum_group.is_some_and(|it| it < MIN_GROUP_SIZE) {
             return Err(InvitationError::MinimumGroup.into());
         }
         self.plan.options().map(|_| ())
     }
 
-    /// The file.
+    /// Serializes the invitation.
     pub fn to_json(&self) -> String {
-        let (address, relay) = match self.place.clone() {
+        let (address, relay) = match self.meeting_place.clone() {
             Some(MeetingPlace::Host(address)) => (Some(address), None),
             Some(MeetingPlace::Relay(address)) => (None, Some(address)),
             None => (None, None),
         };
-        let file = File {
+        let file = InvitationFile {
             kind: KIND.into(),
             version: VERSION,
             address,
@@ -176,12 +182,12 @@ impl Invitation {
             minimum_group: self.minimum_group,
             encoding: self.encoding.0.clone(),
         };
-        // Strings and finite numbers always have a JSON form.
+        // Strings and finite numbers always have a JSON form, so this does not fail.
         serde_json::to_string_pretty(&file).unwrap_or_default()
     }
 }
 
-fn is_text(text: &str) -> bool {
+fn is_acceptable_text(text: &str) -> bool {
     text.len() <= MAX_TEXT && !text.chars().any(is_unprintable)
 }
 
@@ -191,12 +197,12 @@ mod tests {
 
     fn invitation() -> Invitation {
         Invitation {
-            place: Some(MeetingPlace::Host("clinic.example:7070".into())),
+            meeting_place: Some(MeetingPlace::Host("clinic.example:7070".into())),
             fingerprint: "ab".repeat(32).parse().unwrap(),
             name: "Clinic".into(),
             plan: NamedPlan {
                 metric: "scanmatch".into(),
-                numbers: [("gap".to_string(), -0.5)].into(),
+                parameters: [("gap".to_string(), -0.5)].into(),
                 ..NamedPlan::default()
             },
             minimum_group: Some(4),
@@ -210,9 +216,9 @@ mod tests {
         assert!(Invitation::is_start_of(written.as_bytes()));
         assert_eq!(Invitation::read(written.as_bytes()).unwrap(), invitation());
         let relay = MeetingPlace::Relay("relay.example:7071".into());
-        for place in [None, Some(relay)] {
+        for meeting_place in [None, Some(relay)] {
             let other = Invitation {
-                place,
+                meeting_place,
                 minimum_group: None,
                 ..invitation()
             };

@@ -1,14 +1,14 @@
-//! A job on its own thread, for front ends that must stay responsive.
+//! Runs a job on its own thread, for front ends that must stay responsive.
 
 use crate::{Error, Event, EventSink, PeerEvent, Progress, SessionEvent};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use veilpath_protocol::CancelToken;
 
-/// A job that runs on its own thread. Its events are queued until they are taken; of its progress only the last
-/// state is kept. Dropping it cancels the job, and does not wait for it.
+/// A job that runs on its own thread. Its events wait in a queue for [`Job::next_event`]; only the latest progress is
+/// kept. Dropping the `Job` cancels the job without waiting for its end.
 pub struct Job<T> {
     events: Receiver<Event>,
     progress: Arc<Mutex<Option<Progress>>>,
@@ -19,7 +19,7 @@ pub struct Job<T> {
 }
 
 impl<T: Send + 'static> Job<T> {
-    /// Starts a job, which reports to the sink that it is given.
+    /// Starts a job and gives it the sink to report to.
     pub fn start(
         job: impl FnOnce(&dyn EventSink) -> Result<T, Error> + Send + 'static,
     ) -> std::io::Result<Self> {
@@ -34,7 +34,7 @@ impl<T: Send + 'static> Job<T> {
         };
         let run = move || {
             let result = job(&sink);
-            // The job may have been dropped.
+            // The `Job` may have been dropped.
             let _ = done_sender.send(result);
         };
         let thread = std::thread::Builder::new().name("veilpath job".into());
@@ -48,17 +48,17 @@ impl<T: Send + 'static> Job<T> {
         })
     }
 
-    /// How much is done, once the job knows how much there is to do.
+    /// The progress, once the job knows the total. With several peers, that of the last one to report.
     pub fn progress(&self) -> Option<Progress> {
-        *guard(&self.progress)
+        *lock(&self.progress)
     }
 
-    /// The next event other than progress, if one arrives in time. `None` does not mean that the job is done.
+    /// The next event other than progress, if one arrives within `wait`. `None` does not mean that the job is done.
     pub fn next_event(&self, wait: Duration) -> Option<Event> {
         self.events.recv_timeout(wait).ok()
     }
 
-    /// Whether the job has ended; waits for it for up to `wait`. A job that panicked has ended, too.
+    /// Whether the job has ended. Waits up to `wait`. A job that panicked counts as ended.
     pub fn is_done(&mut self, wait: Duration) -> bool {
         if self.result.is_none() && self.thread.is_some() {
             match self.done.recv_timeout(wait) {
@@ -70,25 +70,23 @@ impl<T: Send + 'static> Job<T> {
         true
     }
 
-    /// The token that cancels the job, for another thread.
+    /// The token that cancels the job, for use on another thread.
     pub fn cancel_token(&self) -> CancelToken {
         self.cancel.clone()
     }
 
-    /// Asks the job to end soon.
+    /// Requests that the job end soon.
     pub fn cancel(&self) {
         self.cancel.cancel();
     }
 
-    /// Asks the job to end, and waits for up to `wait` until it has.
+    /// Requests that the job end, and waits up to `wait` for it.
     pub fn stop(&mut self, wait: Duration) {
         self.cancel();
-        let end = Instant::now() + wait;
-        while !self.is_done(end.saturating_duration_since(Instant::now())) && Instant::now() < end {
-        }
+        self.is_done(wait);
     }
 
-    /// Waits for the end of the job. A panic of the job is propagated. `None` if the result was taken already.
+    /// Waits for the job to end and returns its result; `None` if it was already taken. Propagates a panic in the job.
     pub fn take(&mut self) -> Option<Result<T, Error>> {
         if self.result.is_none() {
             self.result = self.done.recv().ok();
@@ -122,9 +120,9 @@ impl EventSink for JobSink {
             | Event::Session(SessionEvent::Peer {
                 event: PeerEvent::Progress(progress),
                 ..
-            }) => *guard(&self.progress) = Some(progress),
-            // The job may have been dropped.
-            event => drop(guard(&self.events).send(event)),
+            }) => *lock(&self.progress) = Some(progress),
+            // The `Job` may have been dropped.
+            event => drop(lock(&self.events).send(event)),
         }
     }
 
@@ -133,7 +131,7 @@ impl EventSink for JobSink {
     }
 }
 
-fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -171,5 +169,12 @@ mod tests {
         assert!(!job.is_done(Duration::from_millis(20)));
         job.stop(Duration::from_secs(10));
         assert!(matches!(job.take(), Some(Err(Error::Cancelled))));
+    }
+
+    #[test]
+    fn a_job_can_be_stopped_without_a_time_limit() {
+        let mut job = Job::start(|_| Ok(7)).unwrap();
+        job.stop(Duration::MAX);
+        assert_eq!(job.take().unwrap().unwrap(), 7);
     }
 }

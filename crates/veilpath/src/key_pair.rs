@@ -1,15 +1,15 @@
-//! Paillier key pairs in two files.
+//! Paillier key pairs, stored in two files.
 
 use crate::Error;
 use std::path::{Path, PathBuf};
 use veilpath_paillier::{KeySize, SecretKey, system_rng};
 
-/// The files and the size of a new key pair.
+/// The files and the key size of a new key pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPairOptions {
-    /// The file of the secret key, which only its owner can read.
+    /// The secret key file, which only its owner can read.
     pub secret: PathBuf,
-    /// The file of the public key; `None` for the secret key's name with `.pub`.
+    /// The public key file; `None` appends `.pub` to the secret key file's name.
     pub public: Option<PathBuf>,
     /// The size of the modulus.
     pub size: KeySize,
@@ -17,7 +17,7 @@ pub struct KeyPairOptions {
     pub allow_weak: bool,
 }
 
-/// Generates and saves a key pair, and returns the public key's file. Existing files are never overwritten.
+/// Generates and saves a key pair, and returns the path of the public key. Existing files are never overwritten.
 pub fn generate_key_pair(options: &KeyPairOptions) -> Result<PathBuf, Error> {
     let KeyPairOptions { secret, size, .. } = options;
     if size.is_weak() && !options.allow_weak {
@@ -28,19 +28,21 @@ pub fn generate_key_pair(options: &KeyPairOptions) -> Result<PathBuf, Error> {
         name.push(".pub");
         name.into()
     });
-    crate::refuse_same_output(&[secret, &public])?;
-    // Checked first, so that no half of a pair is written, and no time is wasted.
+    crate::check_distinct_outputs(&[secret, &public])?;
+    // Check this first, so that no half of a pair is written and no time is wasted.
     if let Some(existing) = [secret, &public].into_iter().find(|path| path.exists()) {
         return Err(Error::KeyExists {
             path: existing.clone(),
         });
     }
-    let in_file = |path: &Path| {
+    let key_file_error = |path: &Path| {
         let path = path.to_path_buf();
         |error| Error::KeyFile { path, error }
     };
     let key = SecretKey::generate(*size, &mut system_rng()?)?;
-    key.save(secret).map_err(in_file(secret))?;
-    key.public_key().save(&public).map_err(in_file(&public))?;
+    key.save(secret).map_err(key_file_error(secret))?;
+    key.public_key()
+        .save(&public)
+        .map_err(key_file_error(&public))?;
     Ok(public)
 }

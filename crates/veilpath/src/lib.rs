@@ -1,17 +1,17 @@
-//! Compare scanpaths (eye-movement sequences) of two cohorts, on one machine or between two institutions.
+//! Compares scanpaths (eye-movement sequences) of two cohorts, on one machine or between two institutions.
 //!
-//! This crate offers everything that a user does as library calls:
+//! This crate offers everything that a user can do as library calls:
 //!
 //! ```text
 //! files ─▶ encode ─▶ Cohort ─▶ plan (a Spec) ─▶ compare, host or join ─▶ Outcome ─▶ report
 //! ```
 //!
-//! The command line, the page of `veilpath ui` and the Python package are front ends of this crate. Nothing here parses
-//! arguments, prints, or ends the process:
+//! The command line, the `veilpath ui` page and the Python package are front ends to this crate. Nothing here parses
+//! arguments, prints, or exits the process:
 //!
-//! - Progress, notes and the steps of a session go to an [`EventSink`]: a closure, or `&()` to ignore them.
-//! - Every failure is an [`Error`]. [`Error::fault`] says who can fix it. Errors name fields and values, and a front end turns them
-//!   into its own flags or boxes.
+//! - Progress, notes and session steps go to an [`EventSink`]: a closure, or `&()` to ignore them.
+//! - Every failure is an [`Error`]. [`Error::fault`] says who can fix it. Errors refer to fields and values, which a
+//!   front end maps to its own flags or input fields.
 //!
 //! # Compare two cohorts on this machine
 //!
@@ -35,7 +35,7 @@
 //! # }
 //! ```
 //!
-//! Another [`Engine`] runs both institutions on this machine, over TLS, as a rehearsal. Its scores are the same.
+//! Any other [`Engine`] runs both institutions on this machine over TLS, as a rehearsal. The scores are the same.
 //!
 //! # Turn fixations into letters
 //!
@@ -57,8 +57,8 @@
 //!
 //! # Compare with another institution
 //!
-//! Each side names the other's key by its fingerprint, which the two have exchanged in another way, such as by phone. The other
-//! side calls [`host`] with the same plan. Both return `None` if only an estimate was asked for.
+//! Each side identifies the other by its key's fingerprint, which the two exchange over another channel, such as by
+//! phone. The other side calls [`host`] with the same plan. Both return `None` if only an estimate was requested.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -82,7 +82,7 @@
 //! # }
 //! ```
 //!
-//! A session that was interrupted continues when both sides run it again.
+//! If a session is interrupted, it continues when both sides run it again.
 
 mod choice;
 mod cohort;
@@ -117,8 +117,8 @@ mod temporary_file;
 
 pub use choice::Choice;
 pub use cohort::{
-    OtherFile, cohort_in_memory, decode_cohort, part_of_cohort, read_cohort, read_cohort_from,
-    refuse_repeated_ids,
+    OtherFile, check_unique_ids, cohort_in_memory, decode_cohort, part_of_cohort, read_cohort,
+    read_cohort_from,
 };
 pub use compare::{CompareOptions, TestCoins, TestCoinsError, compare};
 pub use error::{Error, Fault};
@@ -137,7 +137,7 @@ pub use metric::{
 };
 pub use named_plan::NamedPlan;
 pub use outcome::{OutcomeFormat, write_outcome};
-pub use output_file::{Contents, OutputConflict, OutputFile, has_content, refuse_same_output};
+pub use output_file::{Contents, OutputConflict, OutputFile, check_distinct_outputs, has_content};
 pub use plan::{PlanOptions, PlannedComparison, load_host_key, plan};
 pub use policy::{check_policy, find_policy, work_order, write_policy_example};
 pub use policy_document::{DocumentPlan, policy_document};
@@ -159,26 +159,25 @@ pub use veilpath_metrics::{
 pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{
     CancelToken, Capability, Engine, EngineChoice, Estimate, FixationRounding, GroupQuestion,
-    JobError, Link, MAX_PADDING, MAX_PAIRS as MAX_MERGED_PAIRS, MAX_TEXT_BYTES, MAX_TILES,
-    MergeError, Outcome, PaillierOptions, PairRule, PairRuleError, PlanTile, ProtocolError,
-    ProvenEstimates, QuestionError, ResultFormatError, Reveal, RevealError, RevealTo, Revealed,
-    RiskySetting, Role, Spec, SpecError, Tile, TileError, TreeLevels, UnknownRiskySetting,
-    Unsupported, merge,
+    JobError, Link, MAX_PADDING, MAX_PAIRS, MAX_TEXT_BYTES, MAX_TILES, MergeError, Outcome,
+    PaillierOptions, PairRule, PairRuleError, PlanTile, ProtocolError, ProvenEstimates,
+    QuestionError, ResultFormatError, Reveal, RevealError, RevealTo, Revealed, RiskySetting, Role,
+    Spec, SpecError, Tile, TileError, TreeLevels, UnknownRiskySetting, Unsupported, merge,
 };
 pub use veilpath_report::document::Document;
-pub use veilpath_report::{plan::in_words as plan_in_words, table, units};
+pub use veilpath_report::{plan::describe as describe_plan, table, units};
 pub use veilpath_session::limits::{DEFAULT_MEMORY, MAX_PEERS};
 pub use veilpath_session::{
     AgreedPlan, AgreementSummary, AnswerKind, AnswerRequest, CompletedSession, Coordinator,
     CoordinatorEvent, CoordinatorOptions, CoordinatorProblem, DEFAULT_MINIMUM_GROUP, DeclineReason,
     Difference, Disclosure, DisclosureLedger, DisclosureLimits, DisclosureRefusal, ENGINE_FIELD,
     EngineReason, EngineSummary, ExceededLimit, FRESH_FIELD, FileProblem, Fingerprint, Forbidden,
-    GroupMember, GroupSummary, HostKey, Identity, KnownPeer, LEAST_GROUP, Limit, LimitOrigin,
-    LimitSummary, Listing, MAX_WORKER_KEY_TIME, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD,
-    PeerState, Policy, PolicyError, PolicyPartner, PolicyProblem, PolicyRefusal, PolicyRule,
-    PolicyTexts, RecordComparison, RecordEntry, RecordLine, RecordProblem, Relay, RelayEvent,
-    RelayOptions, RelayProblem, ScanpathLimit, SessionError, SessionFailure, SharesObstacle,
-    SignedRecord, StateDir, Step, StoredComparison, TILE_FIELD, TILES_FIELD, TileRange,
-    TileRangeError, TiledPlan, UsageError, Withdrawn, WorkOrder, WorkerKeyProblem,
-    disable_core_dumps, now,
+    GroupMember, GroupSummary, HostKey, Identity, KnownPeer, Limit, LimitOrigin, LimitSummary,
+    Listing, MAX_WORKER_KEY_TIME, MIN_GROUP_SIZE, NUMBER_FIELD, NetworkError,
+    PROTOCOL_VERSION_FIELD, PeerState, Policy, PolicyError, PolicyPartner, PolicyProblem,
+    PolicyRefusal, PolicyRule, PolicyTexts, RecordComparison, RecordEntry, RecordLine,
+    RecordProblem, Relay, RelayEvent, RelayOptions, RelayProblem, ScanpathLimit, SessionError,
+    SessionFailure, SharesObstacle, SignedRecord, StateDir, Step, StoredComparison, TILE_FIELD,
+    TILES_FIELD, TileRange, TileRangeError, TiledPlan, UsageError, Withdrawn, WorkOrder,
+    WorkerKeyProblem, disable_core_dumps, now,
 };

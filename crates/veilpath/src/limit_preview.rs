@@ -1,4 +1,4 @@
-//! How a plan fits the limits of one side, before it connects.
+//! Checks a plan against one side's limits before it connects.
 
 use crate::{Error, LocalCohort};
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,23 +6,25 @@ use veilpath_metrics::Cohort;
 use veilpath_protocol::{GroupQuestion, PairRule, ProtocolError, Role};
 use veilpath_session::ScanpathLimit;
 
-/// How a plan fits the limits of one side, as far as that side alone can tell. Earlier sessions with the same partner, and the
-/// partner's own limits, may still forbid it.
+/// How a plan compares with one side's limits, as far as that side alone can tell. Earlier sessions with the same
+/// partner, and the partner's own limits, may still forbid it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitPreview {
     /// Something about each pair is revealed.
     Pairs {
-        /// The most comparisons of a scanpath; `None` without a limit.
+        /// The most comparisons per scanpath; `None` if there is no limit.
         limit: Option<u64>,
-        /// The comparisons of a scanpath with a partner whose cohort is like this side's.
+        /// The comparisons per scanpath with a partner whose cohort is like this side's.
         with_equal_partner: u64,
     },
-    /// An answer about groups.
+    /// A group answer.
     Groups {
-        /// This side's participants in the smallest part of the answer.
+        /// The number of this side's participants in the smallest part of the answer.
         smallest: u64,
-        /// The fewest that are allowed.
+        /// The smallest number allowed.
         minimum: u32,
+        /// The number of nearest scanpaths that vote, if it is below the minimum: more participants would not help.
+        too_few_nearest: Option<u32>,
     },
     /// The answer needs groups, and the cohort has none.
     NoGroups,
@@ -40,8 +42,10 @@ impl LocalCohort {
         let Some(question) = spec.reveal.group_question() else {
             let limits = limit.range(&spec, role, &cohort, self.declared_letters());
             return Ok(LimitPreview::Pairs {
-                limit: limits.map_err(ProtocolError::from)?.map(|(least, _)| least),
-                with_equal_partner: partners(&cohort, spec.pairs),
+                limit: limits
+                    .map_err(ProtocolError::from)?
+                    .map(|(smallest, _)| smallest),
+                with_equal_partner: most_partners(&cohort, spec.pairs),
             });
         };
         let [host, join] = question.sides_with_groups();
@@ -57,33 +61,40 @@ impl LocalCohort {
             _ if needs_groups => cohort.group_sizes().into_values().min(),
             _ => Some(crate::split::participants(&cohort)),
         };
+        let smallest = smallest.unwrap_or_default() as u64;
+        // The k nearest scanpaths belong to at most k participants.
+        let nearest = match question {
+            GroupQuestion::Nearest { k, .. } => Some(k),
+            _ => None,
+        };
         Ok(LimitPreview::Groups {
-            smallest: smallest.unwrap_or_default() as u64,
+            smallest: nearest.map_or(smallest, |k| smallest.min(k.into())),
             minimum,
+            too_few_nearest: nearest.filter(|&k| k < minimum),
         })
     }
 }
 
-/// The scanpaths that one scanpath is compared with, at most, if the other side has the same ones.
-fn partners(cohort: &Cohort, pairs: PairRule) -> u64 {
-    let mut of_stimuli: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+/// The largest number of scanpaths that one scanpath is compared with, if the other side has the same cohort.
+fn most_partners(cohort: &Cohort, pairs: PairRule) -> u64 {
+    let mut by_stimulus: BTreeMap<Option<&str>, u64> = BTreeMap::new();
     for entry in &cohort.entries {
-        *of_stimuli.entry(entry.stimulus.as_deref()).or_default() += 1;
+        *by_stimulus.entry(entry.stimulus.as_deref()).or_default() += 1;
     }
     match pairs {
-        PairRule::SameStimulus => of_stimuli.into_values().max().unwrap_or_default(),
+        PairRule::SameStimulus => by_stimulus.into_values().max().unwrap_or_default(),
         _ => cohort.entries.len() as u64,
     }
 }
 
-/// The participants of the stimulus with the fewest.
+/// The number of participants of the stimulus that has the fewest.
 fn smallest_stimulus(cohort: &Cohort) -> Option<usize> {
-    let mut of_stimuli: BTreeMap<Option<&str>, BTreeSet<&str>> = BTreeMap::new();
+    let mut by_stimulus: BTreeMap<Option<&str>, BTreeSet<&str>> = BTreeMap::new();
     for entry in &cohort.entries {
-        let members = of_stimuli.entry(entry.stimulus.as_deref()).or_default();
+        let members = by_stimulus.entry(entry.stimulus.as_deref()).or_default();
         members.insert(&entry.participant);
     }
-    of_stimuli.values().map(BTreeSet::len).min()
+    by_stimulus.values().map(BTreeSet::len).min()
 }
 
 #[cfg(test)]
@@ -129,11 +140,36 @@ mod tests {
     #[test]
     fn answers_about_groups_count_participants() {
         let smallest = |reveal| match preview_limits(9, reveal, ScanpathLimit::Default) {
-            LimitPreview::Groups { smallest, minimum } => (smallest, minimum),
+            LimitPreview::Groups {
+                smallest, minimum, ..
+            } => (smallest, minimum),
             other => panic!("{other:?}"),
         };
         assert_eq!(smallest("mean"), (9, 5));
         assert_eq!(smallest("test:sites"), (9, 5));
         assert_eq!(smallest("test:groups"), (4, 5));
+        assert_eq!(smallest("nearest:3,rate"), (3, 5));
+        assert_eq!(smallest("nearest:3"), (3, 5));
+        assert_eq!(smallest("nearest:7"), (7, 5));
+        assert_eq!(smallest("nearest:20"), (9, 5));
+    }
+
+    #[test]
+    fn too_few_neighbours_are_told_from_too_few_participants() {
+        let too_few_nearest = |participants, reveal| match preview_limits(
+            participants,
+            reveal,
+            ScanpathLimit::Default,
+        ) {
+            LimitPreview::Groups {
+                too_few_nearest, ..
+            } => too_few_nearest,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(too_few_nearest(9, "nearest:4"), Some(4));
+        assert_eq!(too_few_nearest(9, "nearest:4,rate"), Some(4));
+        assert_eq!(too_few_nearest(3, "nearest:4"), Some(4));
+        assert_eq!(too_few_nearest(3, "nearest:5"), None);
+        assert_eq!(too_few_nearest(3, "mean"), None);
     }
 }

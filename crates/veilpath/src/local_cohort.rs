@@ -1,27 +1,27 @@
-//! One side of a session before it connects: its cohort and its options.
+//! One side's cohort and options before it connects.
 
 use crate::cohort::{
-    alphabet_info, declarations_conflict, decode, decode_in, refuse_unwritable, resolve, rounded,
-    with_declared_letters,
+    alphabet_info, check_result_file_limits, declarations_conflict, decode, decode_with_notes,
+    resolve, rounded, suspect_letter_count,
 };
-use crate::plan::{refuse_empty, without_group};
+use crate::plan::{check_metric_defined, without_group};
 use crate::{Error, EventSink, PlanOptions};
 use veilpath_encode::RawCohort;
 use veilpath_metrics::{Alphabet, Cohort, Metric, Notation};
 use veilpath_protocol::{DefaultLimit, EngineChoice, Reveal, Role, Spec, Tile};
 use veilpath_session::AlphabetInfo;
 
-/// One institution's cohort and options, before the notation of the other side's letters is known.
+/// One institution's cohort and options, before the other side's notation is known.
 #[derive(Clone, Debug)]
 pub struct LocalCohort {
     file: RawCohort,
     options: PlanOptions,
     alphabet_info: AlphabetInfo,
-    /// The alphabet of this side's file and options, before those of the other side are known.
+    /// The alphabet from this side's file and options, before the other side's are known.
     own_alphabet: Alphabet,
-    /// The alphabet of what is compared: of rounded fixations, or the same.
+    /// The alphabet of what is compared: that of rounded fixations if the metric rounds them, otherwise `own_alphabet`.
     compared_alphabet: Alphabet,
-    /// How many letters this side's file or options say there are.
+    /// The number of letters that this side's file or options declare.
     declared_letters: Option<u32>,
     metric: Metric,
     lengths: Vec<usize>,
@@ -32,20 +32,21 @@ pub struct LocalCohort {
 impl LocalCohort {
     /// Finds all errors in this side's file and options that do not depend on the other side.
     pub fn new(file: RawCohort, options: PlanOptions) -> Result<Self, Error> {
-        options.refuse_tile()?;
+        options.check_tile()?;
         let mut info = alphabet_info(&file, &options)?;
         let file_declares = file.declares_letters(options.notation);
         let grid = options.metric.grid;
         let (own_alphabet, metric) =
             resolve(&info, &info, (info.grid, file.screen()), &options.metric)?;
         let cohort =
-            decode(&file, own_alphabet).map_err(|error| with_declared_letters(error, &options))?;
+            decode(&file, own_alphabet).map_err(|error| suspect_letter_count(error, &options))?;
         let cohort = rounded(cohort, &metric, file.name(), &())?;
-        refuse_unwritable(&cohort, file.name())?;
-        options.refuse_longer_than_padding(&cohort, file.name())?;
-        refuse_empty(&metric, &cohort, file.name())?;
+        check_result_file_limits(&cohort, file.name())?;
+        options.check_padding(&cohort, file.name())?;
+        // First, so that nobody encodes files again for a metric that the engine cannot compute.
         options.spec(metric.clone(), &cohort, &cohort)?;
-        // Options about the letters count as declared.
+        check_metric_defined(&metric, &cohort, file.name())?;
+        // Options that affect the letters count as declarations.
         if own_alphabet != info.read_as {
             info.declared = Some(own_alphabet);
         }
@@ -66,33 +67,38 @@ impl LocalCohort {
         })
     }
 
-    /// How it is computed.
+    /// The engine to use.
     pub(crate) fn engine(&self) -> EngineChoice {
         self.options.engine
     }
 
-    /// What is revealed.
+    /// What to reveal.
     pub(crate) fn reveal(&self) -> Reveal {
         self.options.reveal
     }
 
-    /// The part of the plan to compute, if it is a part.
+    /// The tile to compute, if only one.
     pub(crate) fn tile(&self) -> Option<Tile> {
         self.options.tile
     }
 
-    /// The metric and the alphabet, as this side knows them before it connects.
-    pub(crate) fn own_metric(&self) -> (&Metric, Alphabet) {
+    /// The metric and the alphabet, as far as this side knows them before it connects.
+    pub(crate) fn metric_and_compared_alphabet(&self) -> (&Metric, Alphabet) {
         (&self.metric, self.compared_alphabet)
     }
 
-    /// How many letters this side's file or options say there are.
+    /// The number of letters that this side's file or options declare.
     pub(crate) fn declared_letters(&self) -> Option<u32> {
         self.declared_letters
     }
 
-    /// Some answers need a group for every participant.
-    pub(crate) fn refuse_without_groups(&self) -> Result<(), Error> {
+    /// Rejects a plan that cannot be split into tiles.
+    pub(crate) fn check_splittable(&self) -> Result<(), Error> {
+        self.options.check_splittable()
+    }
+
+    /// Rejects answers that need a group for every participant, if some participant has none.
+    pub(crate) fn check_has_groups(&self) -> Result<(), Error> {
         match self.without_group {
             None => Ok(()),
             Some(number) => Err(Error::NoGroups {
@@ -102,8 +108,9 @@ impl LocalCohort {
         }
     }
 
-    /// With hidden lengths the default limit is the same for all scanpaths, and does not protect short ones.
-    pub(crate) fn refuse_short_for_padding(&self) -> Result<(), Error> {
+    /// Rejects scanpaths that are too short for the default limit. With hidden lengths, the limit is the same for all
+    /// scanpaths and does not protect short ones.
+    pub(crate) fn check_protected_lengths(&self) -> Result<(), Error> {
         let Some(pad_to) = self.options.pad_to else {
             return Ok(());
         };
@@ -126,7 +133,8 @@ impl LocalCohort {
         &self.alphabet_info
     }
 
-    /// The cohort in the common alphabet of both sides, and the plan: the same as [`crate::plan()`] makes from the two files.
+    /// The cohort in the common alphabet of both sides, and the plan. The result equals that of [`crate::plan()`] on
+    /// the two files.
     pub(crate) fn resolve(
         &self,
         theirs: &AlphabetInfo,
@@ -134,8 +142,8 @@ impl LocalCohort {
         events: &dyn EventSink,
     ) -> Result<(Cohort, Spec), Error> {
         let ours = &self.alphabet_info;
-        // If the two files contradict each other, they have no common alphabet. Each side then plans without the other: the
-        // two plans differ in exactly these settings, and comparing the plans names them with both values.
+        // If the two files contradict each other, they have no common alphabet. Each side then plans without the other.
+        // The two plans differ in exactly these settings, and comparing the plans reports them with both values.
         let theirs = match declarations_conflict(ours, theirs) {
             true => ours,
             false => theirs,
@@ -150,11 +158,11 @@ impl LocalCohort {
             (grid, self.file.screen()),
             &self.options.metric,
         )?;
-        self.refuse_fewer_letters(alphabet)?;
+        self.check_agreed_alphabet(alphabet)?;
         let named = ours.named.or(theirs.named);
         let notation = named.map(|alphabet| alphabet.notation());
         let grid = grid.or(self.options.metric.grid);
-        let cohort = decode_in(&self.file, (alphabet, grid), notation, events)?;
+        let cohort = decode_with_notes(&self.file, (alphabet, grid), notation, events)?;
         let cohort = rounded(cohort, &metric, self.file.name(), events)?;
         self.options.check(&metric, &cohort, self.file.name())?;
         let spec = self.options.spec(metric, &cohort, &cohort)?;
@@ -164,15 +172,16 @@ impl LocalCohort {
         Ok((cohort, spec))
     }
 
-    /// Rejects an alphabet in which some scanpath might not be readable, regardless of this side's scanpaths: the other
-    /// side chooses its own alphabet, and whether a cohort can be read in it would tell which letters occur.
-    fn refuse_fewer_letters(&self, agreed: Alphabet) -> Result<(), Error> {
+    /// Rejects an alphabet that lacks a letter of this side's own alphabet, even if no scanpath contains that letter.
+    /// The other side influences the alphabet, so a rejection that depended on the scanpaths would reveal which letters
+    /// occur.
+    fn check_agreed_alphabet(&self, agreed: Alphabet) -> Result<(), Error> {
         let own = self.own_alphabet;
         let same_cells = agreed.notation() == own.notation() && agreed.modulus() == own.modulus();
-        // Double letters that turn out to be letters: every one of them is a letter.
-        let letters = own == Alphabet::full(Notation::DoubleLetters)
+        // Double letters that turn out to be single letters: each of their characters is a letter.
+        let are_single_letters = own == Alphabet::full(Notation::DoubleLetters)
             && agreed == Alphabet::full(Notation::Letters);
-        if letters || same_cells && agreed.size() >= own.size() {
+        if are_single_letters || same_cells && agreed.size() >= own.size() {
             return Ok(());
         }
         Err(Error::OtherAlphabet {
@@ -182,7 +191,8 @@ impl LocalCohort {
         })
     }
 
-    /// Whether a failed plan is this side's fault: it would also fail with a peer whose file is like this side's.
+    /// Whether a failed plan is this side's fault, because it would also fail with a peer whose file is like this
+    /// side's.
     pub(crate) fn fails_without_peer(&self, role: Role) -> bool {
         self.resolve(&self.alphabet_info, role, &()).is_err()
     }
@@ -234,7 +244,7 @@ mod tests {
         all
     }
 
-    /// Whether a side declines depends on what it declares and not on the letters that occur.
+    /// Whether a side declines depends on what it declares, not on the letters that occur.
     #[test]
     fn a_peer_cannot_probe_for_letters() {
         let cohorts = ["A", "ACGT", "Z", "z", "AbCdE"];
@@ -249,8 +259,8 @@ mod tests {
                 }
             }
         }
-        // Without a declaration, the notation is a guess from the letters. It is announced to the peer, and the only thing that a refusal can
-        // depend on.
+        // Without a declaration, the notation is a guess from the letters. It is announced to the peer, and is the only
+        // thing that a rejection can depend on.
         for cohorts in [["aB", "aAbB", "zZyX"], ["01", "07", "9951"]] {
             let sides = cohorts.map(|letters| local(letters, None).unwrap());
             let announced = sides.each_ref().map(|side| side.alphabet_info.read_as);
@@ -262,7 +272,7 @@ mod tests {
                 assert_eq!(declines, [declines[0]; 3], "{theirs:?}");
             }
         }
-        // A declared number of letters is checked before anybody connects.
+        // A declared number of letters is checked before either side connects.
         assert!(local("z", Some(26)).is_err());
         let declared = Alphabet::letters(26).unwrap();
         let theirs = AlphabetInfo {
@@ -321,10 +331,14 @@ mod tests {
         ];
         for (setting, count, grid) in contradicting {
             let error = declared(&with(setting), Some(count), grid).unwrap_err();
-            assert!(
-                matches!(error, Error::LetterCountConflict { .. }),
-                "{error}"
-            );
+            let expected = match grid {
+                Some(_) => "the options give 49 letters, but their grid has 52".to_string(),
+                None => format!(
+                    "the options give {count} letters, but the alphabet or grid of c.csv has {}",
+                    49 + 52 - count
+                ),
+            };
+            assert_eq!(error.to_string(), expected);
         }
         let error = declared(&with(""), Some(2), None).unwrap_err();
         assert!(

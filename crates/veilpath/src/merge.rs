@@ -1,4 +1,4 @@
-//! Merges the result files of the tiles of a plan.
+//! Merges the result files of a plan's tiles.
 
 use crate::Error;
 use std::fs::File;
@@ -7,7 +7,8 @@ use std::path::Path;
 use veilpath_protocol::{MergeError, Outcome, merge};
 use veilpath_report::result_file;
 
-/// The result of a whole plan, from the files of all its tiles. Apart from its cost, it equals that of one run.
+/// Merges the files of all tiles into the result of the whole plan. Except for its cost, it equals that of a single
+/// run.
 pub fn merge_files(files: &[impl AsRef<Path>]) -> Result<Outcome, Error> {
     let name = |at: usize| {
         let file = files.get(at);
@@ -28,7 +29,7 @@ pub fn merge_files(files: &[impl AsRef<Path>]) -> Result<Outcome, Error> {
     })
 }
 
-/// Reads the outcome of a plan or of one of its tiles from JSON; `name` is for errors.
+/// Reads the outcome of a plan or of one of its tiles from JSON. `name` appears in errors.
 pub fn read_outcome(name: &str, input: impl Read) -> Result<Outcome, Error> {
     result_file::read_outcome(input).map_err(|error| Error::ResultFile {
         file: name.to_string(),

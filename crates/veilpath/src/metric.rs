@@ -1,7 +1,7 @@
-//! The options of a metric: a name and a few numbers, most of which have defaults.
+//! Metric options: a name and a few parameters, most of which have defaults.
 //!
-//! The alphabet is known only when the cohorts have been read, so [`MetricOptions`] become a [`Metric`] late. An option
-//! that would have no effect is an error: the user expects it to do something.
+//! The alphabet is known only after the cohorts have been read, so [`MetricOptions`] become a [`Metric`] late. An
+//! option that would have no effect is an error, because the user expects it to do something.
 
 mod fields;
 mod measures;
@@ -13,42 +13,42 @@ pub use names::{MetricName, SubstitutionChoice, UnknownName};
 use crate::Error;
 use std::path::{Path, PathBuf};
 use veilpath_metrics::{
-    Alphabet, Distance, Grid, LetterError, LocalScoring, Metric, MetricError, Notation, Screen,
-    Substitution, Table, TableError, TableKind,
+    Alphabet, Distance, Frechet, Grid, Hausdorff, LetterError, LocalScoring, Metric, MetricError,
+    Notation, Screen, Substitution, Table, TableError, TableKind,
 };
 
 /// What to compute. `None` means the metric's default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MetricOptions {
-    /// Which metric.
+    /// The metric.
     pub name: MetricName,
-    /// What a replacement costs.
+    /// How to determine the cost of a replacement.
     pub substitution: Option<SubstitutionChoice>,
     /// The cost of a letter that only the second scanpath has.
     pub insert: Option<f64>,
     /// The cost of a letter that only the first scanpath has.
     pub delete: Option<f64>,
-    /// The cost of both; for ScanMatch, the score that a gap adds.
+    /// Sets both `insert` and `delete`; for ScanMatch, the score that a gap adds.
     pub gap: Option<f64>,
-    /// The reward of equal letters; turns Needleman–Wunsch into a score to maximise.
+    /// The reward of equal letters. It turns Needleman–Wunsch into a score to maximise.
     pub reward: Option<f64>,
     /// The cost of different letters.
     pub mismatch: Option<f64>,
     /// ScanMatch's threshold, in grid cells.
     pub threshold: Option<f64>,
-    /// The grid of the letters; `None` for the one that the cohorts declare.
+    /// The grid of the letters; `None` uses the one that the cohorts declare.
     pub grid: Option<Grid>,
-    /// Whether the left and right edges of the grid touch.
+    /// Whether the left and right edges of the grid are joined.
     pub wrap: bool,
-    /// The fixed-point scale of all numbers; a whole number, except for ScanMatch.
+    /// The fixed-point scale of all numbers. It must be an integer, except for ScanMatch.
     pub scale: Option<f64>,
-    /// For ScanMatch in integers: the error that no score may reach. The scale is then chosen to meet it.
+    /// For ScanMatch in integers: an upper bound on the error of every score. The scale is chosen to meet it.
     pub precision: Option<f64>,
-    /// The numbers of measures besides alignments.
+    /// The parameters of measures other than alignments.
     pub measure: MeasureOptions,
 }
 
-/// One field of [`MetricOptions`], as errors name it.
+/// A field of [`MetricOptions`], as named in errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricField {
     /// `substitution`
@@ -77,16 +77,16 @@ pub enum MetricField {
     FixationGrid,
     /// `measure.duration_classes`
     DurationClasses,
-    /// `measure.numbers`
-    Numbers,
+    /// `measure.outputs`
+    Outputs,
     /// `measure.radius`
     Radius,
     /// `measure.line`
     Line,
     /// `measure.undefined`
     Undefined,
-    /// `measure.rounded`
-    Rounded,
+    /// `measure.round_results`
+    RoundResults,
     /// `measure.divide_by`
     DivideBy,
     /// `measure.window`
@@ -105,7 +105,7 @@ pub enum MetricOptionsError {
     NoEffect {
         /// The field.
         field: MetricField,
-        /// Why.
+        /// The reason.
         reason: NoEffectReason,
     },
     /// Distances on a grid, without a grid.
@@ -122,7 +122,7 @@ pub enum MetricOptionsError {
     /// Smith–Waterman with distances.
     #[error("smith-waterman needs scores that can be positive and negative, not distances")]
     LocalDistances,
-    /// A measure of grid cells on DNA.
+    /// A measure on grid cells, used on DNA.
     #[error("this metric compares grid cells, not DNA")]
     DnaGrid,
     /// ScaSim without the size and distance of the screen.
@@ -130,26 +130,26 @@ pub enum MetricOptionsError {
         "scasim needs visual angles, but the cohort files do not say how large and how far away the screen was"
     )]
     ViewMissing,
-    /// ScaSim with a grid for fixations and no classes of durations, or the other way round.
+    /// ScaSim with a fixation grid but no duration classes, or the other way round.
     #[error(
         "scasim compares places and durations, and rounds both or none: it needs a grid for fixations and classes of durations"
     )]
     RoundingIncomplete,
-    /// ScaSim of rounded fixations, divided by durations.
+    /// ScaSim on rounded fixations, divided by durations.
     #[error("scasim of rounded fixations cannot be divided by durations, only by lengths")]
-    RoundedDurations,
+    RoundedByDurations,
     /// Recurrence of fixations without a radius.
     #[error("fixations recur if they are near each other, but no radius is given")]
     RadiusMissing,
-    /// A number that the metric does not give.
-    #[error("there is no number {name:?}; this metric gives {}", .known.join(", "))]
-    UnknownNumber {
+    /// An output that the metric does not have.
+    #[error("there is no output {name:?}; this metric has {}", .known.join(", "))]
+    UnknownOutput {
         /// The name.
         name: String,
-        /// The numbers that it gives.
+        /// The outputs that it has.
         known: Vec<&'static str>,
     },
-    /// More or fewer letters than the notation has.
+    /// A number of letters that the notation cannot have.
     #[error("{}", .0.problem)]
     Letters(LetterError),
     /// A table that cannot be read.
@@ -159,7 +159,7 @@ pub enum MetricOptionsError {
     Table {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The problem and its position.
         error: TableError,
     },
 }
@@ -169,37 +169,41 @@ pub enum MetricOptionsError {
 pub enum NoEffectReason {
     /// Levenshtein has fixed costs.
     FixedCosts,
-    /// `gap` is short for `insert` and `delete`, and both are given.
+    /// `gap` is short for `insert` and `delete`, but both are given.
     GapAndBothCosts,
-    /// `mismatch` is the cost of a unit substitution, and another substitution is given.
+    /// `mismatch` is the cost of a unit substitution, but another substitution is given.
     OtherSubstitution,
-    /// With a reward, Needleman–Wunsch has only a mismatch penalty and a gap penalty.
-    Maximised,
+    /// With a reward, Needleman–Wunsch has only a mismatch and a gap penalty.
+    RewardGiven,
     /// Smith–Waterman takes a gap and either two numbers or a table.
-    LocalScores,
-    /// The table defines the scores of letters.
+    SmithWatermanFields,
+    /// The table defines the scores of letter pairs.
     TableGiven,
     /// ScanMatch's distances are Euclidean, and it has only a gap and a threshold.
-    ScanMatchNumbers,
+    ScanMatchFields,
     /// Only ScanMatch has a threshold between grid cells.
     OnlyScanMatch,
     /// The metric does not use distances on a grid.
     NoGridDistance,
     /// Only ScanMatch's scale can be chosen by the error of its scores.
-    NotNormalised,
+    OnlyScanMatchPrecision,
     /// The scale is given.
     ScaleGiven,
     /// Letters are compared, not fixations.
     LettersCompared,
-    /// It is a number of other measures.
+    /// Fixations that are not rounded have no fixed-point scale.
+    NotRounded,
+    /// The metric can be divided by lengths, but not by durations.
+    OnlyByLengths,
+    /// It is a parameter of other measures.
     OtherMeasure,
-    /// It is a number of alignments.
+    /// It is a parameter of alignments.
     NotAnAlignment,
 }
 
 impl MetricOptions {
-    /// The metric for cohorts in this alphabet. `declared` and `screen` are the grid and the screen that the cohort files
-    /// declare.
+    /// The metric for cohorts in this alphabet. `declared` and `screen` are the grid and the screen that the cohort
+    /// files declare.
     pub fn metric(
         &self,
         alphabet: &Alphabet,
@@ -209,21 +213,32 @@ impl MetricOptions {
         if self.wrap && !self.needs_grid() {
             return no_effect(MetricField::Wrap, NoEffectReason::NoGridDistance);
         }
-        self.refuse_other_measures()?;
+        self.reject_fields_of_other_metrics()?;
         if self.threshold.is_some() && self.name != MetricName::ScanMatch {
             return no_effect(MetricField::Threshold, NoEffectReason::OnlyScanMatch);
         }
         if self.name != MetricName::ScanMatch {
-            self.refuse(NoEffectReason::NotNormalised, &[MetricField::Precision])?;
+            self.reject_fields(
+                NoEffectReason::OnlyScanMatchPrecision,
+                &[MetricField::Precision],
+            )?;
         }
         let grid = self.grid.or(declared);
+        let points = || self.points(alphabet, grid, screen);
         match (self.name, self.reward) {
             (MetricName::Levenshtein, _) => self.levenshtein(),
             (MetricName::NeedlemanWunsch, None) => self.needleman_wunsch(alphabet, grid),
             (MetricName::NeedlemanWunsch, Some(reward)) => self.maximised(reward),
             (MetricName::SmithWaterman, _) => self.smith_waterman(alphabet),
             (MetricName::ScanMatch, _) => self.scanmatch(alphabet, grid),
-            _ => self.measure(alphabet, grid, screen),
+            (MetricName::SequenceScore, _) => Ok(Metric::SequenceScore),
+            (MetricName::Dtw, _) => self.dtw(points()?).map(Metric::Dtw),
+            (MetricName::Frechet, _) => Ok(Metric::Frechet(Frechet { points: points()? })),
+            (MetricName::Hausdorff, _) => Ok(Metric::Hausdorff(Hausdorff { points: points()? })),
+            (MetricName::Crqa, _) => self.crqa(points).map(Metric::Crqa),
+            (MetricName::ScaSim, _) => self.scasim(screen).map(Metric::ScaSim),
+            (MetricName::MultiMatch, _) => self.multimatch().map(Metric::MultiMatch),
+            (MetricName::SubsMatch, _) => Ok(Metric::SubsMatch(self.subsmatch())),
         }
     }
 
@@ -233,7 +248,7 @@ impl MetricOptions {
         self.name == MetricName::ScanMatch || distance || self.measures_on_grid()
     }
 
-    /// The file of the substitution table, where there is one.
+    /// The file of the substitution table, if there is one.
     pub fn table_file(&self) -> Option<&Path> {
         match &self.substitution {
             Some(SubstitutionChoice::File(path)) => Some(path),
@@ -243,7 +258,7 @@ impl MetricOptions {
 
     fn levenshtein(&self) -> Result<Metric, Error> {
         use MetricField::{Delete, Gap, Insert, Mismatch, Reward, Scale, Substitution};
-        self.refuse(
+        self.reject_fields(
             NoEffectReason::FixedCosts,
             &[Insert, Delete, Gap, Reward, Mismatch, Scale, Substitution],
         )?;
@@ -252,10 +267,10 @@ impl MetricOptions {
 
     fn needleman_wunsch(&self, alphabet: &Alphabet, grid: Option<Grid>) -> Result<Metric, Error> {
         if self.insert.is_some() && self.delete.is_some() {
-            self.refuse(NoEffectReason::GapAndBothCosts, &[MetricField::Gap])?;
+            self.reject_fields(NoEffectReason::GapAndBothCosts, &[MetricField::Gap])?;
         }
         if self.is_given(MetricField::Substitution) {
-            self.refuse(NoEffectReason::OtherSubstitution, &[MetricField::Mismatch])?;
+            self.reject_fields(NoEffectReason::OtherSubstitution, &[MetricField::Mismatch])?;
         }
         let substitution = match self.substitution_choice() {
             SubstitutionChoice::Unit => Substitution::Unit {
@@ -281,7 +296,7 @@ impl MetricOptions {
 
     fn maximised(&self, reward: f64) -> Result<Metric, Error> {
         use MetricField::{Delete, Insert, Substitution};
-        self.refuse(NoEffectReason::Maximised, &[Insert, Delete, Substitution])?;
+        self.reject_fields(NoEffectReason::RewardGiven, &[Insert, Delete, Substitution])?;
         Ok(Metric::NeedlemanWunschScore {
             reward,
             mismatch: self.mismatch.unwrap_or(1.0),
@@ -292,14 +307,14 @@ impl MetricOptions {
 
     fn smith_waterman(&self, alphabet: &Alphabet) -> Result<Metric, Error> {
         use MetricField::{Delete, Insert, Mismatch, Reward};
-        self.refuse(NoEffectReason::LocalScores, &[Insert, Delete])?;
+        self.reject_fields(NoEffectReason::SmithWatermanFields, &[Insert, Delete])?;
         let scoring = match self.substitution_choice() {
             SubstitutionChoice::Unit => LocalScoring::Unit {
                 reward: self.reward.unwrap_or(2.0),
                 mismatch: self.mismatch.unwrap_or(1.0),
             },
             SubstitutionChoice::File(path) => {
-                self.refuse(NoEffectReason::TableGiven, &[Reward, Mismatch])?;
+                self.reject_fields(NoEffectReason::TableGiven, &[Reward, Mismatch])?;
                 LocalScoring::Table {
                     table: read_table(&path, TableKind::Scores, alphabet)?,
                 }
@@ -317,13 +332,13 @@ impl MetricOptions {
 
     fn scanmatch(&self, alphabet: &Alphabet, grid: Option<Grid>) -> Result<Metric, Error> {
         use MetricField::{Delete, Insert, Mismatch, Reward, Substitution};
-        self.refuse(
-            NoEffectReason::ScanMatchNumbers,
+        self.reject_fields(
+            NoEffectReason::ScanMatchFields,
             &[Insert, Delete, Reward, Mismatch],
         )?;
-        // Naming ScanMatch's own distance is allowed.
+        // Naming ScanMatch's own distance explicitly is allowed.
         if self.substitution_choice() != SubstitutionChoice::Distance(Distance::Euclidean) {
-            self.refuse(NoEffectReason::ScanMatchNumbers, &[Substitution])?;
+            self.reject_fields(NoEffectReason::ScanMatchFields, &[Substitution])?;
         }
         let grid = grid.ok_or(MetricOptionsError::GridMissing)?;
         if alphabet.notation() == Notation::Dna {
@@ -345,7 +360,7 @@ impl MetricOptions {
         Ok(metric.with_automatic_scale(precision)?)
     }
 
-    /// The scale of a metric whose costs are multiplied by a whole number.
+    /// The scale of a metric whose costs are multiplied by an integer.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked
     fn whole_scale(&self) -> Result<Option<u32>, Error> {
         match self.scale {
@@ -362,7 +377,7 @@ impl MetricOptions {
         self.substitution.clone().unwrap_or_default()
     }
 
-    fn refuse(&self, reason: NoEffectReason, fields: &[MetricField]) -> Result<(), Error> {
+    fn reject_fields(&self, reason: NoEffectReason, fields: &[MetricField]) -> Result<(), Error> {
         match fields.iter().find(|&&field| self.is_given(field)) {
             Some(&field) => no_effect(field, reason),
             None => Ok(()),
@@ -371,8 +386,11 @@ impl MetricOptions {
 
     fn is_given(&self, field: MetricField) -> bool {
         match field {
-            // Naming the default changes nothing.
-            MetricField::Substitution => self.substitution_choice() != SubstitutionChoice::Unit,
+            MetricField::Substitution => match &self.substitution {
+                // Naming the default explicitly changes nothing.
+                Some(SubstitutionChoice::Unit) => !self.name.has_unit_substitution(),
+                choice => choice.is_some(),
+            },
             MetricField::Insert => self.insert.is_some(),
             MetricField::Delete => self.delete.is_some(),
             MetricField::Gap => self.gap.is_some(),
@@ -391,10 +409,10 @@ fn no_effect<T>(field: MetricField, reason: NoEffectReason) -> Result<T, Error> 
     Err(MetricOptionsError::NoEffect { field, reason }.into())
 }
 
-fn read_table(path: &Path, of: TableKind, alphabet: &Alphabet) -> Result<Table, Error> {
+fn read_table(path: &Path, kind: TableKind, alphabet: &Alphabet) -> Result<Table, Error> {
     let text = veilpath_encode::Input::open(path)?.read_text()?;
-    // Labels may name any letter that can be written; the table itself says how many there are.
-    Table::parse(&text, of, &alphabet.widened()).map_err(|error| {
+    // Labels may name any letter that can be written. The table itself determines how many there are.
+    Table::parse(&text, kind, &alphabet.widened()).map_err(|error| {
         let path = path.to_path_buf();
         MetricOptionsError::Table { path, error }.into()
     })

@@ -1,25 +1,26 @@
-//! A plan in names and numbers, as an invitation and a form have it.
+//! A plan as names and numbers, for invitations and forms.
 
-use crate::{Error, MetricName, MetricOptions, PlanOptions, SubstitutionChoice};
+use crate::{Choice, Error, MetricName, MetricOptions, PlanOptions, SubstitutionChoice};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::str::FromStr;
 use veilpath_protocol::{Engine, EngineChoice, PairRule, Reveal, RevealTo};
 
-/// A plan in names and numbers. Everything else has the value of [`PlanOptions::new`].
+/// A plan as names and numbers. Everything else is as in [`PlanOptions::new`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct NamedPlan {
     /// The name of the metric.
     pub metric: String,
-    /// Numbers of the metric, by the names of [`NamedPlan::NUMBERS`].
-    pub numbers: BTreeMap<String, f64>,
-    /// What a replacement costs; `None` for the metric's default. Not a file.
+    /// The metric's parameters, by the names in [`NamedPlan::PARAMETERS`].
+    #[serde(rename = "numbers")]
+    pub parameters: BTreeMap<String, f64>,
+    /// How to determine the cost of a replacement; `None` for the metric's default. Not a file.
     pub substitution: Option<String>,
-    /// Which points are compared: `letters` or `fixations`.
+    /// The points to compare: `letters` or `fixations`.
     pub points: String,
-    /// Whether the left and right edges of the grid touch.
+    /// Whether the left and right edges of the grid are joined.
     pub wrap: bool,
     /// `auto`, or the name of an engine without options.
     pub engine: String,
@@ -37,7 +38,7 @@ impl Default for NamedPlan {
     fn default() -> Self {
         Self {
             metric: MetricName::default().name().into(),
-            numbers: BTreeMap::new(),
+            parameters: BTreeMap::new(),
             substitution: None,
             points: "letters".into(),
             wrap: false,
@@ -51,8 +52,8 @@ impl Default for NamedPlan {
 }
 
 impl NamedPlan {
-    /// The names of numbers.
-    pub const NUMBERS: [&'static str; 11] = [
+    /// The valid parameter names.
+    pub const PARAMETERS: [&'static str; 11] = [
         "insert",
         "delete",
         "gap",
@@ -66,7 +67,7 @@ impl NamedPlan {
         "window",
     ];
 
-    /// The options of this plan.
+    /// Converts the plan to options.
     pub fn options(&self) -> Result<PlanOptions, Error> {
         let mut metric = MetricOptions {
             name: parsed("metric", &self.metric)?,
@@ -75,11 +76,11 @@ impl NamedPlan {
             ..MetricOptions::default()
         };
         metric.measure.points = parsed("points", &self.points)?;
-        for (name, &number) in &self.numbers {
+        for (name, &number) in &self.parameters {
             if !number.is_finite() {
-                return Err(unknown("numbers", format!("{name} is not a number")));
+                return Err(invalid("numbers", format!("{name} is not a finite number")));
             }
-            let place = match name.as_str() {
+            let field = match name.as_str() {
                 "insert" => &mut metric.insert,
                 "delete" => &mut metric.delete,
                 "gap" => &mut metric.gap,
@@ -97,19 +98,20 @@ impl NamedPlan {
                     metric.measure.window = Some(count("window", number)?);
                     continue;
                 }
-                other => return Err(unknown("numbers", format!("there is no number {other:?}"))),
+                other => {
+                    return Err(invalid(
+                        "numbers",
+                        format!("there is no parameter {other:?}"),
+                    ));
+                }
             };
-            *place = Some(number);
+            *field = Some(number);
         }
         Ok(PlanOptions {
             pairs: parsed("pairs", &self.pairs)?,
             reveal: parsed("reveal", &self.reveal)?,
-            reveal_to: match self.reveal_to.as_str() {
-                "both" => RevealTo::Both,
-                "host" => RevealTo::Host,
-                "join" => RevealTo::Join,
-                _ => return Err(unknown("reveal_to", "expected both, host or join")),
-            },
+            reveal_to: RevealTo::named(&self.reveal_to)
+                .map_err(|error| invalid("reveal_to", error.to_string()))?,
             pad_to: self.pad_to,
             ..PlanOptions::new(self.engine()?, metric)
         })
@@ -123,20 +125,23 @@ impl NamedPlan {
                 Some(engine) => engine.into(),
                 None => {
                     let problem = "expected auto, garbled, shares or plain";
-                    return Err(unknown("engine", problem));
+                    return Err(invalid("engine", problem));
                 }
             },
         })
     }
 
-    /// A file on this machine means nothing to whoever sent the plan.
+    /// Rejects files: a file on this machine means nothing to whoever sent the plan.
     fn substitution(&self) -> Result<Option<SubstitutionChoice>, Error> {
         let Some(name) = &self.substitution else {
             return Ok(None);
         };
         match SubstitutionChoice::named(name) {
             Some(choice) => Ok(Some(choice)),
-            None => Err(unknown("substitution", "this is not the name of a cost")),
+            None => Err(invalid(
+                "substitution",
+                "expected unit, index, manhattan, euclidean or chebyshev",
+            )),
         }
     }
 }
@@ -148,7 +153,7 @@ fn parsed<T: FromStr<Err: Display>>(field: &'static str, text: &str) -> Result<T
     })
 }
 
-fn unknown(field: &'static str, problem: impl Into<String>) -> Error {
+fn invalid(field: &'static str, problem: impl Into<String>) -> Error {
     Error::PlanField {
         field,
         problem: problem.into(),
@@ -156,10 +161,10 @@ fn unknown(field: &'static str, problem: impl Into<String>) -> Error {
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked
-fn count(field: &'static str, number: f64) -> Result<u32, Error> {
+fn count(name: &str, number: f64) -> Result<u32, Error> {
     match number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number) {
         true => Ok(number as u32),
-        false => Err(unknown(field, "expected a whole number")),
+        false => Err(invalid("numbers", format!("{name} is not a whole number"))),
     }
 }
 
@@ -170,7 +175,7 @@ mod tests {
     #[test]
     fn every_name_has_its_field() {
         let plan = NamedPlan {
-            numbers: NamedPlan::NUMBERS.map(|it| (it.to_string(), 2.0)).into(),
+            parameters: NamedPlan::PARAMETERS.map(|it| (it.to_string(), 2.0)).into(),
             ..NamedPlan::default()
         };
         let metric = plan.options().unwrap().metric;
@@ -200,6 +205,20 @@ mod tests {
         }
     }
 
+    /// Invitations of earlier versions call the parameters numbers.
+    #[test]
+    fn parameters_are_serialised_as_numbers() {
+        let plan: NamedPlan =
+            serde_json::from_str(r#"{"numbers": {"gap": 2.0, "x": 1.0}}"#).unwrap();
+        let expected = [("gap", 2.0), ("x", 1.0)].map(|(name, number)| (name.to_string(), number));
+        assert_eq!(plan.parameters, BTreeMap::from(expected));
+        let written = serde_json::to_value(&plan).unwrap();
+        assert_eq!(written["numbers"]["gap"], 2.0);
+        assert!(written.get("parameters").is_none());
+        let error = plan.options().unwrap_err().to_string();
+        assert_eq!(error, "numbers: there is no parameter \"x\"");
+    }
+
     #[test]
     fn unknown_values_are_refused() {
         let change = |change: fn(&mut NamedPlan)| {
@@ -215,13 +234,32 @@ mod tests {
         change(|plan| plan.pairs = "some".into());
         change(|plan| plan.substitution = Some("Cargo.toml".into()));
         change(|plan| {
-            plan.numbers.insert("gap".into(), f64::NAN);
+            plan.parameters.insert("gap".into(), f64::NAN);
         });
         change(|plan| {
-            plan.numbers.insert("line".into(), 0.5);
+            plan.parameters.insert("line".into(), 0.5);
         });
         change(|plan| {
-            plan.numbers.insert("x".into(), 1.0);
+            plan.parameters.insert("x".into(), 1.0);
         });
+    }
+
+    /// The names of parameters are not fields of a plan.
+    #[test]
+    fn problems_are_about_fields_of_the_plan() {
+        for name in ["line", "window"] {
+            let plan = NamedPlan {
+                parameters: [(name.to_string(), 0.5)].into(),
+                ..NamedPlan::default()
+            };
+            let error = plan.options().unwrap_err().to_string();
+            assert_eq!(error, format!("numbers: {name} is not a whole number"));
+        }
+        let plan = NamedPlan {
+            reveal_to: "me".into(),
+            ..NamedPlan::default()
+        };
+        let error = plan.options().unwrap_err().to_string();
+        assert_eq!(error, "reveal_to: \"me\" is not one of both, host, join");
     }
 }

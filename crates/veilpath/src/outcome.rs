@@ -1,18 +1,18 @@
-//! The file formats of results.
+//! File formats for results.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use veilpath_protocol::Outcome;
 use veilpath_report::{csv, json, table};
 
-/// A format in which results are written.
+/// A format for writing results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutcomeFormat {
-    /// An aligned table for people, with rounded numbers.
+    /// An aligned, human-readable table with rounded numbers.
     Table,
     /// One row per pair, with exact numbers.
     Csv,
-    /// Everything; the only format from which an outcome can be read back.
+    /// Everything. The only format from which an outcome can be read back.
     Json,
 }
 

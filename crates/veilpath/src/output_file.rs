@@ -1,4 +1,4 @@
-//! Output files: written completely or not at all, and never over a file that must be kept.
+//! Output files, which are written completely or not at all, and never replace a file that must be kept.
 
 use crate::policy_document::TITLE;
 use crate::{Error, temporary_file};
@@ -11,16 +11,16 @@ use veilpath_encode::cohort_file;
 use veilpath_report::result_file::ResultFormat;
 use veilpath_report::{csv, table};
 
-/// How many bytes of an old file are read to recognise it.
-const START: u64 = 512;
+/// The number of bytes to read from an existing file to recognise it.
+const PREFIX_BYTES: u64 = 512;
 
-/// The longest chain of links, as on Linux.
+/// The longest chain of symbolic links, as on Linux.
 const MAX_LINKS: u32 = 40;
 
-/// A file that appears under its name only when it is complete: an interrupted run leaves an existing file as it was.
+/// A file that appears under its name only when it is complete. An interrupted run leaves an existing file unchanged.
 #[derive(Debug)]
 pub struct OutputFile {
-    /// The name that the user gave, for messages.
+    /// The name as the user gave it, for messages.
     name: PathBuf,
     target: Target,
 }
@@ -43,17 +43,17 @@ pub enum OutputConflict {
     /// Another output of the same job goes there.
     #[error("two outputs would go to this file")]
     SameOutput,
-    /// There is a file with other contents, perhaps somebody's recording.
-    #[error("this file exists and is not {0}")]
+    /// A file with other contents exists, perhaps somebody's recording.
+    #[error("this file exists and {}", .0.doubt())]
     OtherContents(Contents),
 }
 
-/// What a job writes. A file with other contents is not replaced, unless the caller says so.
+/// What a job writes. An existing file with other contents is not replaced unless the caller requests it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contents {
     /// A cohort of scanpaths.
     Cohort,
-    /// A table of synthetic fixations, which cannot be told from a real one.
+    /// A table of synthetic fixations, which looks the same as a real one.
     Fixations,
     /// The results of a comparison.
     Results,
@@ -69,7 +69,7 @@ pub enum Contents {
 
 impl Contents {
     /// Whether a file that starts like this has these contents.
-    fn starts(self, start: &[u8]) -> bool {
+    fn matches_start(self, start: &[u8]) -> bool {
         let text = String::from_utf8_lossy(start);
         let text = text.trim_start_matches('\u{feff}');
         let first_line = text.lines().next().unwrap_or_default();
@@ -91,11 +91,21 @@ impl Contents {
     }
 }
 
+impl Contents {
+    /// Why an existing file might have to be kept. Synthetic fixations look like real ones, so it may be either.
+    fn doubt(self) -> String {
+        match self {
+            Contents::Fixations => "may be a real recording".into(),
+            contents => format!("is not {contents}"),
+        }
+    }
+}
+
 impl fmt::Display for Contents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Contents::Cohort => "a cohort",
-            Contents::Fixations => "recognisable as synthetic",
+            Contents::Fixations => "a table of synthetic fixations",
             Contents::Results => "a result file",
             Contents::Page => "a page",
             Contents::Document => "a document about a plan",
@@ -107,17 +117,18 @@ impl fmt::Display for Contents {
 
 #[derive(Debug)]
 enum Target {
-    /// A temporary file that is moved to its place at the end.
+    /// A temporary file that is moved into place at the end.
     Moved {
         temporary: NamedTempFile,
-        place: PathBuf,
+        destination: PathBuf,
     },
-    /// A pipe, a device or an open descriptor, written directly. Moving a file to its place would replace it, `/dev/null` included.
+    /// A pipe, a device or an open descriptor, written directly. Moving a file into its place would replace it, even
+    /// `/dev/null`.
     Direct(File),
 }
 
 impl OutputFile {
-    /// Opens a file for these contents. One that exists and has other contents is replaced only with `replace`.
+    /// Opens a file for these contents. An existing file with other contents is replaced only if `replace` is set.
     pub fn create_for(
         contents: Contents,
         path: &Path,
@@ -129,24 +140,24 @@ impl OutputFile {
             return Ok(file);
         }
         let mut start = Vec::new();
-        match File::open(path).and_then(|file| file.take(START).read_to_end(&mut start)) {
+        match File::open(path).and_then(|file| file.take(PREFIX_BYTES).read_to_end(&mut start)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(file),
-            Ok(_) if start.is_empty() || contents.starts(&start) => Ok(file),
-            // A file that cannot be read belongs to another user.
+            Ok(_) if start.is_empty() || contents.matches_start(&start) => Ok(file),
+            // A file that cannot be read may be anything, so it is kept.
             Ok(_) | Err(_) => conflict(path, OutputConflict::OtherContents(contents)),
         }
     }
 
-    /// Opens a temporary file next to the final one. `inputs` are the input files: none of them may be overwritten.
+    /// Opens a temporary file next to the final one. `inputs` are the input files, none of which may be overwritten.
     pub fn create(path: &Path, inputs: &[&Path]) -> Result<Self, Error> {
         let old = std::fs::metadata(path).ok();
         if old.as_ref().is_some_and(Metadata::is_dir) {
             return conflict(path, OutputConflict::Folder);
         }
         let name = path.to_path_buf();
-        let place = follow_links(path);
-        if old.as_ref().is_some_and(|old| !old.is_file()) || is_descriptor(&place) {
-            // Appending is what `>>` asks for, and after `>` the file is empty.
+        let destination = follow_links(path);
+        if old.as_ref().is_some_and(|old| !old.is_file()) || is_descriptor(&destination) {
+            // Append: `>>` requires it, and after `>` the file is empty, so it makes no difference.
             let direct = OpenOptions::new().append(true).open(path);
             return Ok(Self {
                 target: Target::Direct(direct.map_err(|error| failed(path, error))?),
@@ -161,19 +172,19 @@ impl OutputFile {
         }
         Ok(Self {
             target: Target::Moved {
-                temporary: temporary(folder_of(&place), path, old.as_ref())?,
-                place,
+                temporary: temporary(folder_of(&destination), path, old.as_ref())?,
+                destination,
             },
             name,
         })
     }
 
-    /// Whether it is a pipe or a device.
+    /// Whether it is a pipe, a device or an open descriptor.
     pub fn is_direct(&self) -> bool {
         matches!(self.target, Target::Direct(_))
     }
 
-    /// Writes the content and moves the file to its place.
+    /// Writes the content and moves the file into place.
     pub fn write(
         self,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -187,12 +198,12 @@ impl OutputFile {
             Target::Direct(mut file) => fill(&mut file).map_err(failed),
             Target::Moved {
                 mut temporary,
-                place,
+                destination,
             } => {
                 fill(&mut temporary).map_err(failed)?;
                 temporary.as_file().sync_all().map_err(failed)?;
                 temporary
-                    .persist(&place)
+                    .persist(&destination)
                     .map_err(|error| failed(error.error))?;
                 Ok(())
             }
@@ -200,13 +211,13 @@ impl OutputFile {
     }
 }
 
-/// Whether there is a file that is not empty: without results for this side, it is kept.
+/// Whether a file with contents exists, which a caller keeps if its side gets no results.
 pub fn has_content(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|file| file.len() > 0)
 }
 
-/// Refuses two outputs of one job that lead to the same file.
-pub fn refuse_same_output(paths: &[&Path]) -> Result<(), Error> {
+/// Rejects two outputs of one job that lead to the same file.
+pub fn check_distinct_outputs(paths: &[&Path]) -> Result<(), Error> {
     for (index, path) in paths.iter().enumerate() {
         if paths[..index].iter().any(|other| is_same_file(other, path)) {
             return conflict(path, OutputConflict::SameOutput);
@@ -228,20 +239,20 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
     a == b || resolved(a).is_some_and(|a| resolved(b).is_some_and(|b| a == b))
 }
 
-/// The file that a link leads to, even if it does not exist yet: the link is kept. A link to an open descriptor of a process
-/// is not followed.
+/// The file that a link leads to, even if it does not exist yet, so that the link itself is kept. A link to an open
+/// descriptor of a process is not followed.
 fn follow_links(path: &Path) -> PathBuf {
-    let mut place = path.to_path_buf();
+    let mut target = path.to_path_buf();
     for _ in 0..MAX_LINKS {
-        match std::fs::read_link(&place) {
-            Ok(target) if !is_descriptor(&place) => place = folder_of(&place).join(target),
+        match std::fs::read_link(&target) {
+            Ok(next) if !is_descriptor(&target) => target = folder_of(&target).join(next),
             _ => break,
         }
     }
-    place
+    target
 }
 
-/// Whether a path is an open descriptor, as `/dev/stdout` is: replacing the file behind it would break `>>`.
+/// Whether a path is an open descriptor, such as `/dev/stdout`. Replacing the file behind it would break `>>`.
 fn is_descriptor(path: &Path) -> bool {
     cfg!(unix)
         && std::fs::canonicalize(folder_of(path))
@@ -272,7 +283,7 @@ fn temporary(folder: &Path, name: &Path, old: Option<&Metadata>) -> Result<Named
     #[cfg(unix)]
     let permissions = {
         use std::os::unix::fs::PermissionsExt;
-        // A private file stays private; a new file follows the user's umask.
+        // A private file stays private; a new file follows the umask.
         let mode = old.map_or(0o666, |old| old.permissions().mode() & 0o777);
         Some(std::fs::Permissions::from_mode(mode))
     };
@@ -288,7 +299,7 @@ fn temporary(folder: &Path, name: &Path, old: Option<&Metadata>) -> Result<Named
 mod tests {
     use super::*;
 
-    /// A recording or a note under the name of the result is not overwritten; an old result of the same kind is.
+    /// A recording or a note under the result's name is not overwritten; an old result of the same kind is.
     #[test]
     fn files_with_other_contents_are_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
@@ -324,6 +335,11 @@ mod tests {
                 };
                 assert_eq!(conflict, OutputConflict::OtherContents(contents), "{old}");
                 assert!(create(true).is_ok());
+                let text = match contents {
+                    Contents::Fixations => "this file exists and may be a real recording".into(),
+                    other => format!("this file exists and is not {other}"),
+                };
+                assert_eq!(conflict.to_string(), text);
             }
         }
     }

@@ -1,7 +1,8 @@
-//! From cohort files and options to a plan that can be run.
+//! Turns cohort files and options into a plan that can be run.
 
 use crate::cohort::{
-    alphabet_info, decode_in, refuse_unwritable, resolve, rounded, with_declared_letters,
+    alphabet_info, check_result_file_limits, decode_with_notes, resolve, rounded,
+    suspect_letter_count,
 };
 use crate::{Error, Event, EventSink, MetricOptions, Note};
 use std::collections::HashSet;
@@ -18,23 +19,23 @@ use veilpath_session::{EngineReason, EngineSummary, HostKey, SessionError, Usage
 /// What to compute and what to reveal.
 #[derive(Clone, Debug)]
 pub struct PlanOptions {
-    /// How to compute it.
+    /// The engine.
     pub engine: EngineChoice,
-    /// What to compute.
+    /// The metric.
     pub metric: MetricOptions,
     /// The notation of the letters, if the files do not declare it.
     pub notation: Option<Notation>,
-    /// How many different letters there are, for a file that does not declare it.
+    /// The number of different letters, for a file that does not declare it.
     pub letters: Option<u32>,
-    /// Which scanpaths are compared with each other.
+    /// Which scanpaths to compare with each other.
     pub pairs: PairRule,
-    /// What is revealed about each pair, or about groups.
+    /// What to reveal about each pair, or about groups.
     pub reveal: Reveal,
     /// Who gets the results.
     pub reveal_to: RevealTo,
-    /// The length that every scanpath appears to have to the other side; `None` if it sees the real lengths.
+    /// The length that every scanpath appears to have to the other side; `None` shows the real lengths.
     pub pad_to: Option<u32>,
-    /// The part of the plan to compute; `None` for all of it.
+    /// The tile to compute; `None` for the whole plan.
     pub tile: Option<Tile>,
 }
 
@@ -49,12 +50,12 @@ pub struct PlannedComparison {
     pub spec: Spec,
     /// How the engine was chosen, if the options left it open.
     pub chosen: Option<EngineSummary>,
-    /// The part of the plan to compute; `None` for all of it.
+    /// The tile to compute; `None` for the whole plan.
     pub tile: Option<Tile>,
 }
 
 impl PlanOptions {
-    /// The defaults of this metric with this engine.
+    /// The defaults for this engine and metric.
     pub fn new(engine: impl Into<EngineChoice>, metric: MetricOptions) -> Self {
         Self {
             engine: engine.into(),
@@ -69,11 +70,16 @@ impl PlanOptions {
         }
     }
 
-    /// Refuses a tile of a plan that cannot be split.
-    pub(crate) fn refuse_tile(&self) -> Result<(), Error> {
-        if self.tile.is_none() {
-            return Ok(());
+    /// Rejects a tile of a plan that cannot be split.
+    pub(crate) fn check_tile(&self) -> Result<(), Error> {
+        match self.tile {
+            None => Ok(()),
+            Some(_) => self.check_splittable(),
         }
+    }
+
+    /// Rejects a plan that cannot be split into tiles.
+    pub(crate) fn check_splittable(&self) -> Result<(), Error> {
         if self.reveal.group_question().is_some() {
             return Err(ProtocolError::from(JobError::TileOfGroupAnswer).into());
         }
@@ -83,7 +89,8 @@ impl PlanOptions {
         }
     }
 
-    /// The plan, if its engine and metric support these options. It says which integers a private engine computes with.
+    /// The plan, if its engine and metric support these options. It fixes the integers that a private engine computes
+    /// with.
     pub(crate) fn spec(&self, metric: Metric, a: &Cohort, b: &Cohort) -> Result<Spec, Error> {
         let engine = self.engine.representative();
         let metric = match (engine, self.reveal) {
@@ -92,7 +99,8 @@ impl PlanOptions {
             {
                 metric
             }
-            // Answers about groups, and rounded fixations, have the same integers in the clear as in private, so that both are equal.
+            // Group answers and rounded fixations use the same integers in the clear as in private, so that the results
+            // are equal.
             _ => metric.with_automatic_scale(DEFAULT_PRECISION)?,
         };
         let mut spec = Spec::new(engine, metric, self.pairs, a, b)?;
@@ -105,12 +113,12 @@ impl PlanOptions {
 
     /// Checks that a cohort can be compared with these options.
     pub(crate) fn check(&self, metric: &Metric, cohort: &Cohort, file: &str) -> Result<(), Error> {
-        refuse_unwritable(cohort, file)?;
-        refuse_empty(metric, cohort, file)?;
-        self.refuse_longer_than_padding(cohort, file)
+        check_result_file_limits(cohort, file)?;
+        check_metric_defined(metric, cohort, file)?;
+        self.check_padding(cohort, file)
     }
 
-    /// Reports effects of the metric and the threshold that the user may not expect.
+    /// Reports effects of the metric and threshold that the user may not expect.
     pub(crate) fn note_unexpected_effects(
         &self,
         metric: &Metric,
@@ -140,8 +148,8 @@ impl PlanOptions {
         }
     }
 
-    /// Refuses cohorts for which a question about groups has no answer.
-    fn refuse_unanswerable(&self, cohorts: [(&Cohort, &str); 2]) -> Result<(), Error> {
+    /// Rejects cohorts for which a question about groups has no answer.
+    fn check_answerable(&self, cohorts: [(&Cohort, &str); 2]) -> Result<(), Error> {
         let Some(question) = self.reveal.group_question() else {
             return Ok(());
         };
@@ -161,11 +169,7 @@ impl PlanOptions {
         }
     }
 
-    pub(crate) fn refuse_longer_than_padding(
-        &self,
-        cohort: &Cohort,
-        file: &str,
-    ) -> Result<(), Error> {
+    pub(crate) fn check_padding(&self, cohort: &Cohort, file: &str) -> Result<(), Error> {
         let Some(pad_to) = self.pad_to else {
             return Ok(());
         };
@@ -187,7 +191,8 @@ impl PlanOptions {
     }
 }
 
-/// Decodes two cohort files, and plans their comparison. An open choice of the engine is decided for two sides on this machine.
+/// Decodes two cohort files and plans their comparison. If the engine is left open, one is chosen for two sides on this
+/// machine.
 ///
 /// Notes about the files and the pairs go to `events`.
 pub fn plan(
@@ -195,17 +200,17 @@ pub fn plan(
     options: &PlanOptions,
     events: &dyn EventSink,
 ) -> Result<PlannedComparison, Error> {
-    options.refuse_tile()?;
+    options.check_tile()?;
     let notation = options.notation;
-    let [own, other] = files.map(|file| alphabet_info(file, options));
-    let (own, other) = (own?, other?);
-    let grid = own.grid.or(other.grid);
+    let [first, second] = files.map(|file| alphabet_info(file, options));
+    let (first, second) = (first?, second?);
+    let grid = first.grid.or(second.grid);
     let screen = files[0].screen().or(files[1].screen());
-    let (alphabet, metric) = resolve(&own, &other, (grid, screen), &options.metric)?;
+    let (alphabet, metric) = resolve(&first, &second, (grid, screen), &options.metric)?;
     let grid = grid.or(options.metric.grid);
     let [a, b] = files.map(|file| {
-        let decoded = decode_in(file, (alphabet, grid), notation, events);
-        let decoded = decoded.map_err(|error| with_declared_letters(error, options))?;
+        let decoded = decode_with_notes(file, (alphabet, grid), notation, events);
+        let decoded = decoded.map_err(|error| suspect_letter_count(error, options))?;
         rounded(decoded, &metric, file.name(), events)
     });
     let (a, b) = (a?, b?);
@@ -213,14 +218,14 @@ pub fn plan(
     for (cohort, file) in cohorts {
         options.check(&metric, cohort, file)?;
     }
-    options.refuse_unanswerable(cohorts)?;
+    options.check_answerable(cohorts)?;
     let mut spec = options.spec(metric, &a, &b)?;
     let count = count_pairs(options.pairs, &a, &b);
     if count.pairs == 0 {
         let files = files.map(|file| file.name().to_string());
         return Err(Error::NothingToCompare {
             files,
-            stimuli: [&a, &b].map(some_stimuli),
+            stimuli: [&a, &b].map(stimuli_of),
         });
     }
     if count.pairs > MAX_PAIRS && options.tile.is_none() {
@@ -313,7 +318,7 @@ pub(crate) fn work(spec: &Spec, a: &Cohort, b: &Cohort) -> Work {
     }
 }
 
-/// The size of a question about groups on this machine.
+/// The size of a group question on this machine.
 fn group_work(count: &PairCount, a: &Cohort, b: &Cohort) -> GroupWork {
     let distinct = |cohort: &Cohort, name: fn(&Entry) -> Option<&String>| {
         let names: HashSet<&String> = cohort.entries.iter().filter_map(name).collect();
@@ -329,30 +334,22 @@ fn group_work(count: &PairCount, a: &Cohort, b: &Cohort) -> GroupWork {
     }
 }
 
-/// Whether every participant has a group.
+/// The number of the first scanpath without a group, from 1, if there is one.
 pub(crate) fn without_group(cohort: &Cohort) -> Option<usize> {
     let mut entries = cohort.entries.iter();
     let first = entries.position(|entry| entry.group.is_none());
     first.map(|index| index + 1)
 }
 
-/// A few of a cohort's stimuli, to show how it spells them.
-fn some_stimuli(cohort: &Cohort) -> Vec<String> {
-    const SHOWN: usize = 3;
-    let mut shown: Vec<String> = Vec::new();
-    for stimulus in cohort
-        .entries
-        .iter()
-        .filter_map(|entry| entry.stimulus.as_ref())
-    {
-        if shown.len() < SHOWN && !shown.contains(stimulus) {
-            shown.push(stimulus.clone());
-        }
-    }
-    shown
+/// A cohort's stimuli, in the order of the file.
+fn stimuli_of(cohort: &Cohort) -> Vec<String> {
+    let mut known = HashSet::new();
+    let entries = cohort.entries.iter();
+    let stimuli = entries.filter_map(|entry| entry.stimulus.as_ref());
+    stimuli.filter(|it| known.insert(*it)).cloned().collect()
 }
 
-/// Reads the host's Paillier key from a file. Its size is the one to use in the engine's options.
+/// Reads the host's Paillier key from a file. Returns the key and its size, which goes into the engine's options.
 pub fn load_host_key(path: &Path) -> Result<(HostKey, KeySize), Error> {
     let key = SecretKey::load(path).map_err(|error| Error::KeyFile {
         path: path.to_path_buf(),
@@ -362,24 +359,28 @@ pub fn load_host_key(path: &Path) -> Result<(HostKey, KeySize), Error> {
     Ok((key.into(), size))
 }
 
-/// Refuses cohorts for which the metric is not defined: empty scanpaths, because most metrics divide by a length or compare points,
-/// and letters without the fixations that it compares.
-pub(crate) fn refuse_empty(metric: &Metric, cohort: &Cohort, file: &str) -> Result<(), Error> {
-    let is_missing = |entry: &Entry| entry.fixations.is_none();
+/// Rejects cohorts for which the metric is not defined: empty scanpaths, because most metrics divide by a length or
+/// compare points, and letters without the fixations that the metric compares.
+pub(crate) fn check_metric_defined(
+    metric: &Metric,
+    cohort: &Cohort,
+    file: &str,
+) -> Result<(), Error> {
+    let lacks_fixations = |entry: &Entry| entry.fixations.is_none();
     if metric.needs_fixations()
-        && (cohort.screen.is_none() || cohort.entries.iter().any(is_missing))
+        && (cohort.screen.is_none() || cohort.entries.iter().any(lacks_fixations))
     {
         return Err(Error::NoFixations {
             file: file.to_string(),
             metric: metric.name(),
         });
     }
-    let is_defined = match metric {
+    let allows_empty = match metric {
         Metric::ScanMatch { .. } => false,
         Metric::ScaSim(_) | Metric::MultiMatch(_) | Metric::SubsMatch(_) => true,
         metric => metric.is_alignment(),
     };
-    if is_defined {
+    if allows_empty {
         return Ok(());
     }
     let is_empty = |entry: &Entry| match metric.needs_fixations() {

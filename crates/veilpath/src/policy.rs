@@ -1,6 +1,7 @@
-//! A policy, and the plans that it allows.
+//! Policies and the plans they allow.
 
 use crate::{Error, MetricName};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::SystemTime;
 use veilpath_protocol::{EngineChoice, Reveal};
@@ -9,17 +10,20 @@ use veilpath_session::{
     StateDir, TileRange, WorkOrder, now,
 };
 
-/// The policy that applies: the named one, or that of the state directory, if there is one.
+/// The policy in effect: the named one, or the one in the state directory, if there is one.
 pub fn find_policy(named: Option<&Path>, state_dir: &StateDir) -> Result<Option<Policy>, Error> {
     let default = state_dir.policy();
     match named {
         Some(path) => Ok(Some(Policy::read(path)?)),
-        None if default.exists() => Ok(Some(Policy::read(&default)?)),
-        None => Ok(None),
+        None => match default.symlink_metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            // Also a policy that cannot be reached, or a broken link: without the error, nothing would be forbidden.
+            _ => Ok(Some(Policy::read(&default)?)),
+        },
     }
 }
 
-/// Checks a plan against a policy, without a partner.
+/// Checks a plan against a policy without connecting to a partner.
 pub fn check_policy(
     policy: &Policy,
     partners: &[Fingerprint],
@@ -39,7 +43,7 @@ pub fn check_policy(
     Ok(policy.check(&request)?)
 }
 
-/// Makes a worker key for some tiles of an agreement, if a policy allows the plan now and until the key expires.
+/// Makes a worker key for some tiles of an agreement, if the policy allows the plan now and until the key expires.
 pub fn work_order(
     (identity, state_dir): (&Identity, &StateDir),
     plan: &AgreedPlan,
@@ -63,7 +67,7 @@ pub fn work_order(
     Ok(WorkOrder::new(identity, plan, tiles, expires)?)
 }
 
-/// Writes a commented policy to start from, to a file that does not exist yet.
+/// Writes a commented example policy to a new file.
 pub fn write_policy_example(path: &Path) -> Result<(), Error> {
     let failed = |source| Error::Write {
         path: path.to_path_buf(),
@@ -74,4 +78,36 @@ pub fn write_policy_example(path: &Path) -> Result<(), Error> {
     }
     let mut file = std::fs::File::create_new(path).map_err(failed)?;
     std::io::Write::write_all(&mut file, POLICY_EXAMPLE.as_bytes()).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a test may fail
+
+    use super::*;
+
+    #[test]
+    fn only_a_missing_policy_counts_as_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let state_dir = StateDir::at(folder.path().join("new"));
+        assert!(find_policy(None, &state_dir).unwrap().is_none());
+        write_policy_example(&state_dir.policy()).unwrap();
+        assert!(find_policy(None, &state_dir).unwrap().is_some());
+    }
+
+    /// Otherwise a problem with the file would allow everything.
+    #[cfg(unix)]
+    #[test]
+    fn a_policy_that_cannot_be_reached_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let broken = StateDir::at(folder.path());
+        std::os::unix::fs::symlink("nowhere", broken.policy()).unwrap();
+        // The state directory of this one is a file.
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        for state_dir in [broken, StateDir::at(file)] {
+            let found = find_policy(None, &state_dir);
+            assert!(matches!(found, Err(Error::Policy(_))), "{found:?}");
+        }
+    }
 }

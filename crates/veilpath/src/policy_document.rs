@@ -1,4 +1,4 @@
-//! The document for a data protection officer: what a plan computes, who learns what, and what limits it.
+//! The document for a data protection officer: what a plan computes, who learns what, and which limits apply.
 
 mod metric;
 
@@ -7,18 +7,18 @@ use veilpath_protocol::{Engine, EngineChoice, GroupQuestion, Reveal, RevealTo};
 use veilpath_report::document::{Block, Document, Section};
 use veilpath_session::{AnswerKind, Fingerprint, ScanpathLimit};
 
-/// The start of the document's title, by which an old one is recognised.
+/// The start of the document's title, used to recognise an existing document.
 pub(crate) const TITLE: &str = "Comparing eye movements with";
 
 /// A placeholder for missing text.
-const BLANK: &str = "(to be filled in)";
+const PLACEHOLDER: &str = "(to be filled in)";
 
-/// A plan, as the document describes it.
+/// A plan, as described in the document.
 #[derive(Clone, Debug)]
 pub struct DocumentPlan {
     /// The partners.
     pub partners: Vec<Fingerprint>,
-    /// How it is computed.
+    /// The engine.
     pub engine: EngineChoice,
     /// The metric.
     pub metric: MetricName,
@@ -30,7 +30,7 @@ pub struct DocumentPlan {
     pub pad_to: Option<u32>,
     /// Whether this side's ids and stimuli are hidden from the other side.
     pub pseudonyms: bool,
-    /// The most comparisons of one scanpath that this side's user allows.
+    /// The most comparisons per scanpath that this side's user allows.
     pub limit: ScanpathLimit,
 }
 
@@ -88,8 +88,8 @@ impl Writer<'_> {
         AnswerKind::of(self.plan.reveal)
     }
 
-    /// Whether the answer is about groups.
-    fn about_groups(&self) -> bool {
+    /// Whether the answer is a group answer.
+    fn is_group_answer(&self) -> bool {
         self.kind().is_some_and(AnswerKind::is_about_groups)
     }
 
@@ -99,36 +99,37 @@ impl Writer<'_> {
         question.is_some_and(GroupQuestion::publishes_groups)
     }
 
-    /// Whether the answer names a group for every single scanpath of the host.
-    fn about_scanpaths(&self) -> bool {
+    /// Whether the answer assigns a group to every single scanpath of the host.
+    fn labels_scanpaths(&self) -> bool {
         let question = self.plan.reveal.group_question();
         question.is_some_and(GroupQuestion::names_scanpaths)
     }
 
-    /// Whether scanpaths stay where they are.
+    /// Whether scanpaths never leave their institution.
     fn is_protected(&self) -> bool {
         self.plan.engine.representative() != Engine::Plain
     }
 
     fn overview(&self) -> Block {
         let texts = self.policy.texts();
-        let or_blank = |text: &Option<String>| text.clone().unwrap_or_else(|| BLANK.into());
+        let or_placeholder =
+            |text: &Option<String>| text.clone().unwrap_or_else(|| PLACEHOLDER.into());
         let fingerprints: Vec<String> =
             self.plan.partners.iter().map(|it| it.to_string()).collect();
         let rows = [
-            ("Institution", or_blank(&texts.institution)),
+            ("Institution", or_placeholder(&texts.institution)),
             ("Partner", self.partners()),
             ("Partner's key", fingerprints.join(", ")),
-            ("Purpose", or_blank(&texts.purpose)),
-            ("Legal basis", or_blank(&texts.legal_basis)),
-            ("Contact", or_blank(&texts.contact)),
+            ("Purpose", or_placeholder(&texts.purpose)),
+            ("Legal basis", or_placeholder(&texts.legal_basis)),
+            ("Contact", or_placeholder(&texts.contact)),
             (
                 "Plan",
                 format!(
                     "metric {}, answer {}, for {}, engine {}",
                     self.plan.metric.name(),
                     self.plan.reveal,
-                    self.to(),
+                    self.recipients(),
                     self.engine()
                 ),
             ),
@@ -145,7 +146,7 @@ impl Writer<'_> {
         }
     }
 
-    fn to(&self) -> &'static str {
+    fn recipients(&self) -> &'static str {
         match self.plan.reveal_to {
             RevealTo::Both => "both institutions",
             RevealTo::Host => "the institution that hosts the session",
@@ -156,14 +157,14 @@ impl Writer<'_> {
     fn computed(&self) -> Vec<Block> {
         vec![
             paragraph(
-                "Both institutions have recordings of where participants looked on pictures. Each turns its own recordings into scanpaths: sequences of letters for the places that a participant looked at. The scanpaths of one institution are then compared with those of the other.",
+                "Both institutions have recordings of where on a picture participants looked. Each turns its own recordings into scanpaths: sequences of letters for the places that a participant looked at. The scanpaths of one institution are then compared with those of the other.",
             ),
             paragraph(metric::describe(self.plan.metric)),
             paragraph(self.answer()),
         ]
     }
 
-    /// What the answer is.
+    /// Describes the answer.
     fn answer(&self) -> String {
         let text = match self.kind() {
             Some(AnswerKind::Score) | None => {
@@ -190,14 +191,14 @@ impl Writer<'_> {
             Some(AnswerKind::PublishedTestGroups) => {
                 "The answer is one number and its p-value: whether scanpaths are more alike within a group of participants than between groups. No score of a single pair is disclosed. Both institutions have agreed to tell each other who belongs to which group."
             }
-            Some(AnswerKind::Nearest) if self.about_scanpaths() => {
+            Some(AnswerKind::Nearest) if self.labels_scanpaths() => {
                 "The answer says, for each scanpath of the institution that hosts the session, to which group most of the similar scanpaths of the other institution belong. No score of a single pair is disclosed."
             }
             Some(AnswerKind::Nearest) => {
                 "The answer is one number: for how many scanpaths of the institution that hosts the session most of the similar scanpaths of the other institution belong to the same group. No score of a single pair is disclosed, nor who belongs to which group."
             }
             Some(AnswerKind::Histogram) => {
-                "The answer is how many pairs have scores in each of some ranges. Small counts are suppressed."
+                "The answer is how many pairs have scores in each of several ranges. Small counts are suppressed."
             }
         };
         text.to_string()
@@ -221,7 +222,7 @@ impl Writer<'_> {
             ),
         };
         let mut items = vec![
-            format!("the answer above goes to {}", self.to()),
+            format!("the answer above goes to {}", self.recipients()),
             "both see the number of scanpaths, the metric, and how recordings were turned into letters"
                 .into(),
             own.into(),
@@ -272,21 +273,35 @@ impl Writer<'_> {
 
     fn limits(&self) -> Vec<Block> {
         let policy = self.policy;
-        let comparisons = match (self.plan.limit, policy.comparisons_per_scanpath()) {
-            (ScanpathLimit::Count(count), _) => format!("at most {count} times"),
-            (_, Some(most)) => {
-                format!("at most {most} times, and less often if the default limit is lower")
+        // The engine `plain` has no default limit.
+        let has_default = self.plan.engine.representative() != Engine::Plain;
+        let allowed = policy.comparisons_per_scanpath();
+        let most = match self.plan.limit {
+            ScanpathLimit::DefaultUpTo(limit) => {
+                Some(allowed.map_or(limit, |allowed| limit.min(allowed)))
             }
-            (_, None) => {
+            _ => allowed,
+        };
+        let comparisons = match (self.plan.limit, most) {
+            (ScanpathLimit::Count(count), _) => format!("at most {count} times"),
+            (ScanpathLimit::Default | ScanpathLimit::DefaultUpTo(_), Some(limit))
+                if has_default =>
+            {
+                format!("at most {limit} times, and less often if the default limit is lower")
+            }
+            (_, Some(limit)) => format!("at most {limit} times"),
+            (ScanpathLimit::Default, None) if has_default => {
                 "at most half as often as an attack needs to reconstruct it, by metric and length"
                     .into()
             }
+            (_, None) => "without any limit on how often".into(),
         };
-        // With these engines nobody learns anything about single pairs, so comparisons are not counted.
-        let about_scanpaths = self.about_scanpaths();
+        // With garbled and shares, nobody learns anything about single pairs from a group answer, so comparisons are
+        // not counted.
+        let labels_scanpaths = self.labels_scanpaths();
         let has_halves = self.plan.engine.representative().has_halves();
-        let uncounted = self.about_groups() && has_halves && !about_scanpaths;
-        let counts_as_one = match about_scanpaths && has_halves {
+        let uncounted = self.is_group_answer() && has_halves && !labels_scanpaths;
+        let counts_as_one = match labels_scanpaths && has_halves {
             true => {
                 "; the answer counts as one comparison of each scanpath of the institution that hosts the session"
             }
@@ -310,8 +325,8 @@ impl Writer<'_> {
                 policy.expires()
             ),
         );
-        if self.about_groups() {
-            let (about, of) = match about_scanpaths {
+        if self.is_group_answer() {
+            let (about, of) = match labels_scanpaths {
                 true => (
                     "the answer is about single scanpaths of the institution that hosts the session, and about at least",
                     "the other",
@@ -319,11 +334,11 @@ impl Writer<'_> {
                 false => ("an answer is about at least", "each institution"),
             };
             items.push(format!(
-                "if both follow the protocol, {about} {} participants of {of}, even in combination with earlier answers for the same partner; a larger minimum of the partner takes precedence",
+                "if both follow the protocol, {about} {} participants of {of}; for yours, this holds even in combination with earlier answers for the same partner",
                 policy.minimum_group()
             ));
             items.push(format!(
-                "a partner gets at most {} answers about groups, over all sessions; an answer with several numbers about the same people counts several times",
+                "a partner gets at most {} group answers, over all sessions; an answer with several numbers about the same people counts several times",
                 policy.answers_per_partner()
             ));
         }
@@ -348,7 +363,7 @@ impl Writer<'_> {
             ]),
             paragraph(format!(
                 "Retention: {}",
-                retention.unwrap_or_else(|| BLANK.into())
+                retention.unwrap_or_else(|| PLACEHOLDER.into())
             )),
         ]
     }
@@ -358,10 +373,10 @@ impl Writer<'_> {
             "recordings and scanpaths are personal data: eye movements can identify people and reveal something about their health".to_string(),
             "ids are personal data, and so are pseudonyms, which other knowledge may link to a person".into(),
         ];
-        items.push(match self.about_groups() {
-            _ if self.about_scanpaths() => "the group that a single scanpath resembles is information about a single person".into(),
+        items.push(match self.is_group_answer() {
+            _ if self.labels_scanpaths() => "the group that a single scanpath resembles is information about a single person".into(),
             false => "scores or bits of single pairs are information about single people, at both institutions; many of them together say more than each alone".into(),
-            true => "whether answers about groups are still personal data depends on the groups and on what else is known, and has to be judged in each case".into(),
+            true => "whether group answers are still personal data depends on the groups and on what else is known, and has to be judged in each case".into(),
         });
         if self.publishes_groups() {
             items.push("the group of a participant is personal data, and after the session both institutions have it, under the ids or pseudonyms above; publishing it cannot be undone".into());
@@ -383,8 +398,8 @@ impl Writer<'_> {
 
     fn consent(&self) -> Block {
         let texts = self.policy.texts();
-        let contact = texts.contact.clone().unwrap_or_else(|| BLANK.into());
-        let stays = match self.plan.engine.representative() {
+        let contact = texts.contact.clone().unwrap_or_else(|| PLACEHOLDER.into());
+        let transfer = match self.plan.engine.representative() {
             Engine::Plain => {
                 "The sequence of places that you looked at is sent to the partner, or the partner's to us"
             }
@@ -395,8 +410,8 @@ impl Writer<'_> {
                 "Your recording does not leave our institution. It is compared under encryption, so that the partner does not see where you looked"
             }
         };
-        let answer = match self.about_groups() {
-            _ if self.about_scanpaths() => {
+        let answer = match self.is_group_answer() {
+            _ if self.labels_scanpaths() => {
                 "What is disclosed is which group the recordings that resemble yours belong to"
             }
             true => {
@@ -413,11 +428,11 @@ impl Writer<'_> {
             false => "its id in our study",
         };
         let group = match self.publishes_groups() {
-            true => " and the group of our study that you are in",
+            true => " and the group that its participant belongs to",
             false => "",
         };
         Block::Quote(format!(
-            "We would like to compare the recording of your eye movements with recordings of {}. {stays}. {answer}. The partner also learns how many recordings we have. For each it sees {ids}{group}{lengths}. You can withdraw your consent at any time, without giving a reason and without any disadvantage. We will then not use your recording in later comparisons, but results that were already disclosed cannot be taken back. Questions: {contact}.",
+            "We would like to compare the recording of your eye movements with recordings of {}. {transfer}. {answer}. The partner also learns how many recordings we have. For each it sees {ids}{group}{lengths}. You can withdraw your consent at any time, without giving a reason and without any disadvantage. We will then not use your recording in later comparisons, but results that were already disclosed cannot be taken back. Questions: {contact}.",
             self.partners(),
         ))
     }

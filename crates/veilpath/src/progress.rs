@@ -11,14 +11,14 @@ use veilpath_protocol::{CancelToken, Observer};
 pub struct Progress {
     /// The amount of work: bytes of files to read, or matrix cells to fill.
     pub total: u64,
-    /// The part of it that is done.
+    /// The amount done.
     pub done: u64,
-    /// How long that has taken.
+    /// The time it has taken.
     pub elapsed: Duration,
 }
 
 impl Progress {
-    /// How long the rest takes at the same rate; `None` until something is done.
+    /// The time the rest takes at the same rate; `None` until something is done.
     #[allow(clippy::cast_precision_loss)] // an estimate
     pub fn time_left(&self) -> Option<Duration> {
         if self.done == 0 {
@@ -30,7 +30,7 @@ impl Progress {
     }
 }
 
-/// Counts the work of several threads.
+/// Counts work across several threads.
 pub(crate) struct Counter {
     total: u64,
     done: AtomicU64,
@@ -46,12 +46,12 @@ impl Counter {
         }
     }
 
-    /// Counts more work as done.
+    /// Adds to the work done.
     pub(crate) fn advance(&self, more: u64) -> Progress {
         self.progress(self.done.fetch_add(more, Ordering::Relaxed) + more)
     }
 
-    /// Sets how much is done in all.
+    /// Sets the amount of work done.
     pub(crate) fn set(&self, done: u64) -> Progress {
         self.done.store(done, Ordering::Relaxed);
         self.progress(done)
@@ -69,20 +69,20 @@ impl Counter {
 /// Reports finished matrix cells as progress.
 pub(crate) struct CellObserver<'a> {
     total: u64,
-    /// Its time begins with the first report.
+    /// The clock starts with the first report.
     counter: OnceLock<Counter>,
     events: &'a dyn EventSink,
 }
 
 impl<'a> CellObserver<'a> {
-    /// An observer of this many matrix cells; it reports at once that none is finished.
+    /// Observes this many matrix cells, and reports immediately that none is finished.
     pub(crate) fn new(cells: u64, events: &'a dyn EventSink) -> Self {
         let observer = Self::waiting(cells, events);
         observer.cells(0);
         observer
     }
 
-    /// The same for a session; its first report is that both sides have started.
+    /// Observes a session, whose first report must wait: it means that both sides have started.
     pub(crate) fn waiting(cells: u64, events: &'a dyn EventSink) -> Self {
         Self {
             total: cells,

@@ -18,14 +18,14 @@ pub use veilpath_report::html::{
 };
 pub use veilpath_report::result_file::{ResultFile, ResultFileError, ResultFormat};
 
-/// How a result is presented.
+/// How to present a result.
 #[derive(Clone, Debug, Default)]
 pub struct ReportOptions {
     /// The name of the result file, for the page's footer and for errors.
     pub source: String,
-    /// The stimuli to show; all if none is named.
+    /// The stimuli to show; all if empty.
     pub stimuli: Vec<String>,
-    /// The outputs to show; all if none is named.
+    /// The outputs to show; all if empty.
     pub outputs: Vec<String>,
     /// The heading of the page.
     pub title: Option<String>,
@@ -33,13 +33,13 @@ pub struct ReportOptions {
     pub names: Option<[String; 2]>,
 }
 
-/// How the scanpaths of a cohort are drawn.
+/// How to draw a cohort's scanpaths.
 #[derive(Clone, Debug, Default)]
 pub struct DrawingOptions {
     /// The grid of the letters, if the file does not declare it.
     pub grid: Option<Grid>,
-    /// The aspect ratio of the stimuli; `None` for the one in the cohort file. If it declares none, a panorama is twice as
-    /// wide as high, and other stimuli have square grid cells.
+    /// The aspect ratio of the stimuli; `None` uses the one in the cohort file. If the file declares none, a panorama
+    /// is twice as wide as high, and other stimuli have square grid cells.
     pub aspect: Option<Aspect>,
     /// Pictures of the stimuli, by name; `None` for scanpaths without a stimulus.
     pub images: Vec<(Option<String>, PathBuf)>,
@@ -76,10 +76,10 @@ impl FromStr for Aspect {
     }
 }
 
-/// Why the scanpaths of a cohort cannot be drawn.
+/// Why a cohort's scanpaths cannot be drawn.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DrawingError {
-    /// The grid of the letters is not known.
+    /// The grid of the letters is unknown.
     #[error("{file}: the file does not declare the grid of its letters")]
     NoGrid {
         /// The cohort file.
@@ -111,14 +111,14 @@ pub enum DrawingError {
         /// The participant of the pair.
         participant: String,
     },
-    /// A pair of participants who looked at no common stimulus, or at none of those to show.
+    /// A pair of participants with no stimulus in common, or none among those to show.
     #[error("{:?} and {:?} have no scanpaths of the same stimulus to show", participants[0], participants[1])]
     NoCommonStimulus {
         /// The pair.
         participants: [String; 2],
     },
     /// A picture for a stimulus that no scanpath has.
-    #[error("{file}: no scanpath has the stimulus {}", stimulus.as_deref().unwrap_or("(none)"))]
+    #[error("{file}: {}", no_such_stimulus(stimulus.as_deref()))]
     NoSuchStimulus {
         /// The cohort file.
         file: String,
@@ -130,9 +130,17 @@ pub enum DrawingError {
     Image {
         /// The file.
         file: String,
-        /// Why.
+        /// The cause.
         error: ImageError,
     },
+}
+
+/// Why no scanpath belongs to a picture. A picture without a name is for scanpaths without a stimulus.
+fn no_such_stimulus(stimulus: Option<&str>) -> String {
+    match stimulus {
+        Some(stimulus) => format!("no scanpath has the stimulus {stimulus}"),
+        None => "every scanpath has a stimulus, so a picture needs a name".into(),
+    }
 }
 
 /// Reads a result file.
@@ -144,7 +152,7 @@ pub fn read_result(path: &Path) -> Result<ResultFile, Error> {
     read_result_from(&path.display().to_string(), file)
 }
 
-/// Reads a result file from any reader; `name` is for errors.
+/// Reads a result file from any reader. `name` appears in errors.
 pub fn read_result_from(name: &str, input: impl Read) -> Result<ResultFile, Error> {
     let file = ResultFile::read(input).map_err(|error| Error::ResultFile {
         file: name.to_string(),
@@ -152,7 +160,7 @@ pub fn read_result_from(name: &str, input: impl Read) -> Result<ResultFile, Erro
     })?;
     match file.outcome().and_then(|outcome| outcome.tile.as_ref()) {
         None => Ok(file),
-        // Its figures and statistics could be mistaken for those of the plan.
+        // A tile's figures and statistics could be mistaken for those of the whole plan.
         Some(tile) => Err(Error::UnmergedTile {
             file: name.to_string(),
             tile: tile.tile,
@@ -160,7 +168,7 @@ pub fn read_result_from(name: &str, input: impl Read) -> Result<ResultFile, Erro
     }
 }
 
-/// A cohort to draw, with the pictures of its stimuli. A page that shows it must stay in the institution.
+/// A cohort to draw, with the pictures of its stimuli. A page that shows it must stay within the institution.
 #[derive(Clone, Debug)]
 pub struct DrawnCohort {
     file: RawCohort,
@@ -237,7 +245,7 @@ impl DrawnCohort {
     }
 }
 
-/// Makes the report of a result. Notes that a user should read go to `events`.
+/// Makes a report of a result. Notes for the user go to `events`.
 pub fn report<'a>(
     result: &'a ResultFile,
     drawn: Option<&'a DrawnCohort>,
@@ -287,10 +295,10 @@ pub fn report<'a>(
         events.event(Event::Note(Note::NumbersOnly { file }));
     }
     if let Some(drawn) = drawn {
-        let known = |entry: &Entry| {
+        let is_in_result = |entry: &Entry| {
             result.a().contains(&entry.participant) || result.b().contains(&entry.participant)
         };
-        if !drawn.cohort.entries.iter().any(known) {
+        if !drawn.cohort.entries.iter().any(is_in_result) {
             events.event(Event::Note(Note::NotInResult));
         }
         events.event(Event::Note(Note::PrivatePage));
@@ -304,7 +312,7 @@ const PANORAMA: f64 = 2.0;
 fn read_image(path: &Path) -> Result<Image, Error> {
     let file = File::open(path).map_err(|error| unreadable(path, error))?;
     let mut bytes = Vec::new();
-    // One byte more than allowed, to distinguish a file that is too large from one that just fits.
+    // Read one byte more than allowed, to tell a file that is too large from one that just fits.
     file.take(MAX_IMAGE_BYTES as u64 + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| unreadable(path, error))?;
@@ -324,6 +332,17 @@ fn unreadable(path: &Path, source: io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_picture_without_a_scanpath_says_which_name_it_needs() {
+        let text = |stimulus: Option<&str>| {
+            let (file, stimulus) = ("c.csv".to_string(), stimulus.map(String::from));
+            DrawingError::NoSuchStimulus { file, stimulus }.to_string()
+        };
+        assert_eq!(text(Some("s")), "c.csv: no scanpath has the stimulus s");
+        let unnamed = "c.csv: every scanpath has a stimulus, so a picture needs a name";
+        assert_eq!(text(None), unnamed);
+    }
 
     #[test]
     fn aspect_ratios_are_parsed() {

@@ -4,21 +4,21 @@ use crate::Error;
 use crate::report::ResultFile;
 use std::collections::{HashMap, HashSet};
 
-/// The numbers of all pairs of participants. A pair without a number is NaN; several pairs of scanpaths of two participants
-/// are averaged, as in statistics.
+/// The numbers of all pairs of participants. A pair without a number is NaN. If two participants have several pairs of
+/// scanpaths, these are averaged, as in statistics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoreMatrix {
-    /// The output that the numbers are of.
+    /// The output shown.
     pub output: String,
-    /// The participants of the rows: the first cohort.
+    /// The row participants: the first cohort.
     pub rows: Vec<String>,
-    /// The participants of the columns: the second cohort.
+    /// The column participants: the second cohort.
     pub columns: Vec<String>,
-    /// Row by row.
+    /// The numbers, row by row.
     pub values: Vec<f64>,
 }
 
-/// The matrix of an output; `None` for the first one. `stimuli` limits the pairs that count; all count if none is named.
+/// The matrix of an output; `None` uses the first one. `stimuli` limits the pairs that count; all count if it is empty.
 /// `file` names the result in errors.
 pub fn score_matrix(
     result: &ResultFile,
@@ -28,31 +28,29 @@ pub fn score_matrix(
 ) -> Result<ScoreMatrix, Error> {
     let outputs = result.outputs();
     let column = match output {
-        None => 0,
-        Some(name) => outputs
-            .iter()
-            .position(|output| output.name == name)
-            .unwrap_or(usize::MAX),
+        None => Some(0),
+        Some(name) => outputs.iter().position(|output| output.name == name),
     };
-    let Some(output) = outputs.get(column) else {
+    let found = column.and_then(|column| Some((column, outputs.get(column)?)));
+    let Some((column, output)) = found else {
         return Err(Error::NoSuchOutput {
             file: file.to_string(),
             output: output.unwrap_or_default().to_string(),
             known: outputs.iter().map(|output| output.name.clone()).collect(),
         });
     };
-    let known = result.stimuli();
-    if let Some(unknown) = stimuli.iter().find(|name| !known.contains(name)) {
+    let all = result.stimuli();
+    if let Some(unknown) = stimuli.iter().find(|name| !all.contains(name)) {
         return Err(Error::NoSuchStimulus {
             file: file.to_string(),
             stimulus: unknown.clone(),
-            known: known.to_vec(),
+            known: all.to_vec(),
         });
     }
-    let counts: Vec<bool> = known.iter().map(|name| stimuli.contains(name)).collect();
-    let rows = result
-        .rows()
-        .filter(|row| stimuli.is_empty() || row.stimulus.is_some_and(|stimulus| counts[stimulus]));
+    let is_included: Vec<bool> = all.iter().map(|name| stimuli.contains(name)).collect();
+    let rows = result.rows().filter(|row| {
+        stimuli.is_empty() || row.stimulus.is_some_and(|stimulus| is_included[stimulus])
+    });
     let mut sums: HashMap<[usize; 2], (f64, f64)> = HashMap::new();
     for row in rows {
         let (sum, count) = sums.entry([row.a, row.b]).or_insert((0.0, 0.0));
@@ -63,16 +61,17 @@ pub fn score_matrix(
             *count += 1.0;
         }
     }
-    let [rows, columns] = order(result, &sums);
-    let place = |of: &[usize]| -> HashMap<usize, usize> { of.iter().copied().zip(0..).collect() };
-    let (row_of, column_of) = (place(&rows), place(&columns));
+    let [rows, columns] = participant_order(result, &sums);
+    let positions =
+        |of: &[usize]| -> HashMap<usize, usize> { of.iter().copied().zip(0..).collect() };
+    let (row_of, column_of) = (positions(&rows), positions(&columns));
     let mut values = vec![f64::NAN; rows.len() * columns.len()];
     for ([a, b], (sum, count)) in sums {
         // 0 / 0 is NaN.
         values[row_of[&a] * columns.len() + column_of[&b]] = sum / count;
     }
-    let names = |places: &[usize], all: &[String]| -> Vec<String> {
-        places.iter().map(|&place| all[place].clone()).collect()
+    let names = |indices: &[usize], all: &[String]| -> Vec<String> {
+        indices.iter().map(|&index| all[index].clone()).collect()
     };
     Ok(ScoreMatrix {
         output: output.name.clone(),
@@ -82,14 +81,17 @@ pub fn score_matrix(
     })
 }
 
-/// The participants of both sides with pairs that count, in the order of the cohorts. So the matrix of one cohort has
-/// the same order on both sides.
-fn order(result: &ResultFile, pairs: &HashMap<[usize; 2], (f64, f64)>) -> [Vec<usize>; 2] {
+/// For each side, the participants with a pair that counts, in the order of their cohort. So if a cohort is compared
+/// with itself, rows and columns have the same order.
+fn participant_order(
+    result: &ResultFile,
+    pairs: &HashMap<[usize; 2], (f64, f64)>,
+) -> [Vec<usize>; 2] {
     let in_use = |side: usize| -> HashSet<usize> { pairs.keys().map(|pair| pair[side]).collect() };
     let of_side = |side: usize, ids: &[String]| -> Vec<usize> {
         let used = in_use(side);
         let by_id: HashMap<&str, usize> = ids.iter().map(String::as_str).zip(0..).collect();
-        let mut places: Vec<usize> = match result.outcome() {
+        let mut indices: Vec<usize> = match result.outcome() {
             Some(outcome) => {
                 let labels = [&outcome.a, &outcome.b][side].iter();
                 let found = labels.filter_map(|label| by_id.get(label.participant.as_str()));
@@ -102,8 +104,8 @@ fn order(result: &ResultFile, pairs: &HashMap<[usize; 2], (f64, f64)>) -> [Vec<u
             None => (0..ids.len()).collect(),
         };
         let mut seen = HashSet::new();
-        places.retain(|place| used.contains(place) && seen.insert(*place));
-        places
+        indices.retain(|index| used.contains(index) && seen.insert(*index));
+        indices
     };
     [of_side(0, result.a()), of_side(1, result.b())]
 }
@@ -133,7 +135,7 @@ mod tests {
         assert!(matrix.values[3].is_nan());
     }
 
-    /// The second participant saw another stimulus than the first, so the pairs do not come in the order of the participants.
+    /// The second participant saw a different stimulus than the first, so the pairs are not in participant order.
     #[test]
     fn one_cohort_has_the_same_order_on_both_sides() {
         let csv = "a,b,stimulus,score,similarity\np1,p1,s,0,1\np1,p3,s,2,0\np2,p2,t,0,1\np3,p1,s,2,0\np3,p3,s,0,1\n";

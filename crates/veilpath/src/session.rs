@@ -1,35 +1,36 @@
-//! Sessions between two institutions: one hosts, the other joins, and both get the results.
+//! Sessions between two institutions: one hosts, the other joins.
 //!
 //! [`host`] waits for one peer, [`join`] connects to a host, and [`serve`] hosts several peers at once. All three take
 //! [`SessionOptions`] and report their steps as [`SessionEvent`]s.
 
 mod control;
 mod coordinator;
+mod disclosure_record;
 mod event;
 mod options;
 mod peers;
 mod queue;
-mod record;
-mod records;
 mod relay;
 mod result_folder;
 mod serve;
+mod stored_sessions;
 mod work;
 
 pub use control::SessionControl;
 pub use coordinator::coordinate;
+pub use disclosure_record::write_record;
 pub use event::{PeerEvent, SessionEvent};
 pub use options::SessionOptions;
 pub use peers::{Peer, PeersError, PeersFileProblem, check_peers, read_peers, read_peers_from};
-pub use record::write_record;
-pub use records::{write_comparisons, write_known_peers};
 pub use relay::{gateway, relay};
 pub use result_folder::{ResultFolder, Saved, ServedPeer, write_peers};
 pub use serve::{SaveResults, serve};
+pub use stored_sessions::{write_comparisons, write_known_peers};
 pub use work::{WorkOptions, WorkRecords, work};
 
 use crate::progress::CellObserver;
 use crate::{Error, Event, EventSink, Note};
+use event::PeerProgress;
 use queue::QueueReports;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,7 +52,7 @@ pub fn identity_file(named: Option<&Path>) -> Result<PathBuf, Error> {
     }
 }
 
-/// The user's state directory, or a directory next to the identity file for a user without a home directory.
+/// The user's state directory; for a user without a home directory, one next to the identity file.
 pub fn state_dir(identity: Option<&Path>) -> Result<StateDir, Error> {
     match (StateDir::for_user(), identity) {
         (Err(SessionError::Usage(UsageError::NoStateDir)), Some(identity)) => {
@@ -62,7 +63,8 @@ pub fn state_dir(identity: Option<&Path>) -> Result<StateDir, Error> {
     }
 }
 
-/// Listens on `address` for one peer, or waits for it at the relay there, and compares. Returns `None` if this side only asked for the estimate.
+/// Listens on `address` for one peer, or waits for it at the relay there, and compares. Returns `None` if this side
+/// requested only the estimate.
 pub fn host(
     address: &str,
     peer: Fingerprint,
@@ -71,7 +73,7 @@ pub fn host(
 ) -> Result<Option<CompletedSession>, Error> {
     let cancel = events.cancel_token();
     let session = || {
-        let side = Side::prepared(options, Role::Host, peer, events)?;
+        let side = Side::checked(options, Role::Host, &[peer], events)?;
         let listener = side.listen(address, &[peer])?;
         let on_rejected = &mut |error: &_| side.report(SessionEvent::rejected(error));
         let channel = listener.accept_unless(
@@ -86,7 +88,8 @@ pub fn host(
     session().map_err(|error: Error| error.or_cancelled(events))
 }
 
-/// Connects to a host, directly or at a relay, and compares. Returns `None` if this side only asked for the estimate.
+/// Connects to a host, directly or through a relay, and compares. Returns `None` if this side requested only the
+/// estimate.
 pub fn join(
     address: &str,
     peer: Fingerprint,
@@ -95,7 +98,7 @@ pub fn join(
 ) -> Result<Option<CompletedSession>, Error> {
     let cancel = events.cancel_token();
     let session = || {
-        let side = Side::prepared(options, Role::Join, peer, events)?;
+        let side = Side::checked(options, Role::Join, &[peer], events)?;
         veilpath_session::check_address(address)?;
         side.report(SessionEvent::Connecting {
             address: address.to_string(),
@@ -123,20 +126,20 @@ struct Side<'a> {
     options: &'a SessionOptions,
     role: Role,
     timeouts: Timeouts,
-    /// Sessions that may run at the same time.
+    /// The number of sessions that may run at the same time.
     sessions: usize,
     events: &'a dyn EventSink,
 }
 
 impl<'a> Side<'a> {
-    /// Also prepares the state directory: one that other users may change is refused before anybody connects.
+    /// Prepares the state directory. Fails if other users may change it, before anybody connects.
     fn new(
         options: &'a SessionOptions,
         role: Role,
         events: &'a dyn EventSink,
     ) -> Result<Self, Error> {
         options.state_dir.prepare()?;
-        options.refuse_small_groups()?;
+        options.check_minimum_group()?;
         Ok(Self {
             options,
             role,
@@ -146,36 +149,35 @@ impl<'a> Side<'a> {
         })
     }
 
-    /// For one peer, after all checks that need no connection.
-    fn prepared(
+    /// A side that has passed all checks that need no connection to these peers.
+    fn checked(
         options: &'a SessionOptions,
         role: Role,
-        peer: Fingerprint,
+        peers: &[Fingerprint],
         events: &'a dyn EventSink,
     ) -> Result<Self, Error> {
         let side = Self::new(options, role, events)?;
-        side.refuse_own(peer)?;
-        side.refuse_tiles()?;
-        side.refuse_forbidden(&[peer])?;
-        side.refuse_unanswerable()?;
-        side.refuse_unprotected()?;
+        side.reject_own_fingerprint(peers)?;
+        side.check_tiles()?;
+        side.check_policy(peers)?;
+        side.check_answerable()?;
+        side.check_risks()?;
         Ok(side)
     }
 
-    /// Refuses this side's own fingerprint, which users sometimes give for the peer's.
-    fn refuse_own(&self, peer: Fingerprint) -> Result<(), Error> {
-        if peer == self.options.identity.fingerprint() {
-            return Err(Error::OwnFingerprint { fingerprint: peer });
+    /// Rejects this side's own fingerprint, which users sometimes give instead of the peer's.
+    fn reject_own_fingerprint(&self, peers: &[Fingerprint]) -> Result<(), Error> {
+        let fingerprint = self.options.identity.fingerprint();
+        match peers.contains(&fingerprint) {
+            true => Err(Error::OwnFingerprint { fingerprint }),
+            false => Ok(()),
         }
-        Ok(())
     }
 
-    /// Before it connects, refuses tiles of a plan that cannot be split, and a new agreement for one tile.
-    fn refuse_tiles(&self) -> Result<(), Error> {
+    /// Before connecting, rejects tiles of a plan that cannot be split, and a new agreement for a single tile.
+    fn check_tiles(&self) -> Result<(), Error> {
         if self.options.tiles.is_some() {
-            let cohort = &self.options.cohort;
-            let is_about_groups = cohort.reveal().group_question().is_some();
-            work::refuse_tiles(cohort.engine() == EngineChoice::Auto, is_about_groups)?;
+            self.options.cohort.check_splittable()?;
         }
         match self.options.fresh && self.options.cohort.tile().is_some() {
             true => Err(SessionError::from(UsageError::FreshTile).into()),
@@ -183,8 +185,9 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Refuses what the policy does not allow now: before it connects, and again once the other side has connected.
-    fn refuse_forbidden(&self, partners: &[Fingerprint]) -> Result<(), Error> {
+    /// Rejects what the policy does not currently allow: before connecting, and again once the other side has
+    /// connected.
+    fn check_policy(&self, partners: &[Fingerprint]) -> Result<(), Error> {
         let options = self.options;
         let Some(policy) = &options.policy else {
             return Ok(());
@@ -192,34 +195,34 @@ impl<'a> Side<'a> {
         Ok(policy.check(&PolicyRequest {
             partners,
             engine: options.cohort.engine(),
-            metric: options.cohort.own_metric().0.name(),
+            metric: options.cohort.metric_and_compared_alphabet().0.name(),
             reveal: options.cohort.reveal(),
             limit: options.limit_per_scanpath,
             time: veilpath_session::now(),
         })?)
     }
 
-    /// The error of the policy if the plan exceeds its limit; otherwise the error.
-    fn with_policy(&self, error: SessionError) -> Error {
+    /// The policy's refusal if one of its limits caused the error; otherwise the error, and whether both sides caused it.
+    fn explain_session_error(&self, error: SessionError) -> Error {
         let refused = match (&error, &self.options.policy) {
             (SessionError::Limit(Limit::Comparisons(exceeded)), Some(policy))
                 if exceeded.origin == LimitOrigin::Policy =>
             {
-                policy.refuse_comparisons(exceeded.needed())
+                policy.check_comparisons(exceeded.needed())
             }
             (SessionError::Limit(Limit::Disclosure(refusal)), Some(policy)) => {
-                policy.refuse_disclosure(refusal)
+                policy.check_refused_disclosure(refusal)
             }
             _ => Ok(()),
         };
         if let Err(refusal) = refused {
             return refusal.into();
         }
-        with_peer(error)
+        mark_if_caused_by_both(error)
     }
 
-    /// Refuses, before it connects, a question about groups that this side's engine or cohort cannot answer.
-    fn refuse_unanswerable(&self) -> Result<(), Error> {
+    /// Before connecting, rejects a question about groups that this side's engine or cohort cannot answer.
+    fn check_answerable(&self) -> Result<(), Error> {
         let cohort = &self.options.cohort;
         let Some(question) = cohort.reveal().group_question() else {
             return Ok(());
@@ -231,32 +234,32 @@ impl<'a> Side<'a> {
         }
         let [host, join] = question.sides_with_groups();
         match self.role {
-            Role::Host if host => cohort.refuse_without_groups(),
-            Role::Join if join => cohort.refuse_without_groups(),
+            Role::Host if host => cohort.check_has_groups(),
+            Role::Join if join => cohort.check_has_groups(),
             _ => Ok(()),
         }
     }
 
-    /// Before it connects, refuses what this side's user must allow explicitly.
-    fn refuse_unprotected(&self) -> Result<(), Error> {
+    /// Before connecting, rejects what this side's user must allow explicitly.
+    fn check_risks(&self) -> Result<(), Error> {
         let options = self.options;
-        let (metric, alphabet) = options.cohort.own_metric();
-        let risky = self.refuse_risky(metric, alphabet)?;
+        let (metric, alphabet) = options.cohort.metric_and_compared_alphabet();
+        let allowed = self.reject_risky_settings(metric, alphabet)?;
         for &setting in &options.allow {
-            if !risky.contains(&setting) {
+            if !allowed.contains(&setting) {
                 let note = Note::AllowedWithoutEffect { setting };
                 self.events.event(Event::Note(note));
             }
         }
         let learns_pairs = options.cohort.reveal().group_question().is_none();
         if learns_pairs && options.limit_per_scanpath == ScanpathLimit::Default {
-            options.cohort.refuse_short_for_padding()?;
+            options.cohort.check_protected_lengths()?;
         }
         Ok(())
     }
 
-    /// Refuses risky settings that are not allowed, and returns those that are.
-    fn refuse_risky(
+    /// Fails if the metric has risky settings that this side has not allowed. Returns those that it has allowed.
+    fn reject_risky_settings(
         &self,
         metric: &Metric,
         alphabet: Alphabet,
@@ -325,21 +328,21 @@ impl<'a> Side<'a> {
         )
     }
 
-    /// Runs a whole session over this channel. `prepare` is called once the session is open; its result is kept until the
-    /// session ends.
+    /// Runs a whole session over this channel. `prepare` is called once the session is open; its result is kept until
+    /// the session ends.
     fn run<T>(
         &self,
         channel: SecureChannel,
         peer: &Arc<Peer>,
         prepare: impl FnOnce(&mut Session) -> Result<T, SessionError>,
     ) -> Result<Option<CompletedSession>, Error> {
-        self.options.control.attach(channel.stop_handle()?);
+        let attached = self.options.control.attach(channel.stop_handle()?);
         channel.cancel_with(self.events.cancel_token());
         let (mut session, theirs) = self.open(channel, peer.fingerprint)?;
         self.report_peer(peer, PeerEvent::Connected);
         let _prepared = prepare(&mut session)?;
-        // A host may have waited beyond the policy's last day.
-        if let Err(error) = self.refuse_forbidden(&[peer.fingerprint]) {
+        // The host may have waited past the policy's last day.
+        if let Err(error) = self.check_policy(&[peer.fingerprint]) {
             session.decline(DeclineReason::LocalProblem);
             return Err(error);
         }
@@ -361,28 +364,25 @@ impl<'a> Side<'a> {
                     self.report_peer(peer, PeerEvent::Queued { ahead });
                 }
             })
-            .map_err(|error| self.with_policy(error))?;
+            .map_err(|error| self.explain_session_error(error))?;
         let summary = agreed.summary();
-        let (requested, cells) = (summary.estimate_only, summary.cells);
+        let (estimate_requested, cells) = (summary.estimate_only, summary.cells);
+        attached.request_approval(&summary.agreement);
         self.report_peer(peer, PeerEvent::Agreed(Box::new(summary)));
-        match requested {
+        match estimate_requested {
             Some(Requested::ByUs) => return Ok(None),
             Some(Requested::ByPeer) => return Err(SessionError::EstimateOnly.into()),
             None => {}
         }
-        self.options.control.wait(|| agreed.is_connected())?;
-        let report = |event| {
-            if let Event::Progress(progress) = event {
-                self.report_peer(peer, PeerEvent::Progress(progress));
-            }
-        };
+        attached.wait_for_approval(|| agreed.is_connected())?;
+        let report = PeerProgress::new(peer, self.events);
         let observer = CellObserver::waiting(cells, &report);
         let mut completed = agreed.run(&observer).map_err(|error| match error {
             SessionError::Network(_) => Error::Interrupted {
                 error,
                 counts_again: !self.options.cohort.engine().representative().has_halves(),
             },
-            other => self.with_policy(other),
+            other => self.explain_session_error(other),
         })?;
         completed.outcome.names = self.options.names.clone();
         Ok(Some(completed))
@@ -403,7 +403,7 @@ impl<'a> Side<'a> {
     fn propose(&self, theirs: &AlphabetInfo) -> Result<Proposal, Error> {
         let options = self.options;
         let (cohort, spec) = options.cohort.resolve(theirs, self.role, self.events)?;
-        self.refuse_risky(&spec.metric, spec.alphabet)?;
+        self.reject_risky_settings(&spec.metric, spec.alphabet)?;
         Ok(Proposal {
             spec,
             auto_engine: options.cohort.engine() == EngineChoice::Auto,
@@ -416,7 +416,7 @@ impl<'a> Side<'a> {
                 Some(policy) => policy.limit(options.limit_per_scanpath),
             },
             declared_letters: options.cohort.declared_letters(),
-            disclosure: options.disclosure(),
+            disclosure: options.disclosure_limits(),
             memory: Some(memory_per_session(options.memory, self.sessions)),
             tile: options.cohort.tile(),
             tiles: options.tiles,
@@ -425,20 +425,18 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Options that are impossible for this side's cohort are rejected before it connects. So costs and lengths that turn out to
-/// be too large now, and groups that do not give an answer, are caused by the two cohorts together.
-fn with_peer(error: SessionError) -> Error {
+/// Marks errors that the two cohorts cause together as [`Error::WithPeer`]: costs and lengths that are too large, and
+/// groups that give no answer. Those that this side's cohort causes alone were found before it connected.
+fn mark_if_caused_by_both(error: SessionError) -> Error {
     let caused_by_both = matches!(
         error,
         SessionError::Protocol(
             ProtocolError::Job(_) | ProtocolError::DoesNotFit { .. } | ProtocolError::Statistics(_)
         )
     );
-    let error = Error::from(error);
-    if caused_by_both {
-        Error::WithPeer(Box::new(error))
-    } else {
-        error
+    match caused_by_both {
+        true => Error::WithPeer(Box::new(error.into())),
+        false => error.into(),
     }
 }
 

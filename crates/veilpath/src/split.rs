@@ -1,4 +1,4 @@
-//! Splits the participants of a cohort into two cohorts at random, as the paper's experiments do.
+//! Randomly splits the participants of a cohort into two cohorts, as in the paper's experiments.
 
 use crate::Error;
 use crate::synth::generator;
@@ -12,7 +12,7 @@ use veilpath_metrics::Cohort;
 pub struct SplitOptions {
     /// The share of participants in the first cohort, from 0 to 1.
     pub share: f64,
-    /// The seed; `None` for a new one.
+    /// The seed; `None` picks a new one.
     pub seed: Option<u64>,
 }
 
@@ -31,14 +31,14 @@ impl Default for SplitOptions {
 pub struct Split {
     /// The first and the second cohort.
     pub cohorts: [Cohort; 2],
-    /// The seed that produces the same cohorts again.
+    /// The seed that reproduces the same cohorts.
     pub seed: u64,
 }
 
-/// Why a cohort is not split.
+/// Why a cohort cannot be split.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SplitError {
-    /// A share that is not from 0 to 1.
+    /// A share that is not between 0 and 1.
     #[error("the share {share} is not a number from 0 to 1")]
     Share {
         /// The share.
@@ -49,8 +49,8 @@ pub enum SplitError {
     EmptyCohort,
 }
 
-/// Splits a cohort. All scanpaths of a participant go to the same side; where participants have groups, every group is split in
-/// the same proportion. The same seed and participants give the same split on every machine.
+/// Splits a cohort. All scanpaths of a participant go to the same side. If participants have groups, every group is
+/// split in the same proportion. The same seed and participants give the same split on every machine.
 pub fn split(cohort: Cohort, options: SplitOptions) -> Result<Split, Error> {
     let share = options.share;
     if !(0.0..=1.0).contains(&share) {
@@ -78,7 +78,7 @@ pub fn participants(cohort: &Cohort) -> usize {
     ids(cohort).values().map(BTreeSet::len).sum()
 }
 
-/// The default names for the two cohorts of a file: `everyone.csv` becomes `everyone-a.csv` and `everyone-b.csv`.
+/// The default paths of the two cohorts: `everyone.csv` becomes `everyone-a.csv` and `everyone-b.csv`.
 pub fn default_paths(file: &Path) -> [PathBuf; 2] {
     let stem = file
         .file_stem()
@@ -90,7 +90,7 @@ pub fn default_paths(file: &Path) -> [PathBuf; 2] {
     ["a", "b"].map(|side| file.with_file_name(format!("{stem}-{side}.{extension}")))
 }
 
-/// The participants' ids by group, sorted, so that the order of the file does not matter.
+/// The participants' ids by group. They are sorted, so that file order does not matter.
 fn ids(cohort: &Cohort) -> BTreeMap<Option<&str>, BTreeSet<&str>> {
     let mut ids: BTreeMap<Option<&str>, BTreeSet<&str>> = BTreeMap::new();
     for entry in &cohort.entries {
@@ -109,14 +109,14 @@ fn ids(cohort: &Cohort) -> BTreeMap<Option<&str>, BTreeSet<&str>> {
 fn choose(cohort: &Cohort, options: SplitOptions) -> (HashSet<String>, u64) {
     let (mut rng, seed) = generator(options.seed);
     let mut first = HashSet::new();
-    let mut people_before = 0;
+    let mut people_so_far = 0;
     for people in ids(cohort).into_values() {
         let mut people: Vec<&str> = people.into_iter().collect();
         people.shuffle(&mut rng);
-        people_before += people.len();
-        // Rounding errors carry over to the next group, so that the whole cohort is split in the same proportion.
-        let so_far = (people_before as f64 * options.share).round() as usize;
-        let count = so_far - first.len();
+        people_so_far += people.len();
+        // Carry rounding errors over to the next group, so that the whole cohort is split in the same proportion.
+        let wanted = (people_so_far as f64 * options.share).round() as usize;
+        let count = wanted - first.len();
         first.extend(people.into_iter().take(count).map(str::to_string));
     }
     (first, seed)
@@ -124,7 +124,7 @@ fn choose(cohort: &Cohort, options: SplitOptions) -> (HashSet<String>, u64) {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)] // a test may fail
+    #![allow(clippy::unwrap_used)] // tests may panic
 
     use super::*;
     use crate::synth::{LifelikeOptions, RandomOptions, lifelike, random};
@@ -172,8 +172,8 @@ mod tests {
             entries.extend(part.entries);
         }
         for entry in &entries {
-            let kept = entry.fixations.as_ref().unwrap();
-            assert_eq!(kept.len(), entry.scanpath.len());
+            let fixations = entry.fixations.as_ref().unwrap();
+            assert_eq!(fixations.len(), entry.scanpath.len());
             assert!(whole.entries.contains(entry));
         }
         assert_eq!(entries.len(), whole.entries.len());

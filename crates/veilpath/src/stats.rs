@@ -1,7 +1,7 @@
 //! Statistics over groups of participants, from result files: means, permutation tests, classification, intervals.
 //!
-//! All statistics are about participants: permutations and draws move a participant with all of its scanpaths. The score of two
-//! participants is the mean over the pairs of their scanpaths.
+//! All statistics are over participants: permutations and draws move a participant together with all of its scanpaths.
+//! The score of two participants is the mean over the pairs of their scanpaths.
 
 mod bootstrap;
 mod error;
@@ -21,24 +21,29 @@ use crate::report::ResultFile;
 use crate::{Error, Event, EventSink, Note};
 use bootstrap::Bootstrap;
 use permutation::Permutations;
-use sample::{GroupNames, Sample};
+use sample::{Grouping, Sample};
 
 use veilpath_protocol::{Cost, GroupAnswer, Outcome, Results};
 
-/// How statistics are computed.
+/// What the seed is used for. Each use draws numbers that are independent of the others.
+const SEED_PERMUTATION: u64 = 0;
+const SEED_BOOTSTRAP: u64 = 1;
+const SEED_NEAREST: u64 = 2;
+
+/// How to compute statistics.
 #[derive(Clone, Debug)]
 pub struct StatsOptions {
-    /// What to compute; all that the results and groups allow if nothing is named.
+    /// What to compute; if empty, everything that the results and groups allow.
     pub questions: Vec<Question>,
-    /// The groups of the participants of each side.
+    /// The groups of each side's participants.
     pub groups: [Option<Groups>; 2],
-    /// The output to analyse; `None` for the similarity if there is one, else the first.
+    /// The output to analyse; `None` uses the similarity if there is one, else the first output.
     pub output: Option<String>,
-    /// The stimuli to analyse; all if none is named.
+    /// The stimuli to analyse; all if empty.
     pub stimuli: Vec<String>,
-    /// The number of permutations of a test.
+    /// The number of permutations per test.
     pub permutations: u64,
-    /// The number of draws of a confidence interval; 0 for no intervals.
+    /// The number of draws per confidence interval; 0 for no intervals.
     pub resamples: u64,
     /// The level of confidence intervals.
     pub level: f64,
@@ -61,7 +66,7 @@ impl Default for StatsOptions {
     }
 }
 
-/// A result file and its name, for errors.
+/// A result file, with its name for errors.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedResult<'a> {
     /// The name of the file.
@@ -70,9 +75,11 @@ pub struct NamedResult<'a> {
     pub file: &'a ResultFile,
 }
 
-/// Computes statistics of one result, or of the results within each of two cohorts and between them, in any order.
+/// Computes statistics on one result, or on three: the results within each of two cohorts and the one between them, in
+/// any order.
 ///
-/// The outcome has answers about groups and no pairs or ids of participants, unless a question asks for single scanpaths.
+/// The outcome contains group answers. It contains no pairs or participant ids, unless a question asks for single
+/// scanpaths.
 pub fn statistics(
     results: &[NamedResult<'_>],
     options: &StatsOptions,
@@ -96,15 +103,17 @@ pub fn statistics(
             return Err(Error::Cancelled);
         }
         match samples.answer(&question, options, &bootstrap) {
-            Ok(answer) => answers.push(answer),
+            Ok(answer) => {
+                answers.push(answer);
+                if question == Question::TestSites {
+                    events.event(Event::Note(Note::SitesExchangeable));
+                }
+            }
             Err(error) if asked => return Err(error.into()),
             Err(error) => events.event(Event::Note(Note::Unanswered {
                 question: question.to_string(),
                 reason: error.to_string(),
             })),
-        }
-        if question == Question::TestSites {
-            events.event(Event::Note(Note::SitesExchangeable));
         }
     }
     if !asked && samples.groups.is_none() {
@@ -121,11 +130,11 @@ pub fn statistics(
 
 /// The results that are analysed together.
 struct Samples<'a> {
-    /// The result that questions about groups are about.
+    /// The result that all questions are about; of three, the one between the cohorts.
     main: &'a Sample<'a>,
-    /// The results within each site, if they were given.
+    /// The results within each site, if given.
     within: Option<[&'a Sample<'a>; 2]>,
-    groups: Option<GroupNames>,
+    groups: Option<Grouping>,
 }
 
 impl<'a> Samples<'a> {
@@ -185,9 +194,7 @@ impl<'a> Samples<'a> {
             Question::Mean => means::of_stimuli(main, bootstrap),
             Question::Groups => means::of_groups(main, groups()?, bootstrap),
             Question::TestSites => {
-                let within = self
-                    .within
-                    .ok_or(StatsError::NumberOfResults { found: 1 })?;
+                let within = self.within.ok_or(StatsError::SitesNeedThreeResults)?;
                 permutation::of_sites(main, within, permutations, bootstrap)
             }
             Question::TestGroups => {

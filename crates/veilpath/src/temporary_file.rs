@@ -1,6 +1,7 @@
-//! Temporary files beside an output. A killed run leaves one behind; the next run that writes into the folder removes it.
+//! Temporary files next to an output. A killed run leaves one behind; the next run that writes to the folder removes
+//! it.
 //!
-//! A run locks its temporary file for as long as it exists, and only a file that nobody has locked is removed.
+//! A run locks its temporary file for as long as the file exists. Only unlocked files are removed.
 
 use std::ffi::OsStr;
 use std::fs::{File, Permissions};
@@ -10,10 +11,10 @@ use tempfile::NamedTempFile;
 
 const PREFIX: &str = ".veilpath-";
 
-/// Random characters after the prefix.
+/// The number of random characters after the prefix.
 const RANDOM_CHARS: usize = 6;
 
-/// Attempts to create a file: another run may remove it as abandoned between its creation and its lock.
+/// The number of attempts to create a file. Another run may remove it as abandoned before it is locked.
 const ATTEMPTS: u32 = 16;
 
 /// Creates a temporary file in a folder, after removing abandoned ones.
@@ -26,7 +27,7 @@ pub(crate) fn create(folder: &Path, permissions: Option<Permissions>) -> io::Res
     }
     for _ in 0..ATTEMPTS {
         let file = builder.tempfile_in(folder)?;
-        // A file system without locks: nobody can lock it, so nobody removes it.
+        // On a file system without locks, nobody can lock the file, so nobody removes it.
         let _ = file.as_file().lock();
         if file.path().exists() {
             return Ok(file);
@@ -45,7 +46,7 @@ fn remove_abandoned(folder: &Path) {
             continue;
         }
         let path = entry.path();
-        // Locked until it is removed.
+        // Keep it locked until it is removed.
         if let Ok(file) = File::open(&path)
             && file.try_lock().is_ok()
         {
@@ -63,7 +64,7 @@ fn is_temporary(name: &OsStr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)] // a test may fail
+    #![allow(clippy::unwrap_used)] // tests may panic
 
     use super::*;
 
@@ -75,7 +76,7 @@ mod tests {
         names
     }
 
-    /// A kill leaves the file, and the lock ends with the process.
+    /// A killed process leaves the file behind, but its lock ends.
     #[test]
     fn files_of_killed_runs_are_removed_and_those_in_use_are_kept() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
-//! A peer that is a script, and an honest peer some of whose bytes are changed on their way.
+//! A scripted peer, and an honest peer whose bytes are changed in transit.
 
 use veilpath_channel::{Channel, ChannelError, MemoryChannel};
 
-/// Bytes that are changed on their way: where and how.
+/// Bytes to change in transit: where and how.
 pub(super) type Changes = Vec<(usize, u8)>;
 
 /// Sends prepared bytes, and ignores what it receives.
@@ -59,8 +59,8 @@ impl Channel for TamperingChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         let mut bytes = bytes.to_vec();
         for (at, change) in &self.changes {
-            let place = at.checked_sub(self.sent);
-            if let Some(byte) = place.and_then(|place| bytes.get_mut(place)) {
+            let index = at.checked_sub(self.sent);
+            if let Some(byte) = index.and_then(|index| bytes.get_mut(index)) {
                 *byte ^= change;
             }
         }

@@ -1,4 +1,4 @@
-//! The metrics that scripts compare with.
+//! The metrics for scripts.
 
 use veilpath_metrics::{
     Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Frechet, Grid, Hausdorff,
@@ -22,7 +22,7 @@ pub(super) fn metric(is_local: bool) -> Metric {
     }
 }
 
-/// Costs of several bits, and so look-ups for each letter.
+/// Costs of several bits, so that each letter has its own look-ups.
 pub(super) fn scanmatch() -> Option<Metric> {
     Some(Metric::ScanMatch {
         grid: Grid::new(LETTERS, 1)?,

@@ -1,11 +1,11 @@
-//! A table whose entries are digits: one score is a number that several letters can be read from.
+//! A table whose entries are digits, so that several letters can be read from the digits of one score.
 
 use super::{Oracle, letter};
 use crate::AuditError;
 use veilpath_metrics::{Comparison, Costs, MAX_COST, Metric, Model, Substitution, Table};
 
-/// Needleman–Wunsch with a table of the partner's choice over `letters` letters. Row `j` has the multiples of `lettersʲ`, as
-/// far as costs allow, and the next row is zero. Gaps cost so much that no alignment shifts.
+/// Needleman–Wunsch with a table of the partner's choice over `letters` letters. Row `j` contains the multiples of `lettersʲ`,
+/// as far as costs allow, and the next row is zero. Gaps cost so much that no alignment shifts.
 pub fn digit_table(letters: u32) -> Option<Metric> {
     let (width, size) = (width(letters), letters as usize);
     let mut values = vec![0.0; size * size];
@@ -26,7 +26,7 @@ pub fn digit_table(letters: u32) -> Option<Metric> {
     })
 }
 
-/// How many letters one score shows.
+/// How many letters one score reveals.
 fn width(letters: u32) -> usize {
     let base = u64::from(letters.max(2));
     let mut width = 0;

@@ -1,4 +1,4 @@
-//! For unit costs: how often each letter occurs, then where.
+//! For unit costs: finds how often each letter occurs, and then where.
 
 use super::{Oracle, letter};
 use crate::AuditError;
@@ -8,7 +8,7 @@ struct Unit {
     length: usize,
     delete: i64,
     insert: i64,
-    /// The cost of a letter without a partner.
+    /// The cost of an unmatched letter.
     miss: i64,
 }
 
@@ -32,19 +32,19 @@ pub(super) fn attack(oracle: &mut Oracle<'_>) -> Result<Vec<u16>, AuditError> {
     let letters: Vec<u16> = (0..oracle.letters()).map(letter).collect();
     let mut counts = Vec::new();
     unit.count(oracle, &letters, length, &mut counts)?;
-    // The most frequent letter needs no query: its letters are in order.
+    // The most frequent letter comes first and needs no query: copies of one letter have only one order.
     counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-    let mut known: Vec<u16> = Vec::with_capacity(length);
+    let mut recovered: Vec<u16> = Vec::with_capacity(length);
     for (x, count) in counts {
-        known = unit.insert(oracle, &known, x, count)?;
+        recovered = unit.insert(oracle, &recovered, x, count)?;
     }
-    Ok(known)
+    Ok(recovered)
 }
 
 impl Unit {
     /// How often each of these letters occurs, if all of them together occur `total` times.
     ///
-    /// A scanpath that repeats a set of letters `n` times has a partner for every letter of the set, in any order.
+    /// A scanpath that repeats a set of letters `n` times matches every letter of the set, in any order.
     fn count(
         &self,
         oracle: &mut Oracle<'_>,
@@ -75,17 +75,17 @@ impl Unit {
     fn insert(
         &self,
         oracle: &mut Oracle<'_>,
-        known: &[u16],
+        recovered: &[u16],
         x: u16,
         count: usize,
     ) -> Result<Vec<u16>, AuditError> {
         let mut gaps = Vec::with_capacity(count);
-        let mut high = known.len();
+        let mut high = recovered.len();
         for after in 1..=count {
             let mut low = 0;
             while low < high {
                 let middle = (low + high).div_ceil(2);
-                let mut query = known[..middle].to_vec();
+                let mut query = recovered[..middle].to_vec();
                 query.extend(std::iter::repeat_n(x, after));
                 if self.is_subsequence(oracle, &query)? {
                     low = middle;
@@ -95,16 +95,16 @@ impl Unit {
             }
             gaps.push(high);
         }
-        let mut merged = Vec::with_capacity(known.len() + count);
-        for gap in 0..=known.len() {
+        let mut merged = Vec::with_capacity(recovered.len() + count);
+        for gap in 0..=recovered.len() {
             let here = gaps.iter().filter(|&&it| it == gap).count();
             merged.extend(std::iter::repeat_n(x, here));
-            merged.extend(known.get(gap));
+            merged.extend(recovered.get(gap));
         }
         Ok(merged)
     }
 
-    /// Whether the query is a subsequence of the secret: then only the other letters are inserted.
+    /// Whether the query is a subsequence of the secret. If so, only the other letters are inserted.
     fn is_subsequence(&self, oracle: &mut Oracle<'_>, query: &[u16]) -> Result<bool, AuditError> {
         let others = self.length.saturating_sub(query.len());
         Ok(query.len() <= self.length

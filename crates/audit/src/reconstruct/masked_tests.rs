@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)] // a test may fail
-//! An evaluator that cheats adds bits of its choice to the looked-up inputs of matrix cells, and gets the score of that
-//! alignment. Short scanpaths, so that all that explain the answers can be counted.
+//! A cheating evaluator adds bits of its choice to the looked-up inputs of matrix cells, and gets the score of that
+//! alignment. The scanpaths are short, so that all scanpaths that explain the answers can be counted.
 
 use super::tests::{limit, needleman_wunsch};
 use rand::{RngExt, SeedableRng};
@@ -11,18 +11,18 @@ use veilpath_protocol::{Engine, PairRule, Reveal, RevealTo, Spec};
 
 const LENGTH: usize = 4;
 const LETTERS: u32 = 6;
-/// Queries to choose the next one from.
+/// The number of queries to choose the next one from.
 const PROPOSALS: usize = 80;
-/// Scanpaths on which they are tried.
+/// The number of scanpaths on which queries are tried.
 const SAMPLE: usize = 300;
 
-/// The inputs of cells: what a substitution saves compared with a deletion and an insertion, in units of the common
+/// The inputs of cells: how much a substitution saves compared with a deletion and an insertion, in units of the common
 /// divisor.
 struct Inputs {
     saved: Vec<Vec<u64>>,
     bits: u32,
-    /// The cost of a mismatch is no input where all substitutions cost 0 or 1 and gaps 1: the input says whether letters
-    /// are equal.
+    /// What every substitution saves. If all substitutions cost 0 or 1 and gaps 1, the input says only whether letters are
+    /// equal, and the cost of a mismatch is not an input.
     always_saved: u64,
 }
 
@@ -55,7 +55,7 @@ impl Inputs {
         }
     }
 
-    /// The score of a scanpath, as the sum that is saved.
+    /// The score of a scanpath, as the total that is saved.
     fn score(&self, scanpath: &[usize], query: &Query) -> u64 {
         let columns = query.letters.len();
         let mut best = vec![0; columns + 1];
@@ -121,7 +121,7 @@ fn count(inputs: &Inputs, cheats: bool, seed: u64) -> usize {
                 .values()
                 .map(|it| -it / all * (it / all).log2())
                 .sum();
-            if best.as_ref().is_none_or(|(most, _)| entropy > *most) {
+            if best.as_ref().is_none_or(|(largest, _)| entropy > *largest) {
                 best = Some((entropy, query));
             }
         }
@@ -164,7 +164,7 @@ fn a_cheating_evaluator_needs_twice_the_default_limit() {
         let counts = |cheats| (0..10).map(|seed| count(&inputs, cheats, seed)).collect();
         let [honest, cheating]: [Vec<usize>; 2] = [false, true].map(counts);
         println!("{metric:?}: limit {limit}, honest {honest:?}, cheating {cheating:?}");
-        let least = cheating.iter().chain(&honest).min().unwrap();
-        assert!(2 * limit <= *least as u64, "{metric:?}");
+        let fewest = cheating.iter().chain(&honest).min().unwrap();
+        assert!(2 * limit <= *fewest as u64, "{metric:?}");
     }
 }

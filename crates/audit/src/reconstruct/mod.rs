@@ -1,8 +1,8 @@
 //! Reconstructs a scanpath from the answers of comparisons with chosen scanpaths.
 //!
-//! No engine can prevent this: the partner follows the protocol, and only its cohort is made up. What counts is how many
-//! answers it needs. Every attack asks an [`Oracle`], which computes in the clear what an engine would answer, and returns
-//! its guess.
+//! No engine can prevent this: the partner follows the protocol, and only makes up its cohort. What matters is how many
+//! answers it needs. Every attack queries an [`Oracle`], which computes in the clear what an engine would answer, and then
+//! returns a guess.
 //!
 //! | attack | works for | comparisons |
 //! |---|---|---|
@@ -12,14 +12,16 @@
 //! | [`Attack::Digits`] | the table of [`digit_table`] | `n / 6` for 26 letters |
 //! | [`Attack::Search`] | everything | depends; most effective for short scanpaths |
 //!
-//! Positions with |a−b| and 26 letters fail for gaps up to 26, find one scanpath in ten with 30, and all from 40 on. Digits also work
-//! with a symmetric table if the partner uses letters that the other side does not have. Search, for 6 letters out of 25, needed in the
-//! better of two rounds 13 Levenshtein scores (the default limit is 4), 13 with |a−b| and gap 1 (3), 8 with Euclidean distances and gap 1
-//! (0), 5 with ScanMatch (0) and 18 with Smith–Waterman (3); for 4 letters 48 bits (9).
+//! With |a−b| and 26 letters, `Positions` finds no scanpath for gaps up to 26, one in ten with gap 30, and all from gap 40 on.
+//! `Digits` also works with a symmetric table, if the partner uses letters that the other side does not have. For scanpaths of 6
+//! letters out of 25, `Search` needed, in the better of two rounds, 13 Levenshtein scores (the default limit is 4), 13 with |a−b|
+//! and gap 1 (3), 8 with Euclidean distances and gap 1 (0), 5 with ScanMatch (0) and 18 with Smith–Waterman (3). For 4 letters it
+//! needed 48 bits (9).
 //!
-//! An evaluator that changes looked-up costs needs for 4 letters out of 6, on average over ten scanpaths, 6.0 scores instead of 5.8 with
-//! Levenshtein, 3.7 instead of 5.5 with unit costs and gap 2, 3.4 instead of 3.8 with |a−b| and gap 3, and 1.6 instead of 2.8 with
-//! ScanMatch, where the limit is 0 (`masked_tests.rs`). For 20 letters neither this nor search was measured: only the bound is known.
+//! For 4 letters out of 6, on average over ten scanpaths, an evaluator that changes looked-up costs needs 6.0 scores instead of 5.8
+//! with Levenshtein, 3.7 instead of 5.5 with unit costs and gap 2, 3.4 instead of 3.8 with |a−b| and gap 3, and 1.6 instead of 2.8
+//! with ScanMatch, where the limit is 0 (`masked_tests.rs`). For 20 letters, neither this attack nor `Search` was measured; only
+//! the bound is known.
 
 mod digits;
 mod insertion;
@@ -73,14 +75,14 @@ pub enum Attack {
 /// How hard [`Attack::Search`] tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// Scanpaths that it keeps.
+    /// The number of scanpaths that it keeps.
     pub members: usize,
-    /// Passes over a scanpath to make it explain a new answer.
+    /// The number of passes over a scanpath to make it explain a new answer.
     pub sweeps: usize,
-    /// Scanpaths to choose the next query from.
+    /// The number of scanpaths to choose the next query from.
     pub proposals: usize,
-    /// Gives up after this many comparisons.
-    pub most: usize,
+    /// The number of comparisons after which it gives up.
+    pub max_comparisons: usize,
 }
 
 impl<'a> Oracle<'a> {
@@ -159,7 +161,7 @@ impl<'a> Oracle<'a> {
     fn visible(&self, letters: &[u16]) -> Vec<u16> {
         let mut letters = letters.to_vec();
         match self.comparison.model() {
-            // A letter that is repeated changes no longest distance.
+            // Repeating a letter does not change the largest distance.
             Model::Bottleneck(_) => letters.dedup(),
             Model::Hausdorff(_) => {
                 letters.sort_unstable();
@@ -181,7 +183,7 @@ impl Attack {
         match (self, comparison.model()) {
             (Attack::Search(_), Model::Clear) => false,
             (Attack::Search(_), Model::Global(_) | Model::Local(_)) => true,
-            // Packed numbers have no order that a search could follow.
+            // Several outputs are packed into one number, whose order a search cannot follow.
             (Attack::Search(_), Model::Recurrence(model)) => scores && model.outputs.len() == 1,
             (Attack::Search(_), _) => scores,
             (Attack::LetterByLetter, Model::Global(_)) => scores,

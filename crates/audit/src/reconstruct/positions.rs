@@ -5,7 +5,7 @@ use crate::AuditError;
 use std::collections::BTreeMap;
 use veilpath_metrics::{GlobalModel, Model};
 
-/// Every letter at every position of a constant scanpath; the one that fits best is the secret's.
+/// Tries every letter at every position of a constant scanpath. The one that fits best is the secret's.
 ///
 /// With unit costs this is exact. If the filler occurs `c` times in the secret, an alignment without gaps costs `n − c − 1` for
 /// the right letter; one with gaps has at least `n + 1` columns, of which at most `c + 1` match.
@@ -26,7 +26,7 @@ pub(super) fn letter_by_letter(oracle: &mut Oracle<'_>) -> Result<Vec<u16>, Audi
     Ok(found)
 }
 
-/// A score is a sum over positions as long as no alignment shifts, so a change at one position shows how the cost of the letter
+/// As long as no alignment shifts, a score is a sum over positions, so a change at one position shows how the cost of the letter
 /// there changes. If several letters fit, another change decides.
 pub(super) fn attack(oracle: &mut Oracle<'_>) -> Result<Option<Vec<u16>>, AuditError> {
     let Model::Global(model) = oracle.comparison.model().clone() else {
@@ -35,7 +35,7 @@ pub(super) fn attack(oracle: &mut Oracle<'_>) -> Result<Option<Vec<u16>>, AuditE
     let length = oracle.length()?;
     let letters = oracle.letters();
     let all: Vec<u16> = (0..letters).map(letter).collect();
-    // The constant letter from which some other letter tells the most apart.
+    // The constant letter for which a change distinguishes the most letters.
     let best = |filler: u16| probe(&model, filler, &all, letters).0;
     let Some(filler) = all.iter().copied().max_by_key(|&filler| best(filler)) else {
         return Ok(None);
@@ -63,7 +63,7 @@ pub(super) fn attack(oracle: &mut Oracle<'_>) -> Result<Option<Vec<u16>>, AuditE
     Ok(Some(found))
 }
 
-/// How many classes of the possible letters the best change tells apart, and the letter to change to.
+/// How many classes of the possible letters the best change distinguishes, and the letter to change to.
 fn probe(model: &GlobalModel, filler: u16, possible: &[u16], letters: usize) -> (usize, u16) {
     let classes = |with: u16| {
         let changes = possible.iter().map(|&x| change(model, filler, with, x));
@@ -78,7 +78,8 @@ fn probe(model: &GlobalModel, filler: u16, possible: &[u16], letters: usize) -> 
         .unwrap_or_default()
 }
 
-/// How the cost of `x` changes if the letter opposite becomes another. A letter that fits badly is deleted, and inserted.
+/// How the cost of `x` changes if the opposite letter changes. A letter that fits badly is replaced by a deletion and an
+/// insertion.
 fn change(model: &GlobalModel, from: u16, to: u16, x: u16) -> i64 {
     let gaps = i64::from(model.insert) + i64::from(model.delete);
     let cost = |own| i64::from(model.costs.cost(own, x)).min(gaps);

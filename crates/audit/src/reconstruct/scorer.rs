@@ -12,13 +12,13 @@ pub(super) struct Scorer {
     pub(super) letters: usize,
     /// A measure that is not an alignment: every result is computed from scratch.
     other: Option<Comparison>,
-    /// To be minimised: costs, or negated scores.
+    /// Costs or negated scores, to be minimised.
     pairs: Vec<i64>,
-    /// The cost of a letter that only the attacker has, and of one that only the secret has.
+    /// The costs of a letter that only the attacker's scanpath has, and of one that only the secret has.
     own_gap: i64,
     secret_gap: i64,
     local: bool,
-    /// How far one letter can move a raw result.
+    /// How much one letter can change a raw result.
     pub(super) largest_change: i64,
 }
 
@@ -117,7 +117,7 @@ impl Scorer {
         }
     }
 
-    /// The state of a candidate's alignment with a query: what the letters before and after each position give.
+    /// The state of a candidate's alignment with a query: the partial results of the letters before and after each position.
     pub(super) fn alignment(&self, query: &[u16], candidate: &[u16]) -> Alignment {
         let width = query.len() + 1;
         let mut alignment = Alignment {
@@ -133,7 +133,7 @@ impl Scorer {
         alignment
     }
 
-    /// Recomputes what the letters after each position give.
+    /// Recomputes the partial results of the letters after each position.
     pub(super) fn back(&self, query: &[u16], candidate: &[u16], alignment: &mut Alignment) {
         if self.other.is_some() {
             alignment.candidate.copy_from_slice(candidate);
@@ -208,7 +208,7 @@ impl Scorer {
         }
     }
 
-    /// Fixes the letter at a position, from which the next one continues.
+    /// Fixes the letter at a position, and moves on to the next position.
     pub(super) fn advance(
         &self,
         query: &[u16],
@@ -247,7 +247,7 @@ pub(super) struct Alignment {
     candidate: Vec<u16>,
 }
 
-/// How far one letter can change the raw result of a measure that is not an alignment.
+/// How much one letter can change the raw result of a measure that is not an alignment.
 fn largest_change(model: &Model, letters: usize) -> i64 {
     let all = || (0..letters).flat_map(|a| (0..letters).map(move |b| (letter(a), letter(b))));
     match model {

@@ -1,9 +1,9 @@
 //! The attack that works for every metric and kind of answer.
 //!
 //! It keeps a population of scanpaths that explain all answers so far, asks the query whose answers differ most among them,
-//! and repairs those that the answer contradicts. A repair is simulated annealing: passes over the positions that draw each
-//! letter anew, with a preference for letters that explain more. Once all members are the same scanpath, the attack asks for
-//! it.
+//! and repairs those that the answer contradicts. A repair is simulated annealing: passes over the positions redraw each
+//! letter, with a preference for letters that explain more. Once all members are the same scanpath, the attack queries that
+//! scanpath.
 
 use super::scorer::{Alignment, Scorer};
 use super::{Effort, Oracle, Reply, letter};
@@ -11,7 +11,7 @@ use crate::AuditError;
 use rand::{Rng, RngExt};
 use veilpath_metrics::Bound;
 
-/// The least penalty of a candidate that does not explain an answer, in units of the most that one letter changes a score.
+/// The smallest penalty for a candidate that does not explain an answer, in units of the largest change by one letter.
 const MIN_PENALTY: f64 = 0.35;
 
 /// The first temperature of a repair, and the ratio of the last to it.
@@ -21,10 +21,10 @@ const END_TO_START: f64 = 0.08;
 /// How often the population is repaired, each time with twice the passes, while no member explains all answers.
 const ATTEMPTS: u32 = 3;
 
-/// Letters that are moved between two passes.
+/// The number of letters that are moved between two passes.
 const MOVED_LETTERS: usize = 6;
 
-/// The most segments of a query.
+/// The maximum number of segments in a query.
 const SEGMENTS: usize = 3;
 
 /// An answer, as the range of the result to be minimised.
@@ -62,7 +62,7 @@ pub(super) fn attack(
     let mut population: Vec<Vec<u16>> = (0..effort.members.max(2))
         .map(|_| (0..length).map(|_| search.any_letter()).collect())
         .collect();
-    while oracle.asked() < effort.most {
+    while oracle.asked() < effort.max_comparisons {
         let guess = population.first().cloned().unwrap_or_default();
         let visible = oracle.visible(&guess);
         let all_equal = population
@@ -102,7 +102,7 @@ fn range(
         }
         Reply::Within(within) => within,
     };
-    let most = match oracle.bound(query)? {
+    let bound = match oracle.bound(query)? {
         Some(Bound::AtMost(raw)) => raw,
         Some(Bound::AtLeast(raw)) => -raw,
         None => return Err(AuditError::Internal("a bit without a threshold")),
@@ -110,11 +110,11 @@ fn range(
     Ok(if within {
         Range {
             low: i64::MIN / 2,
-            high: most,
+            high: bound,
         }
     } else {
         Range {
-            low: most + 1,
+            low: bound + 1,
             high: i64::MAX / 2,
         }
     })
@@ -180,7 +180,7 @@ impl<R: Rng> Search<'_, R> {
         }
     }
 
-    /// Whether long repairs of random scanpaths find nothing else. A bit cannot confirm a guess.
+    /// Whether long repairs of random scanpaths find no other scanpath. A single bit cannot confirm a guess.
     fn is_unique(&mut self, guess: &[u16], effort: Effort) -> bool {
         (0..effort.members).all(|_| {
             let mut other: Vec<u16> = (0..self.length).map(|_| self.any_letter()).collect();
@@ -207,7 +207,7 @@ impl<R: Rng> Search<'_, R> {
                     scorer.back(&query.letters, member, alignment);
                 }
             }
-            for (position, place) in member.iter_mut().enumerate() {
+            for (position, slot) in member.iter_mut().enumerate() {
                 let mut energies = vec![0.0; scorer.letters];
                 for (query, alignment) in self.queries.iter().zip(&alignments) {
                     let letters = &query.letters;
@@ -217,7 +217,7 @@ impl<R: Rng> Search<'_, R> {
                     }
                 }
                 let chosen = self.draw(&energies, temperature);
-                *place = letter(chosen);
+                *slot = letter(chosen);
                 energy = energies[chosen];
                 for (query, alignment) in self.queries.iter().zip(&mut alignments) {
                     scorer.advance(&query.letters, alignment, position, letter(chosen));
@@ -230,10 +230,10 @@ impl<R: Rng> Search<'_, R> {
         energy
     }
 
-    /// A letter, each with the probability that its energy has at this temperature.
+    /// Draws a letter, each with the probability of its energy at this temperature.
     fn draw(&mut self, energies: &[f64], temperature: f64) -> usize {
-        let least = energies.iter().copied().fold(f64::INFINITY, f64::min);
-        let weight = |energy: &f64| ((least - energy) / temperature).exp();
+        let min_energy = energies.iter().copied().fold(f64::INFINITY, f64::min);
+        let weight = |energy: &f64| ((min_energy - energy) / temperature).exp();
         let total: f64 = energies.iter().map(weight).sum();
         let mut left = self.rng.random::<f64>() * total;
         let passed = |energy: &f64| {
@@ -268,7 +268,7 @@ impl<R: Rng> Search<'_, R> {
         }
     }
 
-    /// Of some random queries the one whose answers differ most among the population.
+    /// The query, out of some random ones, whose answers differ most among the population.
     fn choose(
         &mut self,
         oracle: &Oracle<'_>,
@@ -285,8 +285,8 @@ impl<R: Rng> Search<'_, R> {
                     let raw = self.scorer.raw(&query, member);
                     match bound {
                         None => raw,
-                        Some(Bound::AtMost(most)) => i64::from(raw <= most),
-                        Some(Bound::AtLeast(least)) => i64::from(-raw >= least),
+                        Some(Bound::AtMost(bound)) => i64::from(raw <= bound),
+                        Some(Bound::AtLeast(bound)) => i64::from(-raw >= bound),
                     }
                 })
                 .collect();

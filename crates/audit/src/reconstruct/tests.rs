@@ -15,7 +15,7 @@ const EFFORT: Effort = Effort {
     members: 10,
     sweeps: 24,
     proposals: 40,
-    most: 400,
+    max_comparisons: 400,
 };
 
 pub(super) fn needleman_wunsch(substitution: Substitution, gap: f64) -> Metric {
@@ -27,7 +27,7 @@ pub(super) fn needleman_wunsch(substitution: Substitution, gap: f64) -> Metric {
     }
 }
 
-/// The numbers of comparisons with which an attack reconstructed random scanpaths; `None` for one that it got wrong.
+/// How many comparisons an attack needed to reconstruct each random scanpath; `None` if it got one wrong.
 fn counts(
     attack: Attack,
     metric: &Metric,
@@ -51,7 +51,7 @@ fn counts(
     (0..rounds).map(round).collect()
 }
 
-fn most(counts: &[Option<usize>]) -> usize {
+fn max_count(counts: &[Option<usize>]) -> usize {
     let counts: Option<Vec<usize>> = counts.iter().copied().collect();
     counts
         .expect("not reconstructed")
@@ -60,11 +60,12 @@ fn most(counts: &[Option<usize>]) -> usize {
         .unwrap()
 }
 
-/// Counts that other attacks have reached: these must not be weaker.
+/// The attacks must not need more comparisons than other attacks did.
 #[test]
 fn twenty_letters_of_twenty_six_are_reconstructed() {
     let size = (20, 26);
-    let count = |attack, metric: &Metric| most(&counts(attack, metric, Reveal::Score, size, 20));
+    let count =
+        |attack, metric: &Metric| max_count(&counts(attack, metric, Reveal::Score, size, 20));
     let levenshtein = Metric::Levenshtein;
     assert!(count(Attack::LetterByLetter, &levenshtein) <= 520);
     assert!(count(Attack::Insertion, &levenshtein) <= 104);
@@ -97,7 +98,7 @@ fn attacks_on_unit_costs_work_for_any_gap() {
     for gap in [0.75, 1.0, 2.0, 50.0] {
         let metric = needleman_wunsch(Substitution::Unit { mismatch: 1.0 }, gap);
         let found = counts(Attack::Insertion, &metric, Reveal::Score, (15, 12), 5);
-        assert!(most(&found) <= 15 * 5, "{gap}: {found:?}");
+        assert!(max_count(&found) <= 15 * 5, "{gap}: {found:?}");
     }
 }
 
@@ -141,7 +142,7 @@ fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
             check(&metric, Reveal::Score, length);
         }
     }
-    // Results of these are computed from scratch for every letter that is tried.
+    // For these measures, results are computed from scratch for every letter that is tried.
     let measures = [
         Metric::SequenceScore,
         Metric::Frechet(Frechet { points }),
@@ -194,8 +195,8 @@ fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
         let limit = limit(&spec, length);
         let size = (usize::try_from(length).unwrap(), 25);
         let found = counts(Attack::Insertion, &spec.metric, Reveal::Score, size, 3);
-        let least = found.iter().flatten().min().unwrap();
-        assert!(2 * limit <= *least as u64, "{length}: {limit} of {least}");
+        let fewest = found.iter().flatten().min().unwrap();
+        assert!(2 * limit <= *fewest as u64, "{length}: {limit} of {fewest}");
     }
 }
 
@@ -235,10 +236,10 @@ fn check(metric: &Metric, reveal: Reveal, length: usize) {
         .flat_map(|attack| counts(attack, metric, reveal, (length, 25), 2))
         .flatten()
         .collect();
-    let least = found.iter().min().expect("no attack reconstructs it");
-    println!("{metric:?} {reveal} {length}: limit {limit}, strongest {least}");
+    let fewest = found.iter().min().expect("no attack reconstructs it");
+    println!("{metric:?} {reveal} {length}: limit {limit}, strongest {fewest}");
     assert!(
-        2 * limit <= *least as u64,
-        "{metric:?} {length}: {limit} of {least}"
+        2 * limit <= *fewest as u64,
+        "{metric:?} {length}: {limit} of {fewest}"
     );
 }

@@ -1,10 +1,10 @@
 //! Whether the audit detects what hardened masks reveal, for any range of their multipliers.
 
-use super::{absolute, known};
+use super::{absolute, view};
 use crate::clue::{Clue, Feature};
 use crate::factors::{Difference, Factors};
-use crate::known::{Known, LetterProbabilities, correct_letters, smoothed};
 use crate::order_public;
+use crate::view::{KeyHolderView, LetterProbabilities, correct_letters, smoothed};
 use crypto_bigint::BoxedUint;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -14,7 +14,7 @@ fn seen(value: i128) -> Difference {
     Difference::new(value < 0, &BoxedUint::from(value.unsigned_abs()))
 }
 
-/// By counting: every multiplier, every noise.
+/// Compares the likelihood with a count over every multiplier and every noise value.
 #[test]
 fn the_likelihood_counts_pairs_of_multiplier_and_noise() {
     for (floor, top) in [(0, 7), (2, 7), (5, 8)] {
@@ -56,7 +56,7 @@ fn likelihoods_agree_for_long_and_short_multipliers() {
             assert!((found - 1.0).abs() < few + 1e-6, "{d}, 2^{power}: {found}");
         }
     }
-    // 1000·ρ to 1001·ρ − 1 of small ρ leave gaps: only 1000·1 and multiples of less than 1000 are 1000.
+    // For small ρ, the ranges from d·ρ to (d + 1)·ρ − 1 leave gaps: not every d can give 1000.
     assert_eq!(factors.fit(999, &seen(1_000)), 0.0);
     assert_eq!(factors.fit(600, &seen(1_000)), 0.0);
     assert!(factors.fit(1_000, &seen(1_000)) > 100.0);
@@ -77,10 +77,10 @@ fn hardened_masks_with_a_floor_reveal_little_beyond_the_sign() {
         let other = middle.likelihood(Feature::All, candidates);
         assert!((other / one - 1.0).abs() < 1e-9, "{candidates:?}: {other}");
     }
-    // No three numbers can be greater than each other in a circle.
+    // Three numbers cannot be greater than each other in a cycle.
     let circle = clue([size, -size, size]);
     assert_eq!(circle.likelihood(Feature::All, [0, 5, 40]), 0.0);
-    // At the lower end small numbers rule out large differences: the remaining trace.
+    // At the lower end of the range, small numbers rule out large differences. This is the remaining trace.
     let small = 3 << 50;
     let end = clue([small, small, small]);
     assert_eq!(end.likelihood(Feature::All, [0, 5, 40]), 0.0);
@@ -89,18 +89,18 @@ fn hardened_masks_with_a_floor_reveal_little_beyond_the_sign() {
 
 /// The clues of a whole matrix under hardened masks with multipliers of this range.
 fn clues(
-    known: &Known,
+    view: &KeyHolderView,
     theirs: &[u16],
     (floor, top): (u32, u32),
     rng: &mut ChaCha20Rng,
 ) -> Vec<Vec<Clue>> {
-    let of_letter = known.class_of_letters();
-    let mut before = known.border();
+    let of_letter = view.class_of_letters();
+    let mut before = view.border();
     let mut columns = Vec::new();
-    for (place, &letter) in theirs.iter().enumerate() {
-        let class = &known.classes[of_letter[usize::from(letter)]];
+    for (position, &letter) in theirs.iter().enumerate() {
+        let class = &view.classes[of_letter[usize::from(letter)]];
         let mut column = Vec::new();
-        before = known.column(&before, place + 1, class, |_, candidates| {
+        before = view.column(&before, position + 1, class, |_, candidates| {
             let mut order = [0, 1, 2];
             order.swap(2, rng.random_range(0..3));
             order.swap(1, rng.random_range(0..2));
@@ -119,7 +119,7 @@ fn clues(
     columns
 }
 
-/// The share of letters that five views in a public order reveal.
+/// The share of letters that five views reveal if the order is public.
 fn five_views(range: (u32, u32)) -> f64 {
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     let (length, rounds) = (6, 10);
@@ -133,19 +133,19 @@ fn five_views(range: (u32, u32)) -> f64 {
         let theirs = letters(&mut rng);
         let mut belief: Option<LetterProbabilities> = None;
         for _ in 0..5 {
-            let known = known(absolute(), &letters(&mut rng), &theirs);
-            let clues = clues(&known, &theirs, range, &mut rng);
+            let view = view(absolute(), &letters(&mut rng), &theirs);
+            let clues = clues(&view, &theirs, range, &mut rng);
             let prior =
-                belief.map_or_else(|| known.uniform_probabilities(), |belief| smoothed(&belief));
+                belief.map_or_else(|| view.uniform_probabilities(), |belief| smoothed(&belief));
             let all = Feature::All;
-            belief = Some(order_public::attack(&known, &prior, &clues, all, 200));
+            belief = Some(order_public::attack(&view, &prior, &clues, all, 200));
         }
         found += correct_letters(&belief.unwrap(), &theirs);
     }
     found / f64::from(rounds) / length as f64
 }
 
-/// Multipliers from 1 on were once a weakness, and an attack that treated them as real numbers did not see it.
+/// Multipliers that start at 1 are a weakness, which an attack that treats them as real numbers does not find.
 #[test]
 fn multipliers_without_a_floor_are_guessed() {
     let (without, with) = (five_views((0, 64)), five_views((46, 110)));

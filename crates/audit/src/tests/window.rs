@@ -2,9 +2,9 @@
 
 use super::absolute;
 use crate::clue::{Feature, clues_of};
-use crate::known::{Known, correct_letters};
-use crate::order_hidden::{self, Batch, Effort};
+use crate::order_hidden::{self, AttackSettings, Batch};
 use crate::score_only;
+use crate::view::{KeyHolderView, correct_letters};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::collections::BTreeMap;
@@ -38,14 +38,14 @@ impl Setting {
             .collect()
     }
 
-    /// The share of letters that the score alone gives.
+    /// The share of letters that the score alone reveals.
     fn by_score(&self) -> f64 {
         let (host, join) = (self.scanpaths(1), self.scanpaths(2));
         self.share(
             &join,
-            |pair, known| {
+            |pair, view| {
                 let mut rng = ChaCha20Rng::seed_from_u64(pair as u64);
-                let belief = score_only::attack(known, 20_000, &mut rng);
+                let belief = score_only::attack(view, 20_000, &mut rng);
                 correct_letters(&belief, join[pair].letters())
             },
             &host,
@@ -53,7 +53,7 @@ impl Setting {
     }
 
     /// The share of letters that the attack gets right with this many comparisons in flight, or as many as the engine chooses.
-    /// It is told in which messages the cells of its comparison are.
+    /// The attack is told which messages contain the cells of its comparison.
     fn attack(&self, in_flight: Option<usize>) -> f64 {
         let alphabet = Alphabet::letters(self.letters).unwrap();
         let spec = Spec {
@@ -83,17 +83,17 @@ impl Setting {
         }
         self.share(
             &join,
-            |pair, known| {
+            |pair, view| {
                 let (first, last) = spans[pair];
                 let batches: &[Batch] = &batches[first..=last];
-                let effort = Effort {
+                let settings = AttackSettings {
                     feature: Feature::All,
                     hypotheses: self.hypotheses,
                     mixed: in_flight != Some(1),
                 };
                 let mut rng = ChaCha20Rng::seed_from_u64(4);
-                let prior = known.uniform_probabilities();
-                let belief = order_hidden::attack_mixed(known, &prior, batches, effort, &mut rng);
+                let prior = view.uniform_probabilities();
+                let belief = order_hidden::attack_mixed(view, &prior, batches, settings, &mut rng);
                 correct_letters(&belief, join[pair].letters())
             },
             &host,
@@ -104,7 +104,7 @@ impl Setting {
     fn share(
         &self,
         join: &[Scanpath],
-        attack: impl Fn(usize, &Known) -> f64,
+        attack: impl Fn(usize, &KeyHolderView) -> f64,
         host: &[Scanpath],
     ) -> f64 {
         let comparison = Comparison::new(
@@ -116,8 +116,8 @@ impl Setting {
             .map(|round| {
                 let pair = round * self.pairs / self.attacked;
                 let raw = comparison.raw(&host[pair], &join[pair]).unwrap();
-                let known = Known::new(&comparison, host[pair].letters(), self.length, raw);
-                attack(pair, &known.unwrap())
+                let view = KeyHolderView::new(&comparison, host[pair].letters(), self.length, raw);
+                attack(pair, &view.unwrap())
             })
             .sum();
         correct_letters / (self.attacked * self.length) as f64
@@ -140,7 +140,7 @@ fn a_window_hides_as_much_as_all_comparisons_at_once() {
     let window = setting.attack(None);
     println!("score {score:.3}, 1 {alone:.3}, all {all:.3}, the engine's {window:.3}");
     assert!(alone > score + 0.2);
-    // 128 letters: a standard deviation is four points at most.
+    // With 128 letters, a standard deviation is at most four percentage points.
     assert!(window < all.max(score) + 0.12);
 }
 

@@ -43,7 +43,13 @@ pub(crate) struct CompareArgs {
     b: PathBuf,
 
     /// The engine; any engine other than plain rehearses a private run
-    #[arg(long, value_enum, value_name = "ENGINE", default_value = "plain")]
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "ENGINE",
+        default_value = "plain"
+    )]
     engine: EngineName,
 
     /// Which scanpaths to compare
@@ -90,7 +96,7 @@ pub(crate) struct CompareArgs {
 /// The pair rules on the command line.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum PairsName {
-    /// Those with the same stimulus; all pairs if a cohort has no stimuli
+    /// Pairs with the same stimulus; all pairs if a cohort has no stimuli
     SameStimulus,
     /// All pairs
     All,
@@ -103,7 +109,7 @@ pub(crate) enum NotationName {
     Letters,
     /// ScanMatch's aA…zZ
     DoubleLetters,
-    /// Numbers of grid cells from 0, separated by spaces
+    /// Grid cell numbers from 0, separated by spaces
     Numbers,
     /// A C G T
     Dna,
@@ -149,7 +155,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         .map(PathBuf::as_path)
         .chain(args.key.file())
         .collect();
-    inputs::refuse_two_stdin(&read_from)?;
+    inputs::check_single_stdin(&read_from)?;
     let files = [inputs::cohort(&args.a)?, inputs::cohort(&args.b)?];
     let bar = Bar::cells();
     let planned = veilpath::plan([&files[0], &files[1]], &options, &bar)?;

@@ -1,9 +1,10 @@
-//! `veilpath coordinator`: keeps what the workers of an institution compute.
+//! `veilpath coordinator`: stores and counts what an institution's workers compute.
 
 use crate::commands::relay;
 use crate::failure::Failure;
 use crate::messages;
 use clap::Args;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use veilpath::{CoordinatorEvent, CoordinatorOptions, Event, Identity, RelayOptions};
@@ -23,7 +24,7 @@ stopped; interrupted workers continue when you run them again.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CoordinatorArgs {
-    /// The id of the agreement, or the start of it
+    /// The id of the agreement, or a prefix of it
     #[arg(value_name = "AGREEMENT")]
     agreement: String,
 
@@ -35,11 +36,11 @@ pub(crate) struct CoordinatorArgs {
     #[arg(long, value_name = "ADDRESS")]
     gateway: Option<String>,
 
-    /// Maximum number of workers at the same time
+    /// Maximum number of concurrent workers
     #[arg(long, value_name = "COUNT", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=4096))]
     workers: u64,
 
-    /// Memory for the tiles that are computed at the same time, in MB
+    /// Memory for the tiles that are being computed, in MB
     #[arg(long, value_name = "MB", default_value_t = CoordinatorOptions::default().memory >> 20, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
     memory: u64,
 
@@ -61,27 +62,53 @@ pub(crate) fn run(args: &CoordinatorArgs) -> Result<(), Failure> {
         memory: args.memory << 20,
     };
     let meetings = RelayOptions::for_workers(workers);
-    // A signal ends the process; one of the two that fails ends the other.
+    // A signal ends the process. If the coordinator or the gateway fails, the other one stops.
     let stop = AtomicBool::new(false);
+    let gateway = args.gateway.as_ref().map(|address| {
+        let (plan, stop) = (plan.clone(), &stop);
+        move || {
+            veilpath::gateway(address, &plan, &meetings, stop, &|event| {
+                relay::report(&event)
+            })
+        }
+    });
+    let coordinator = || {
+        let (address, report) = (&args.listen, |event: Event| report(&event));
+        veilpath::coordinate(address, &identity, plan, state_dir, options, &stop, &report)
+    };
+    Ok(run_both(gateway, coordinator, &stop)?)
+}
+
+/// Runs both until one of them ends. A panic of either ends both.
+fn run_both<E: Send>(
+    gateway: Option<impl FnOnce() -> Result<(), E> + Send>,
+    coordinator: impl FnOnce() -> Result<(), E>,
+    stop: &AtomicBool,
+) -> Result<(), E> {
     std::thread::scope(|scope| {
-        let gateway = args.gateway.as_ref().map(|address| {
-            let (plan, stop) = (plan.clone(), &stop);
+        let gateway = gateway.map(|gateway| {
             scope.spawn(move || {
-                let served = veilpath::gateway(address, &plan, &meetings, stop, &|event| {
-                    relay::report(&event)
-                });
-                stop.store(true, Ordering::Relaxed);
-                served
+                let _stops = StopOnDrop(stop);
+                gateway()
             })
         });
-        let address = &args.listen;
-        let report = |event: Event| report(&event);
-        let served =
-            veilpath::coordinate(address, &identity, plan, state_dir, options, &stop, &report);
-        stop.store(true, Ordering::Relaxed);
-        let gateway = gateway.and_then(|thread| thread.join().ok());
-        Ok(served.and(gateway.unwrap_or(Ok(())))?)
+        let served = {
+            let _stops = StopOnDrop(stop);
+            coordinator()
+        };
+        let gateway =
+            gateway.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        served.and(gateway.unwrap_or(Ok(())))
     })
+}
+
+/// Stops everything else when its thread ends, even by a panic.
+struct StopOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 fn report(event: &Event) {
@@ -110,12 +137,37 @@ fn report(event: &Event) {
         }
         CoordinatorEvent::Reported { tile, reason, peer } => {
             return messages::note(&format!(
-                "tile {tile}: stopped, because its worker reported misbehaviour of the other side: {reason}\n  \
-                 find out whether that worker can be trusted; then `veilpath peers ban {peer}` ends all sessions with the other side, or \
+                "tile {tile}: stopped, because its worker reported misbehaviour of the partner: {reason}\n  \
+                 find out whether that worker can be trusted; then `veilpath peers ban {peer}` ends all sessions with the partner, or \
                  `veilpath peers unban {peer}` lets its tiles continue"
             ));
         }
         _ => return,
     };
     messages::info(&format!("{text}\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_coordinator_does_not_outlive_a_gateway_that_panics() {
+        let stop = AtomicBool::new(false);
+        let coordinator = || {
+            let start = Instant::now();
+            while !stop.load(Ordering::Relaxed) {
+                assert!(start.elapsed() < Duration::from_secs(10), "not stopped");
+                std::thread::yield_now();
+            }
+            Ok(())
+        };
+        let gateway = || -> Result<(), ()> { panic!("of this test") };
+        let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            run_both(Some(gateway), coordinator, &stop)
+        }));
+        assert!(ran.is_err());
+        assert!(stop.load(Ordering::Relaxed));
+    }
 }

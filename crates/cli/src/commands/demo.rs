@@ -3,7 +3,7 @@
 use crate::engine_args::{EngineName, PaillierArgs};
 use crate::failure::Failure;
 use crate::messages;
-use crate::output::OutputArgs;
+use crate::output::{self, OutputArgs};
 use crate::progress::Bar;
 use clap::Args;
 use veilpath::demo::{self, Demo};
@@ -26,7 +26,13 @@ The bundled cohorts are synthetic: `veilpath synth lifelike --participants 8 --s
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DemoArgs {
     /// The engine; a slow engine compares only part of the cohorts
-    #[arg(long, value_enum, value_name = "ENGINE", default_value = "garbled")]
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "ENGINE",
+        default_value = "garbled"
+    )]
     engine: EngineName,
 
     #[command(flatten)]
@@ -48,13 +54,13 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     output.write(&args.output, &[], &outcome)?.print();
     let means = demo::group_means(&outcome);
     messages::info(&format!(
-        "\nMean similarity within a group {:.2}, between groups {:.2}.\n\
+        "\nMean similarity: {:.2} within a group, {:.2} between groups.\n\
          {}All {} scores equal those computed in the clear with the same precision.\n\
          \nNext: turn your own files into cohorts (`veilpath encode --help`), and compare them with another institution \
          (`veilpath host --help`, `veilpath join --help`).\n",
         means.within,
         means.between,
-        table::summary(&outcome),
+        output::summary(&outcome),
         outcome.pairs
     ));
     Ok(())
@@ -67,7 +73,7 @@ fn print_introduction(demo: &Demo) {
         String::new()
     } else {
         format!(
-            "The engine {} is slow. To finish in seconds, it compares only {} scanpaths of the clinic and {} of the university (--engine plain compares all).\n",
+            "The {} engine is slow. To finish in seconds, it compares only {} scanpaths of the clinic and {} of the university (--engine plain compares all).\n",
             demo.planned.spec.engine.name(),
             a.len(),
             b.len()

@@ -1,4 +1,4 @@
-//! `veilpath gateway`: the one port of a host whose workers compute tiles.
+//! `veilpath gateway`: the single port at which the workers of both institutions meet.
 
 use crate::commands::relay::report;
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ workers run again.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct GatewayArgs {
-    /// The id of the agreement, or the start of it
+    /// The id of the agreement, or a prefix of it
     #[arg(value_name = "AGREEMENT")]
     agreement: String,
 
@@ -29,7 +29,7 @@ pub(crate) struct GatewayArgs {
     #[arg(long, value_name = "ADDRESS")]
     listen: String,
 
-    /// Maximum number of sessions at the same time
+    /// Maximum number of concurrent sessions
     #[arg(long, value_name = "COUNT", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=4096))]
     sessions: u64,
 
@@ -37,7 +37,7 @@ pub(crate) struct GatewayArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
 
-    /// The identity file, needed only without a home directory; its folder is then the state folder
+    /// Where to find Veilpath's files if there is no home directory: the folder that contains this identity file
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }

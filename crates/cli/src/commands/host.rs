@@ -17,21 +17,21 @@ Examples:
   veilpath host --relay 127.0.0.1:7071 --peer THEIRS --cohort a.csv -o host.csv
   veilpath host --listen 127.0.0.1:7070 --peers partners.txt --sessions 4 --cohort a.csv -o results
 
-THEIRS is the fingerprint that `veilpath identity` prints at the other institution, which runs `veilpath join` with the same \
-options. With `--reveal threshold:12` on both sides, each pair reveals one bit and no score; `--reveal mean` or another \
-answer about groups reveals nothing about single pairs. Use 127.0.0.1 if both sides run on one \
-machine; 0.0.0.0 listens on all networks. If either side is interrupted, run both commands again: they continue with \
+THEIRS is the fingerprint that `veilpath identity` prints at the partner's institution, which runs `veilpath join` with the same \
+engine and plan (metric, pairs, what is revealed). With `--reveal threshold:12` on both sides, each pair reveals one bit and no score; `--reveal mean` or another \
+group answer reveals nothing about single pairs. The examples are for two sides on one \
+machine; between institutions, listen on 0.0.0.0:7070. If either side is interrupted, run both commands again: they continue with \
 the missing pairs. If neither side may open a port, both connect to a `veilpath relay` with --relay.
 
-With several peers (the last example) the host ends when every session has finished, or when no session has run for the time \
-in --wait. Each peer has its own session, journal, count of comparisons and result file. A peer whose session failed can connect \
-again, but a peer gets only one comparison while the host runs: it cannot connect again with another cohort. The exit code is 0 \
+With several partners (the last example) the host ends when every session has finished, or when no session has run for the time \
+in --wait. Each partner has its own session, journal, count of comparisons and result file. A partner whose session failed can connect \
+again, but a partner gets only one comparison while the host runs: it cannot connect again with another cohort. The exit code is 0 \
 if all have finished; otherwise it is that of the most serious failure: 2 before 3 before 4.";
 
-/// How long to wait for the other side, in seconds: a day.
+/// The default time to wait for the other side, in seconds: a day.
 const WAIT: u64 = 24 * 3600;
 
-/// The default number of sessions at the same time.
+/// The default number of concurrent sessions.
 const SESSIONS: u64 = 4;
 
 /// The arguments of `host`.
@@ -43,24 +43,24 @@ pub(crate) struct HostArgs {
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
 
-    /// Wait for the other side at this relay instead of listening, as in relay.example:7071
+    /// Wait for the partner at this relay instead of listening, as in relay.example:7071
     #[arg(long, value_name = "ADDRESS")]
     relay: Option<String>,
 
-    /// The other institution's fingerprint, which `veilpath identity` prints there; may be repeated
+    /// The partner's fingerprint, which `veilpath identity` prints at your partner's; may be repeated
     #[arg(long, value_name = "FINGERPRINT", required_unless_present = "peers")]
     peer: Vec<Fingerprint>,
 
-    /// A list of peers: a fingerprint on each line and, after a space, an optional name for its result file (- for standard input)
+    /// A list of partners, one per line: a fingerprint and, after a space, an optional name for the result file (- for standard input)
     #[arg(long, value_name = "FILE")]
     peers: Option<PathBuf>,
 
-    /// Serve several peers, at most this many at a time; the others wait. -o then names a folder for their result files
+    /// Serve several partners, at most this many at a time; the others wait. -o then names a folder for their result files
     /// [default with --peers or several --peer: 4]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=MAX_PEERS as u64))]
     sessions: Option<u64>,
 
-    /// How long to wait for the other side; with several peers, how long to wait while no session runs [default: a day]
+    /// How long to wait for the partner; with several partners, how long to wait while no session runs [default: a day]
     #[arg(long, value_name = "SECONDS", default_value_t = WAIT, hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=MAX_WAIT))]
     wait: u64,
 

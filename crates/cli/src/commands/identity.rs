@@ -1,4 +1,4 @@
-//! `veilpath identity`: creates this machine's identity, and prints its fingerprint.
+//! `veilpath identity`: creates the identity, and prints its fingerprint.
 
 use crate::failure::Failure;
 use crate::messages;
@@ -13,8 +13,8 @@ Examples:
   veilpath identity --show
   veilpath identity --identity clinic.pem
 
-The fingerprint identifies this machine's key. Exchange fingerprints with the other institution by phone, with someone whose \
-voice you recognise: `veilpath host` and `veilpath join` accept only the peers whose fingerprints they are given. The private \
+The fingerprint identifies the key of this user account, which stands for your institution. Exchange fingerprints with your partner by phone, with someone whose \
+voice you recognise: `veilpath host` and `veilpath join` accept only the partners whose fingerprints they are given. The private \
 key never leaves the file, which only you can read.
 
 The file is in Veilpath's state folder, with journals, counts of comparisons and the record. The environment variable VEILPATH_HOME \

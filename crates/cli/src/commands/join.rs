@@ -15,9 +15,9 @@ Examples:
   veilpath join --relay 127.0.0.1:7071 --peer THEIRS --cohort b.csv -o join.csv
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv -o join.json
 
-THEIRS is the fingerprint that `veilpath identity` prints at the other institution, which runs `veilpath host` with the same \
-options. With `--reveal threshold:12` on both sides, each pair reveals one bit and no score; `--reveal mean` or another \
-answer about groups reveals nothing about single pairs. If either side is \
+THEIRS is the fingerprint that `veilpath identity` prints at the partner's institution, which runs `veilpath host` with the same \
+engine and plan (metric, pairs, what is revealed). With `--reveal threshold:12` on both sides, each pair reveals one bit and no score; `--reveal mean` or another \
+group answer reveals nothing about single pairs. Start the host first, or wait for it with --wait. If either side is \
 interrupted, run both commands again: they continue with the missing pairs.";
 
 /// The arguments of `join`.
@@ -33,11 +33,11 @@ pub(crate) struct JoinArgs {
     #[arg(long, value_name = "ADDRESS")]
     relay: Option<String>,
 
-    /// The host's fingerprint, which `veilpath identity` prints there
+    /// The host's fingerprint, which `veilpath identity` prints at your partner's
     #[arg(long, value_name = "FINGERPRINT")]
     peer: Fingerprint,
 
-    /// How long to try to reach the host, or to wait for it at the relay; there is no limit while the host is busy with other peers
+    /// How long to try to reach the host, or to wait for it at the relay; there is no limit while the host is busy with other partners
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=MAX_WAIT))]
     wait: u64,
 

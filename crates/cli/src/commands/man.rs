@@ -53,7 +53,7 @@ fn write_page(command: &Command, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(format_sections(&String::from_utf8_lossy(&roff)).as_bytes())
 }
 
-/// Names the sections of the text after the options, separates paragraphs, and keeps the line breaks of indented lines.
+/// Turns the text after the options into named sections, separates paragraphs, and keeps line breaks in indented text.
 fn format_sections(roff: &str) -> String {
     let mut page = String::new();
     let mut lines = roff.lines().peekable();

@@ -29,7 +29,7 @@ pub(crate) mod ui;
 pub(crate) mod worker;
 pub(crate) mod worker_key;
 
-/// Keeps the memory of this process, which has keys and letters, out of core dumps.
+/// Keeps the memory of this process, which holds keys and letters, out of core dumps.
 fn disable_core_dumps() {
     if let Err(error) = veilpath::disable_core_dumps() {
         crate::messages::note(&format!("core dumps cannot be disabled: {error}"));

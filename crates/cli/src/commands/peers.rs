@@ -1,4 +1,4 @@
-//! `veilpath peers`: the peers of earlier sessions, and the way to ban one or lift a ban.
+//! `veilpath peers`: lists the peers of earlier sessions, bans one, or lifts a ban.
 
 use crate::failure::Failure;
 use crate::messages;
@@ -12,19 +12,19 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath peers
 
-Prints one row for each peer as CSV: its fingerprint, how many of your scanpaths were compared with it, the largest number of \
-comparisons of any of them (which --limit-per-scanpath limits), why the peer is banned, if it is, and how many tiles are stopped \
-because workers reported that it cheated in them.";
+Prints one row for each partner as CSV: its fingerprint; how many of your scanpaths were compared with its \
+scanpaths; the highest count for one scanpath (see --limit-per-scanpath of host and join); the reason for a ban; and the number of \
+tiles that a worker's report of cheating has stopped.";
 
 const BAN_HELP: &str = "\
-No session with this peer gets beyond its first messages until you lift the ban with `veilpath peers unban`. Sessions of an \
-institution ban a cheating peer automatically. A worker's report only stops a tile, because a stolen worker key can report \
+No session with this partner gets beyond its first messages until you lift the ban with `veilpath peers unban`. A session \
+bans a partner automatically if it detects cheating. A worker's report only stops a tile, because a stolen worker key can report \
 anything: you decide.";
 
 const UNBAN_HELP: &str = "\
-A peer is banned when it does what no honest program would do: give a different result for a known pair, or fail a check of \
-the computation. A peer that keeps trying may learn more than was agreed on. Lift the ban only once you know the reason, \
-for example a damaged disk or memory at the other institution. The command also lets a peer start pairs again that were \
+A partner is banned when it does what no honest program would do: give a different result for a known pair, or fail a check of \
+the computation. A partner that keeps trying may learn more than was agreed on. Lift the ban only once you know the reason, \
+for example a damaged disk or memory at its institution. The command also lets a partner start pairs again that were \
 started too often without a result, and lets tiles continue that a worker's report has stopped.";
 
 /// The arguments of `peers`.
@@ -34,25 +34,25 @@ pub(crate) struct PeersArgs {
     #[command(subcommand)]
     action: Option<Action>,
 
-    /// The identity file, needed only without a home directory; its folder is then the state folder
+    /// Where to find Veilpath's files if there is no home directory: the folder that contains this identity file
     #[arg(long, value_name = "FILE", global = true)]
     identity: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Ban a peer
+    /// Ban a partner
     #[command(after_help = BAN_HELP)]
     Ban(PeerArgs),
 
-    /// Lift the ban on a peer
+    /// Lift the ban on a partner
     #[command(after_help = UNBAN_HELP)]
     Unban(PeerArgs),
 }
 
 #[derive(Debug, Args)]
 struct PeerArgs {
-    /// The peer's fingerprint, as `veilpath peers` prints it
+    /// The partner's fingerprint, as `veilpath peers` prints it
     #[arg(value_name = "FINGERPRINT")]
     peer: Fingerprint,
 
@@ -72,11 +72,11 @@ pub(crate) fn run(args: &PeersArgs) -> Result<(), Failure> {
 }
 
 fn ban(args: &PeerArgs, state_dir: &StateDir) -> Result<(), Failure> {
-    if !args.yes && !confirmed("end all sessions with this peer until you lift the ban?")? {
+    if !args.yes && !confirmed("end all sessions with this partner until you lift the ban?")? {
         return Err(Failure::input("nothing was changed"));
     }
     state_dir.ban_peer(args.peer)?;
-    messages::info("this peer is banned; `veilpath peers unban` lifts the ban\n");
+    messages::info("this partner is banned; `veilpath peers unban` lifts the ban\n");
     Ok(())
 }
 
@@ -84,16 +84,16 @@ fn unban(args: &PeerArgs, state_dir: &StateDir) -> Result<(), Failure> {
     let (consequence, question) = match state_dir.ban(args.peer)? {
         Some(reason) => (
             format!(
-                "this peer is banned: {reason}; without the ban it may repeat that, and learn more about your scanpaths than was agreed on"
+                "this partner is banned: {reason}; without the ban it may repeat that, and learn more about your scanpaths than was agreed on"
             ),
             "lift the ban?",
         ),
         None if state_dir.stopped_tiles(args.peer)? > 0 => (
-            "workers reported that this peer cheated, and their tiles are stopped; if that is true, it may repeat that, and learn more about your scanpaths than was agreed on".into(),
+            "workers reported that this partner cheated, and their tiles are stopped; if that is true, it may repeat that, and learn more about your scanpaths than was agreed on".into(),
             "let these tiles continue?",
         ),
         None => (
-            "this peer is not banned, but some pairs may have reached the limit of starts without a result; this allows more starts".into(),
+            "this partner is not banned, but some pairs may have reached the limit of starts without a result; this allows more starts".into(),
             "allow more starts?",
         ),
     };
@@ -103,7 +103,9 @@ fn unban(args: &PeerArgs, state_dir: &StateDir) -> Result<(), Failure> {
     }
     let was = match state_dir.lift_ban(args.peer)? {
         Some(reason) => format!("the ban was lifted; the reason was: {reason}\n"),
-        None => "this peer may start those pairs again, and stopped tiles continue\n".to_string(),
+        None => {
+            "this partner may start those pairs again, and stopped tiles continue\n".to_string()
+        }
     };
     messages::info(&was);
     Ok(())

@@ -26,7 +26,7 @@ const CHECK_HELP: &str = "\
 Examples:
   veilpath policy check --policy policy.toml --peer THEIRS --metric scanmatch --reveal groups
 
-THEIRS is the fingerprint that `veilpath identity` prints at the other institution. The options are those of `veilpath host` and \
+THEIRS is the fingerprint that `veilpath identity` prints at the partner's institution. The options are those of `veilpath host` and \
 `veilpath join` that a policy can limit. If the policy forbids the plan, the command names every line that does so, and exits with \
 code 2.";
 
@@ -34,16 +34,17 @@ const DOCUMENT_HELP: &str = "\
 Examples:
   veilpath policy document --policy policy.toml --peer THEIRS --reveal groups -o plan.html
 
-THEIRS is the fingerprint that `veilpath identity` prints at the other institution. The document says in plain language what is \
+THEIRS is the fingerprint that `veilpath identity` prints at the partner's institution. The document says in plain language what is \
 computed, what each side learns and under which assumptions, which limits apply, what is stored, and what remains personal data; it \
 ends with a paragraph for the consent form. Purpose, legal basis and contact come from [document] in the policy. A plan that the \
 policy forbids is refused. The name of the file, .md or .html, determines the format.";
 
 const WITHDRAW_HELP: &str = "\
-Two answers about groups that differ by a few participants reveal something about those few, so a plan that leaves out a participant \
-of earlier answers is refused. This command allows it for participants who have withdrawn, as in \
-`veilpath policy withdraw --peer THEIRS p07`. The partner can then compute the difference between the answers with and without them. Later \
-answers that include them are refused. A line in the record says how many withdrew, without their ids.";
+`veilpath policy withdraw --peer THEIRS p07` leaves p07 out: from now on, nothing about p07 is sent to this partner, even in sessions \
+that are running. A line in the record says how many participants withdrew, without their ids.
+
+Without this command, a plan that leaves out a participant of earlier group answers is refused: two answers that differ by a few \
+participants reveal something about those few. After this command the partner can compute that difference.";
 
 /// The arguments of `policy`.
 #[derive(Debug, Args)]
@@ -64,7 +65,7 @@ enum Action {
     /// Describe a plan under a policy on two pages, for a data protection officer
     #[command(after_help = DOCUMENT_HELP)]
     Document(DocumentArgs),
-    /// Exclude participants who have withdrawn their consent from later answers about groups
+    /// Leave participants who have withdrawn consent out of all later answers
     #[command(after_help = WITHDRAW_HELP)]
     Withdraw(WithdrawArgs),
 }
@@ -76,7 +77,7 @@ struct InitArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// The identity file, needed only without a home directory; its folder is then the state folder
+    /// Where to find Veilpath's files if there is no home directory: the folder that contains this identity file
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }
@@ -93,7 +94,7 @@ struct DocumentArgs {
     #[arg(long, value_enum, value_name = "SIDE", default_value = "both")]
     reveal_to: RevealToName,
 
-    /// The plan hides this side's participant ids and stimulus names from the other side
+    /// The plan hides this side's participant ids and stimulus names from the partner
     #[arg(long)]
     pseudonyms: bool,
 
@@ -101,8 +102,8 @@ struct DocumentArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// The format [default: that of the file's name, or markdown]
-    #[arg(long, value_enum, value_name = "FORMAT")]
+    /// The format [default: from the file's extension, else markdown]
+    #[arg(long, value_enum, ignore_case = true, value_name = "FORMAT")]
     format: Option<DocumentFormat>,
 
     /// Replace the file even if it is not such a document
@@ -117,13 +118,13 @@ struct DocumentArgs {
 enum DocumentFormat {
     /// Markdown
     Markdown,
-    /// A page for a browser, without scripts, which prints well
+    /// A web page without scripts, suitable for printing
     Html,
 }
 
 #[derive(Debug, Args)]
 struct WithdrawArgs {
-    /// The other institution's fingerprint
+    /// The partner's fingerprint
     #[arg(long, value_name = "FINGERPRINT")]
     peer: Fingerprint,
 
@@ -140,29 +141,35 @@ struct WithdrawArgs {
     identity: Option<PathBuf>,
 }
 
-/// The options of `host` and `join` that a policy is about.
+/// The options of `host` and `join` that a policy restricts.
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
     /// The policy [default: policy.toml in Veilpath's state folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
 
-    /// The other institution's fingerprint; may be repeated
+    /// The partner's fingerprint; may be repeated
     #[arg(long, value_name = "FINGERPRINT", required = true)]
     pub(crate) peer: Vec<Fingerprint>,
 
     /// The engine
-    #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "ENGINE",
+        default_value_t
+    )]
     pub(crate) engine: EngineName,
 
     #[command(flatten)]
     pub(crate) reveal: RevealArgs,
 
-    /// Maximum number of comparisons of each of this side's scanpaths with this peer
+    /// Maximum number of comparisons with this partner for each of this side's scanpaths
     #[arg(long, value_name = "COUNT")]
     pub(crate) limit_per_scanpath: Option<u64>,
 
-    /// The identity file, needed only without a home directory; its folder is then the state folder
+    /// Where to find Veilpath's files if there is no home directory: the folder that contains this identity file
     #[arg(long, value_name = "FILE")]
     pub(crate) identity: Option<PathBuf>,
 
@@ -175,20 +182,20 @@ pub(crate) struct PlanArgs {
 }
 
 impl PlanArgs {
-    /// The policy, which there must be.
+    /// The policy, which must exist.
     pub(crate) fn policy(&self) -> Result<Policy, Failure> {
         let state_dir = veilpath::state_dir(self.identity.as_deref())?;
         let found = veilpath::find_policy(self.policy.as_deref(), &state_dir)?;
         found.ok_or_else(|| no_policy(&state_dir))
     }
 
-    /// The limit of a scanpath.
+    /// The limit on comparisons per scanpath.
     fn limit(&self) -> ScanpathLimit {
         let limit = self.limit_per_scanpath.map(ScanpathLimit::Count);
         limit.unwrap_or_default()
     }
 
-    /// Checks the plan.
+    /// Checks the plan against the policy.
     pub(crate) fn check(&self, policy: &Policy) -> Result<(), Failure> {
         Ok(veilpath::check_policy(
             policy,
@@ -275,20 +282,16 @@ fn withdraw(args: &WithdrawArgs) -> Result<(), Failure> {
     }
     let ledger = DisclosureLedger::open(Some(&state_dir), &identity, args.peer);
     let withdrawn = ledger.withdraw(&args.participants)?;
-    if withdrawn.new > 0 || withdrawn.unknown.is_empty() {
-        let new = units::counted(withdrawn.new, "participant");
-        messages::info(&format!("{new} excluded from later answers\n"));
+    let new = units::counted(withdrawn.new, "participant");
+    messages::info(&format!("{new} excluded from now on\n"));
+    // Not an error: somebody may withdraw before the first answer. But a misspelt id excludes nobody.
+    if !withdrawn.unknown.is_empty() {
+        messages::note(&format!(
+            "no answer for this partner so far was about {}; the withdrawal is stored, but check the spelling",
+            withdrawn.unknown.join(", ")
+        ));
     }
-    match withdrawn.unknown.len() as u64 {
-        0 => Ok(()),
-        unknown => Err(Failure::input(format!(
-            "{} not in any answer about groups for this partner, so there is nothing to withdraw\n  check the spelling; leave them out of later cohorts",
-            match unknown {
-                1 => "one of these participants was".to_string(),
-                many => format!("{many} of these participants were"),
-            }
-        ))),
-    }
+    Ok(())
 }
 
 fn init(args: &InitArgs) -> Result<(), Failure> {

@@ -15,7 +15,7 @@ Examples:
   veilpath record
 
 Every session has two lines in the record: the intent, which both sides sign before any result is revealed, and the completion. \
-An interrupted session has only the first, and so does a plan whose tiles workers compute. `veilpath record` prints the lines \
+An interrupted session has only the first, as does a plan that workers compute. `veilpath record` prints the lines \
 as CSV, with times in UTC. `comparison` is the id in `veilpath results`, and `to` says who learned the answer.";
 
 const VERIFY_HELP: &str = "\
@@ -56,7 +56,7 @@ struct VerifyArgs {
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// The fingerprint of the record's owner; a line of anybody else is an error [default for this side's record: its identity]
+    /// The fingerprint of the record's owner; a line by anybody else is an error [default for this side's record: its identity]
     #[arg(long, value_name = "FINGERPRINT")]
     owner: Option<Fingerprint>,
 }

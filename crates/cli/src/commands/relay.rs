@@ -18,7 +18,7 @@ If neither institution may open a port, both connect to a relay on a third machi
 sees their addresses, when they meet, and how much they send. It runs until it is stopped; interrupted sessions \
 continue when both sides run their commands again.";
 
-/// The longest time, in seconds: a year.
+/// The longest timeout, in seconds: a year.
 const MAX_SECONDS: u64 = 366 * 24 * 3600;
 
 /// The arguments of `relay`.
@@ -33,7 +33,7 @@ pub(crate) struct RelayArgs {
     #[arg(long, value_name = "FILE")]
     allow: Option<PathBuf>,
 
-    /// Maximum number of sessions at the same time
+    /// Maximum number of concurrent sessions
     #[arg(long, value_name = "COUNT", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=4096))]
     sessions: u64,
 

@@ -8,7 +8,7 @@ use crate::output::{self, Destination};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use veilpath::report::{Aspect, DrawingOptions, DrawnCohort, PairOptions, ReportOptions};
-use veilpath::{Contents, Event, Grid, OutputFile, refuse_same_output, report};
+use veilpath::{Contents, Event, Grid, OutputFile, check_distinct_outputs, report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -74,7 +74,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "FILE", requires = "pair")]
     second_cohort: Option<PathBuf>,
 
-    /// In recurrence plots, letters recur if their grid cells are at most this far apart [default: as the metric says, else equal letters]
+    /// In recurrence plots, letters recur if their grid cells are at most this far apart [default: the metric's radius, else equal letters]
     #[arg(long, value_name = "CELLS", requires = "pair", value_parser = radius)]
     radius: Option<f64>,
 
@@ -82,7 +82,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 
-    /// Also write the heat map as PNG: only the tiles, without text
+    /// Also write the heat map as PNG: only its coloured squares, without text
     #[arg(long, value_name = "FILE")]
     png: Option<PathBuf>,
 
@@ -105,8 +105,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
         .chain(images)
         .collect();
     let outputs = [&args.output, &args.svg, &args.png].into_iter().flatten();
-    refuse_same_output(&outputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
-    inputs::refuse_two_stdin(&inputs)?;
+    check_distinct_outputs(&outputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
+    inputs::check_single_stdin(&inputs)?;
 
     let notes = |event: Event| notes::print(&event);
     let result = match inputs::is_dash(&args.result) {
@@ -142,7 +142,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     if let (Destination::File(file), Some(path)) = (&destination, &args.output)
         && !file.is_direct()
     {
-        refuse_other_extension(path)?;
+        check_extension(path)?;
     }
     let create = |contents: Contents, path: &Option<PathBuf>| {
         path.as_deref()
@@ -160,7 +160,19 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
             "the PNG contains only the tiles; ids and scale are in the SVG and on the page",
         );
     }
-    destination.write(|out| page.write_html(out))
+    let written = [
+        ("report", &args.output),
+        ("heat map", &args.svg),
+        ("heat map", &args.png),
+    ];
+    let to_file = matches!(destination, Destination::File(_));
+    destination.write(|out| page.write_html(out))?;
+    for (name, path) in written {
+        if let Some(path) = path.as_deref().filter(|_| to_file || name != "report") {
+            messages::info(&format!("{name}: {}\n", path.display()));
+        }
+    }
+    Ok(())
 }
 
 impl ReportArgs {
@@ -193,8 +205,8 @@ impl ReportArgs {
     }
 }
 
-/// The page is HTML: a name that promises something else would be opened by the wrong program.
-fn refuse_other_extension(path: &Path) -> Result<(), Failure> {
+/// Refuses extensions other than those of HTML, because the wrong program would open the page.
+fn check_extension(path: &Path) -> Result<(), Failure> {
     let extension = path.extension().unwrap_or_default();
     if ["html", "htm"]
         .iter()

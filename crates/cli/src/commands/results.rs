@@ -21,7 +21,7 @@ format says so. To compute them, run the two commands of the session again.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ResultsArgs {
-    /// The id of the comparison, or the start of it [default: list all]
+    /// The id of the comparison, or a prefix of it [default: list all]
     #[arg(value_name = "ID")]
     id: Option<String>,
 
@@ -29,7 +29,7 @@ pub(crate) struct ResultsArgs {
     #[arg(long, value_name = "HOST,JOIN", value_parser = names, requires = "id")]
     names: Option<[String; 2]>,
 
-    /// The identity file, needed only without a home directory; its folder is then the state folder
+    /// Where to find Veilpath's files if there is no home directory: the folder that contains this identity file
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 

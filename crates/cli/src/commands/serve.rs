@@ -6,7 +6,7 @@ use crate::commands::session::SessionArgs;
 use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use crate::inputs::{self, is_dash};
-use crate::output::to_stdout;
+use crate::output::{self, to_stdout};
 use crate::session_log::SessionLog;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ServeArgs<'_>) -> Result<(), Failure> {
 
 fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
     if args.list.is_some_and(is_dash) {
-        inputs::refuse_two_stdin(&[Path::new("-"), args.session.cohort()])?;
+        inputs::check_single_stdin(&[Path::new("-"), args.session.cohort()])?;
     }
     if args.session.tiles.is_some() {
         return Err(Failure::input("--tiles is for one --peer"));
@@ -55,7 +55,7 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
             log.saved(peer, &results.save(peer, &completed.outcome)?);
         }
         let outcome = &completed.outcome;
-        let summary = table::answers(outcome) + &table::summary(outcome);
+        let summary = table::answers(outcome) + &output::summary(outcome);
         log.finished(peer, completed, &summary);
         Ok(())
     };
@@ -98,7 +98,7 @@ fn result_folder(
     let folder = args.output.output.as_deref().filter(|path| !is_dash(path));
     let Some(folder) = folder else {
         return Err(Failure::input(
-            "each peer gets its own result file: name a folder for them with -o",
+            "each partner gets its own result file: name a folder for them with -o",
         ));
     };
     let format = args.output.format().unwrap_or(OutcomeFormat::Csv);
@@ -118,7 +118,7 @@ fn report_peers(served: &[ServedPeer], log: &SessionLog) -> Result<(), Failure> 
         .map(|it| format!("\n  {}: {it}", it.peer.name))
         .collect();
     let message = format!(
-        "{} of {} peers did not finish{}",
+        "{} of {} partners did not finish{}",
         lines.len(),
         served.len(),
         lines.concat()

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath::{
     CompletedSession, DEFAULT_MEMORY, DEFAULT_MINIMUM_GROUP, EngineChoice, Error, EventSink,
-    Fingerprint, Identity, LEAST_GROUP, LocalCohort, MAX_TILES, Notation, Outcome, Peer,
+    Fingerprint, Identity, LocalCohort, MAX_TILES, MIN_GROUP_SIZE, Notation, Outcome, Peer,
     PlanOptions, RevealTo, RiskySetting, ScanpathLimit, SessionOptions, SubstitutionChoice, Tile,
 };
 
@@ -27,9 +27,15 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "FILE")]
     cohort: PathBuf,
 
-    /// The engine. auto chooses when the comparison starts: garbled, or shares if that saves much time; if the other side names
+    /// The engine. auto chooses when the comparison starts: garbled, or shares if that saves much time; if the partner names
     /// one of the two, auto uses that. plain protects nothing: the host sees every scanpath of the joining side
-    #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "ENGINE",
+        default_value_t
+    )]
     engine: EngineName,
 
     /// Which scanpaths to compare
@@ -40,18 +46,18 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_enum, value_name = "NOTATION")]
     alphabet: Option<NotationName>,
 
-    /// Number of different letters, if the file does not declare it; the same on both sides. If neither side
-    /// declares it, the default limit assumes four
+    /// Number of different letters, if the file does not declare it; the same on both sides. If this side
+    /// declares none, its default limit assumes four letters
     #[arg(long, value_name = "COUNT")]
     letters: Option<u32>,
 
-    /// Compare only one tile of the pairs, as in 3/8 for the third of eight, in a session of its own; needs --engine. All tiles
+    /// Compare only one tile of the pairs, as in 3/8 for the third of eight, in a session of its own; needs the same --engine on both sides (not auto). All tiles
     /// belong to one agreement, and `veilpath merge` combines their results
     #[arg(long, value_name = "I/K")]
     tile: Option<Tile>,
 
     /// Agree on the plan, its limits and this many tiles, and compute nothing: `veilpath worker-key` then makes keys for the machines that
-    /// compute them, with `veilpath worker`; needs --engine
+    /// compute them, with `veilpath worker`; needs the same --engine on both sides (not auto)
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["tile", "estimate", "output"], value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_TILES)))]
     pub(crate) tiles: Option<u32>,
 
@@ -66,7 +72,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_enum, value_name = "SIDE", default_value = "both")]
     reveal_to: RevealToName,
 
-    /// Hide this side's participant ids and stimulus names from the other side; this side's results keep them
+    /// Send pseudonyms instead of this side's participant ids, and hashes instead of stimulus names; the partner can still
+    /// recognise a stimulus name that it also has or guesses. This side's results keep ids and names
     #[arg(long)]
     pseudonyms: bool,
 
@@ -74,18 +81,18 @@ pub(crate) struct SessionArgs {
     #[arg(long)]
     pub(crate) estimate: bool,
 
-    /// Compare all pairs again, under a new agreement whose comparisons count again; both sides must pass this option
+    /// Compare all pairs again, even known ones, which count against the limit again; both sides must pass this option
     #[arg(long)]
     fresh: bool,
 
-    /// Maximum number of comparisons of each of this side's scanpaths with this peer, across all sessions [default: half
-    /// of the number that could reconstruct a scanpath, by metric and length]
+    /// Maximum number of comparisons with this partner for each of this side's scanpaths, across all sessions [default: half
+    /// as many as it takes to reconstruct a scanpath, which depends on metric and length]
     #[arg(long, value_name = "COUNT")]
     limit_per_scanpath: Option<u64>,
 
-    /// The minimum number of participants of each side behind every part of an answer about groups; the largest value of the two
-    /// sides and the policy applies
-    #[arg(long, value_name = "COUNT", default_value_t = DEFAULT_MINIMUM_GROUP, value_parser = clap::value_parser!(u32).range(i64::from(LEAST_GROUP)..=1 << 20))]
+    /// Minimum number of participants per side behind every part of a group answer; the largest of this value, the
+    /// partner's and the policy's applies
+    #[arg(long, value_name = "COUNT", default_value_t = DEFAULT_MINIMUM_GROUP, value_parser = clap::value_parser!(u32).range(i64::from(MIN_GROUP_SIZE)..=1 << 20))]
     minimum_group: u32,
 
     /// The policy file, which says what may leave this institution; a plan that it does not allow is refused before anything is
@@ -93,7 +100,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
-    /// Allow a setting of the metric with which a few comparisons can reconstruct a scanpath: asymmetric-table, fine-table or extreme-gap
+    /// Allow a metric setting that lets a few comparisons reconstruct a scanpath: asymmetric-table (the order of two letters
+    /// matters), fine-table (very fine costs) or extreme-gap (gaps cost far more than substitutions)
     #[arg(long, value_name = "SETTING", value_delimiter = ',')]
     allow: Vec<RiskySetting>,
 
@@ -105,12 +113,18 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 
-    /// Give up if nothing arrives from the other side for this long; a side that is computing sends keep-alives
+    /// Give up if nothing arrives from the partner for this long; a side that is computing sends keep-alives
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
 
     /// How to report the steps of the session on standard error
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
     log: LogFormat,
 
     #[command(flatten)]
@@ -171,7 +185,7 @@ impl SessionArgs {
         SessionLog::new(self.log, several)
     }
 
-    /// Whether the printed table would only say that the results are for the other side, as the summary does.
+    /// Whether the printed table would only repeat the summary, because the results are for the other side.
     fn prints_only_withheld_note(&self, outcome: &Outcome) -> bool {
         let in_summary = self.log == LogFormat::Text && !messages::is_quiet();
         let is_default = self.output.output.is_none() && self.output.format().is_none();
@@ -237,7 +251,7 @@ impl SessionArgs {
     }
 }
 
-/// The address of the other side, or of the relay, and whether it is the relay's. clap requires one of them.
+/// The address of the other side or of the relay, and whether it is the relay's. clap ensures that one of them is given.
 pub(crate) fn address<'a>(direct: Option<&'a str>, relay: Option<&'a str>) -> (&'a str, bool) {
     match (direct, relay) {
         (_, Some(relay)) => (relay, true),

@@ -8,7 +8,7 @@ use crate::numbers::decimal;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use veilpath::split::{self, SplitOptions};
-use veilpath::{Contents, OutputFile, refuse_same_output, units, write_cohort_part};
+use veilpath::{Contents, OutputFile, check_distinct_outputs, units, write_cohort_part};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +32,7 @@ pub(crate) struct SplitArgs {
     #[arg(long, value_name = "FILE")]
     second: Option<PathBuf>,
 
-    /// The share of participants in the first cohort
+    /// The fraction of participants in the first cohort
     #[arg(
         long,
         value_name = "FRACTION",
@@ -100,6 +100,6 @@ fn paths(args: &SplitArgs) -> Result<[PathBuf; 2], Failure> {
         args.first.clone().unwrap_or(first),
         args.second.clone().unwrap_or(second),
     ];
-    refuse_same_output(&[&paths[0], &paths[1]])?;
+    check_distinct_outputs(&[&paths[0], &paths[1]])?;
     Ok(paths)
 }

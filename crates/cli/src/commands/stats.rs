@@ -7,7 +7,7 @@ use crate::{inputs, messages, notes};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use veilpath::report::{self, ResultFile};
-use veilpath::stats::{self, Groups, NamedResult, Question, StatsOptions};
+use veilpath::stats::{self, Groups, NamedResult, Question, StatsError, StatsOptions};
 use veilpath::{Event, table};
 
 const EXAMPLES: &str = "\
@@ -24,11 +24,12 @@ Examples:
   veilpath compare university.csv university.csv -o university.json
   veilpath stats clinic.json university.json between.json --answer test:sites
 
-RESULT is a JSON file of compare, host or join: a cohort compared with itself, or with another. Answers:
+RESULT is a JSON file from compare, host or join: a cohort compared with itself, or with another. --answer takes answers \
+separated by commas, and the comma of nearest:K,rate is part of one answer: groups,nearest:3,rate are two. Answers:
   mean            the mean over all pairs, and of each stimulus
   groups          the mean of each group with each group
   test:groups     are participants of the same group more alike than those of different groups?
-  test:sites      are participants of the same site more alike? (needs three results)
+  test:sites      are participants of the same institution more alike? (needs three results)
   nearest:K       for each scanpath, the most common group among the K nearest of other participants
   nearest:K,rate  how often that is its own group, with chance level and confusion matrix
   histogram:BINS  how many pairs are in each of BINS ranges
@@ -39,7 +40,8 @@ Permutations and bootstrap draws keep all scanpaths of a participant together. T
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct StatsArgs {
-    /// A JSON result file (- for standard input), or three: within each of two cohorts, and between them
+    /// A JSON result file (- for standard input); for test:sites three: the first cohort with itself, the second with itself, and
+    /// the two with each other
     #[arg(required = true, value_name = "RESULT")]
     results: Vec<PathBuf>,
 
@@ -51,11 +53,11 @@ pub(crate) struct StatsArgs {
     #[arg(long, value_name = "FILE", requires = "groups")]
     second_groups: Option<PathBuf>,
 
-    /// What to compute, one or more of the answers below [default: all that results and groups allow, with nearest:5,rate]
+    /// What to compute: answers from the list below, separated by commas (nearest:3,rate is one answer) [default: all that results and groups allow, with nearest:5,rate]
     #[arg(long, value_name = "ANSWER", value_parser = questions)]
     answer: Vec<Questions>,
 
-    /// The number to analyse, if pairs have several, as in det [default: the similarity if there is one, else the first]
+    /// The output to analyse, if pairs have several, as in det [default: the similarity if there is one, else the first]
     #[arg(long, value_name = "OUTPUT")]
     of: Option<String>,
 
@@ -88,7 +90,7 @@ pub(crate) struct StatsArgs {
 /// More than anybody needs: this many permutations or draws take hours.
 const MAX_ROUNDS: u64 = 10_000_000;
 
-/// Several questions of one argument.
+/// The questions in one argument.
 type Questions = Vec<Question>;
 
 /// Reads the results, and writes the answers.
@@ -100,7 +102,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
         .chain(groups)
         .map(PathBuf::as_path)
         .collect();
-    inputs::refuse_two_stdin(&read_from)?;
+    inputs::check_single_stdin(&read_from)?;
     let files = args
         .results
         .iter()
@@ -142,14 +144,19 @@ impl StatsArgs {
 }
 
 fn read_result(path: &Path) -> Result<(String, ResultFile), Failure> {
-    Ok(match inputs::is_dash(path) {
+    let (name, file) = match inputs::is_dash(path) {
         true => {
             let name = "standard input";
             let file = report::read_result_from(name, std::io::stdin().lock())?;
-            (name.into(), file)
+            (name.to_string(), file)
         }
         false => (path.display().to_string(), report::read_result(path)?),
-    })
+    };
+    // Before the groups are read: for a file of this kind, they do not matter.
+    match file.outcome() {
+        Some(_) => Ok((name, file)),
+        None => Err(veilpath::Error::from(StatsError::NumbersOnly { file: name }).into()),
+    }
 }
 
 /// Parses questions separated by commas. A comma may also be within one, as in `nearest:5,rate`.

@@ -42,9 +42,9 @@ pub(crate) struct SynthArgs {
 
 #[derive(Debug, Subcommand)]
 enum Kind {
-    /// Generate random letters, as in the paper's synthetic experiment
+    /// Generate random letters, as in the synthetic experiments of Ozdel et al. (2024)
     Random(RandomArgs),
-    /// Generate participants of several groups who look at the same stimuli
+    /// Generate scanpaths of several groups of participants who look at the same stimuli
     Lifelike(LifelikeArgs),
 }
 
@@ -80,7 +80,7 @@ struct LifelikeArgs {
     #[arg(long, value_name = "NUMBER", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     participants: u32,
 
-    /// Groups with their numbers of participants, instead of novices and experts; the cohort gets a column group
+    /// Groups and their sizes, instead of novices and experts; the cohort gets a column `group`
     #[arg(long, value_name = "NAME=NUMBER", value_delimiter = ',', value_parser = group, conflicts_with = "participants")]
     groups: Vec<(String, u32)>,
 
@@ -115,7 +115,7 @@ struct LifelikeArgs {
     #[arg(long = "as", value_enum, value_name = "WHAT", default_value = "cohort")]
     what: SynthOutput,
 
-    /// Write fixations with places and durations beside the letters, for metrics that need them
+    /// Also write fixations, with places and durations, for metrics that need them
     #[arg(long)]
     keep_fixations: bool,
 
@@ -207,7 +207,7 @@ impl SharedArgs {
     fn print_seed(&self, seed: u64) {
         if self.seed.is_none() {
             messages::note(&format!(
-                "the seed is {seed}: use --seed {seed} to generate the same again"
+                "the seed is {seed}: use --seed {seed} to generate the same data again"
             ));
         }
     }

@@ -1,4 +1,4 @@
-//! `veilpath ui`: the whole job in a browser.
+//! `veilpath ui`: the whole workflow in a browser.
 
 use crate::failure::Failure;
 use crate::messages;
@@ -22,7 +22,7 @@ computing.";
 #[derive(Debug, Default, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct UiArgs {
-    /// A folder whose files the page can open without dropping them
+    /// A folder whose files can be opened on the page, without dropping them there
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,
 
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &UiArgs) -> Result<(), Failure> {
         writeln!(out, "{url}")?;
         out.flush()
     });
-    // A user who starts it from a desktop does not see what it prints.
+    // A closed output is not an error: after a launch from a desktop, nobody reads it.
     match printed {
         Err(Failure::BrokenPipe) | Ok(()) => {}
         Err(failure) => return Err(failure),
@@ -89,7 +89,7 @@ fn open(url: &str) -> bool {
     match quiet.spawn() {
         Err(_) => false,
         Ok(mut opener) => {
-            // It ends immediately, or with the browser; nothing waits for it.
+            // The opener exits at once or with the browser. A thread reaps it.
             std::thread::spawn(move || opener.wait());
             true
         }

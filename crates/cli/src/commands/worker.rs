@@ -38,11 +38,11 @@ pub(crate) struct WorkerArgs {
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
 
-    /// The address of the other side's worker, at the institution that joins
+    /// The address of the partner's worker, at the institution that joins
     #[arg(long, value_name = "ADDRESS")]
     connect: Option<String>,
 
-    /// Meet the other side's worker at the gateway of the institution that hosts
+    /// Meet the partner's worker at the gateway of the institution that hosts
     #[arg(long, value_name = "ADDRESS")]
     gateway: Option<String>,
 
@@ -58,16 +58,22 @@ pub(crate) struct WorkerArgs {
     #[arg(long, value_name = "MB", default_value_t = DEFAULT_MEMORY >> 20, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
     memory: u64,
 
-    /// How long to wait for the other side
+    /// How long to wait for the partner
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(..=MAX_WAIT))]
     wait: u64,
 
-    /// Give up if nothing arrives from the other side for this long
+    /// Give up if nothing arrives from the partner for this long
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
 
     /// How to report the steps of the session on standard error
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
     log: LogFormat,
 
     #[command(flatten)]

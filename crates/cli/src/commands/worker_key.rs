@@ -20,7 +20,7 @@ sessions about these tiles and nothing else. `veilpath worker` computes with it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct WorkerKeyArgs {
-    /// The id of the agreement, or the start of it
+    /// The id of the agreement, or a prefix of it
     #[arg(value_name = "AGREEMENT")]
     agreement: String,
 
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &WorkerKeyArgs) -> Result<(), Failure> {
         )));
     }
     let policy = veilpath::find_policy(args.policy.as_deref(), &state_dir)?;
-    // A moment less than the longest time, which is checked by a later clock.
+    // A minute less than the maximum, which is checked later.
     let time =
         Duration::from_secs(args.hours * 3600).min(MAX_WORKER_KEY_TIME - Duration::from_secs(60));
     let expires = veilpath::now() + time;

@@ -8,12 +8,19 @@ pub(crate) fn read_error(error: &ReadError) -> String {
     let flags = error
         .fields
         .iter()
-        .map(|field| match (field, &error.places) {
-            (EncodeField::PlaceColumns, Some(places)) => columns_flag(&places.0, &places.1),
+        .map(|field| match (field, &error.coordinate_columns) {
+            (EncodeField::CoordinateColumns, Some(columns)) => columns_flag(&columns.0, &columns.1),
             (field, _) => example(*field).to_string(),
         });
-    followed_by_flags(&error.to_string(), flags)
+    let text = followed_by_flags(&error.to_string(), flags);
+    match error.fields.contains(&EncodeField::CoordinateColumns) {
+        true => format!("{text}\n  {OTHER_COLUMNS}"),
+        false => text,
+    }
 }
+
+/// Follows the flag for the columns of the coordinates.
+const OTHER_COLUMNS: &str = "and likewise participant=NAME, stimulus=NAME and duration=NAME, if their columns have unusual names";
 
 /// The flag that names the columns of the coordinates, quoted for a shell where that is necessary.
 fn columns_flag(x: &str, y: &str) -> String {
@@ -25,8 +32,7 @@ fn columns_flag(x: &str, y: &str) -> String {
     }
 }
 
-/// The same for a cohort file that a command other than `encode` reads, which has few of `encode`'s
-/// flags.
+/// The same for a cohort file read by a command other than `encode`, which has only a few of `encode`'s flags.
 pub(crate) fn cohort_error(error: &ReadError) -> String {
     let has = |field: &EncodeField| matches!(field, EncodeField::Notation | EncodeField::Grid);
     if error.fields.iter().all(has) {
@@ -36,7 +42,7 @@ pub(crate) fn cohort_error(error: &ReadError) -> String {
     format!("{error} (veilpath encode {})", flags.join(", "))
 }
 
-/// A note's text with the flags that it is about. They have no example values: those would contradict the text.
+/// A note's text with the flags that it is about. Example values are left out, because they would contradict the text.
 pub(crate) fn with_flags(text: &str, fields: &[EncodeField]) -> String {
     followed_by_flags(text, fields.iter().map(|field| form(*field).to_string()))
 }
@@ -55,7 +61,7 @@ pub(crate) fn flag(field: EncodeField) -> &'static str {
     example.split(' ').next().unwrap_or(example)
 }
 
-/// A flag with the form of its value, where that says more than its name.
+/// A flag with the form of its value, if that says more than its name.
 fn form(field: EncodeField) -> &'static str {
     match field {
         EncodeField::Rate => "--rate HZ",
@@ -65,14 +71,14 @@ fn form(field: EncodeField) -> &'static str {
         | EncodeField::EventColumn
         | EncodeField::ParticipantColumn
         | EncodeField::StimulusColumn
-        | EncodeField::PlaceColumns
+        | EncodeField::CoordinateColumns
         | EncodeField::TrialColumn
         | EncodeField::GroupColumn => example(field),
         field => flag(field),
     }
 }
 
-/// A flag with a value where one helps to understand it.
+/// A flag with an example value, if that helps.
 fn example(field: EncodeField) -> &'static str {
     match field {
         EncodeField::Format => "--input-format NAME",
@@ -91,7 +97,7 @@ fn example(field: EncodeField) -> &'static str {
         EncodeField::EventColumn => "--columns event=NAME",
         EncodeField::ParticipantColumn => "--columns participant=NAME",
         EncodeField::StimulusColumn => "--columns stimulus=NAME",
-        EncodeField::PlaceColumns => "--columns x=NAME,y=NAME",
+        EncodeField::CoordinateColumns => "--columns x=NAME,y=NAME",
         EncodeField::TrialColumn => "--columns trial=NAME",
         EncodeField::GroupColumn => "--columns group=NAME",
         EncodeField::Groups => "--groups FILE",
@@ -128,9 +134,10 @@ mod tests {
     #[test]
     fn suggested_columns_can_be_pasted() {
         let error = ReadError::new("t.csv", "no x")
-            .with_fields(&[EncodeField::PlaceColumns])
-            .with_places(Some(("left_x".into(), "left_y".into())));
-        assert!(read_error(&error).ends_with("(--columns x=left_x,y=left_y)"));
+            .with_fields(&[EncodeField::CoordinateColumns])
+            .with_coordinate_columns(Some(("left_x".into(), "left_y".into())));
+        let text = read_error(&error);
+        assert!(text.contains("(--columns x=left_x,y=left_y)\n  and likewise participant="));
         assert_eq!(
             columns_flag("Left X", "Left Y"),
             "--columns 'x=Left X,y=Left Y'"

@@ -1,4 +1,4 @@
-//! Advice for errors with answers about groups.
+//! Advice on errors in group answers.
 
 use veilpath::stats::StatisticsError;
 use veilpath::{DisclosureRefusal, JobError, UsageError};
@@ -8,7 +8,7 @@ pub(super) const ADD_GROUPS: &str =
     "add a column `group` to the cohort file, or encode the gaze files again with --groups FILE";
 
 /// What to ask for instead of results of pairs.
-pub(super) const ASK_ABOUT_GROUPS: &str = "--reveal mean, or another answer about groups, says nothing about single pairs and, with garbled and shares, does not count towards this limit";
+pub(super) const REVEAL_GROUP_ANSWER: &str = "a group answer such as --reveal mean says nothing about single pairs, and with garbled and shares it does not count towards this limit; it needs enough participants per side (--minimum-group)";
 
 /// Advice for options that a session cannot run with.
 pub(super) fn usage(error: &UsageError) -> Option<&'static str> {
@@ -40,7 +40,7 @@ pub(super) fn job(error: &JobError) -> Option<&'static str> {
             "leave --tile out; or use --reveal score, and `veilpath stats` on the merged result",
         ),
         JobError::SeveralOutputs { .. } => Some("name it with --numbers, as in --numbers det"),
-        // A score that is divided by lengths, of two empty scanpaths.
+        // A score divided by lengths is undefined for two empty scanpaths.
         JobError::UndefinedOutput { output: "score" } => {
             Some("leave --divide-by out, or use --reveal score")
         }
@@ -59,7 +59,7 @@ pub(super) fn disclosure(refusal: &DisclosureRefusal) -> Option<&'static str> {
             "combine small groups, or leave out stimuli that few participants have seen; the larger --minimum-group of the two sides applies",
         ),
         DisclosureRefusal::Differencing { .. } => Some(
-            "use the same participants and groups as before, or add and leave out at least that many together; if participants have withdrawn their consent, use `veilpath policy withdraw`; the larger --minimum-group of the two sides applies",
+            "use the same participants and groups as before, or add and leave out at least that many together; if participants have withdrawn their consent, use `veilpath policy withdraw`",
         ),
         DisclosureRefusal::FewNearest { .. } => Some(
             "use a larger K in --reveal nearest:K; the larger --minimum-group of the two sides applies",
@@ -83,7 +83,7 @@ pub(super) fn statistics(error: &StatisticsError) -> Option<&'static str> {
             Some("compare parts of the cohorts, for example stimulus by stimulus")
         }
         StatisticsError::NoCommonStimulus { .. } => Some(
-            "leave out participants who have seen none of the other side's stimuli, or compare with --pairs all",
+            "leave out participants who have seen none of the partner's stimuli, or compare with --pairs all",
         ),
         StatisticsError::NoSameGroup => Some("a group must have the same name in both cohorts"),
         StatisticsError::NoDifferentGroups => Some("each cohort needs participants of two groups"),

@@ -22,7 +22,10 @@ pub(super) fn stimuli(error: &Error, known: &[String]) -> String {
     const SHOWN: usize = 10;
     match known.is_empty() {
         true => format!("{error}\n  its pairs have no stimuli; leave --stimulus out"),
-        false => format!("{error}\n  its stimuli are {}", super::listed(known, SHOWN)),
+        false => format!(
+            "{error}\n  available stimuli: {}",
+            super::listed(known, SHOWN)
+        ),
     }
 }
 
@@ -30,7 +33,7 @@ pub(super) fn stimuli(error: &Error, known: &[String]) -> String {
 pub(super) fn outputs(error: &Error, known: &[String]) -> String {
     const SHOWN: usize = 32;
     format!(
-        "--of: {error}\n  its outputs are {}",
+        "--of: {error}\n  available outputs: {}",
         super::listed(known, SHOWN)
     )
 }

@@ -22,10 +22,10 @@ pub(crate) fn explain(error: &SessionError) -> String {
     }
 }
 
-/// The scale, which users seldom set themselves.
+/// The field of the scale, which users seldom set themselves.
 const SCALE_FIELD: &str = "metric.scale";
 
-/// The same differences, with the options of a field that follows from them.
+/// The same differences, with the options that determine the scale.
 fn with_options(differences: &[Difference]) -> SessionError {
     let differences = differences.iter().cloned().map(|mut difference| {
         if difference.field == SCALE_FIELD {
@@ -86,9 +86,12 @@ fn hint(error: &SessionError) -> Option<String> {
                 "set the environment variable VEILPATH_HOME to a folder of your own"
             }
             FileProblem::CorruptedLedger => {
-                "it protects your participants: restore it from a backup; without it, this peer's count starts from zero and any ban is forgotten"
+                "it protects your participants: restore it from a backup; without it, this partner's count starts from zero and any ban is forgotten"
             }
-            FileProblem::NoLedger(_) => "`veilpath peers` lists the peers of earlier sessions",
+            FileProblem::NoLedgerLog => {
+                "it protects your participants: restore it from a backup; an empty file in its place forgets the comparisons that it counted"
+            }
+            FileProblem::NoLedger(_) => "`veilpath peers` lists the partners of earlier sessions",
             FileProblem::Exists => "choose another name for the new file",
             FileProblem::NoSuchAgreement => {
                 "`veilpath host` and `veilpath join` with --tiles make one, and print its id"
@@ -114,13 +117,13 @@ fn hint(error: &SessionError) -> Option<String> {
     Some(hint.to_string())
 }
 
-/// Whether one side leaves the engine open, and the other names one that is never chosen for it.
+/// Whether one side uses `auto`, and the other names an engine that `auto` never chooses.
 fn leaves_engine_open(difference: &Difference) -> bool {
     let names = [&difference.ours, &difference.theirs];
     difference.field == ENGINE_FIELD && names.iter().any(|name| *name == EngineChoice::AUTO)
 }
 
-/// Advice for the side whose limit it is.
+/// Advice for the side that sets the limit.
 fn limit_hint(limit: &Limit) -> Option<String> {
     let hint = match limit {
         Limit::Comparisons(exceeded) => return Some(exceeded_hint(exceeded)),
@@ -129,13 +132,13 @@ fn limit_hint(limit: &Limit) -> Option<String> {
             "find out why before you let it in again: it may learn more than was agreed on; then lift the ban with `veilpath peers unban FINGERPRINT`"
         }
         Limit::TileStopped(_) => {
-            "find out whether that worker can be trusted; then `veilpath peers ban FINGERPRINT` at the institution ends all sessions with the other side, or `veilpath peers unban FINGERPRINT` lets the tile continue"
+            "find out whether that worker can be trusted; then `veilpath peers ban FINGERPRINT` at the institution ends all sessions with the partner, or `veilpath peers unban FINGERPRINT` lets the tile continue"
         }
         Limit::TooManyRecords { .. } => {
             "find out which worker does that, and whether its key was stolen; `veilpath peers unban FINGERPRINT` allows as many again"
         }
         Limit::TooManyStarts { .. } => {
-            "find out why sessions with this peer break; `veilpath peers unban FINGERPRINT` lets it start them again"
+            "find out why sessions with this partner break; `veilpath peers unban FINGERPRINT` lets it start them again"
         }
         Limit::Memory { needed, .. } => {
             let megabytes = needed.div_ceil(1 << 20);
@@ -157,7 +160,7 @@ pub(crate) fn exceeded_hint(exceeded: &ExceededLimit) -> String {
             exceeded.per_scanpath
         ),
     };
-    hint += &format!("\n  {}", groups::ASK_ABOUT_GROUPS);
+    hint += &format!("\n  {}", groups::REVEAL_GROUP_ANSWER);
     if exceeded.origin == LimitOrigin::Plan {
         if exceeded.assumed_letters.is_some() {
             hint +=
@@ -172,23 +175,23 @@ pub(crate) fn exceeded_hint(exceeded: &ExceededLimit) -> String {
     hint
 }
 
-/// Advice for a limit of the other side.
+/// Advice for a limit of the partner.
 fn declined_hint(limit: &Limit) -> Option<String> {
     let hint = match limit {
         Limit::Comparisons(_) | Limit::PeerComparisons => {
-            "only the other side can raise its limit, with --limit-per-scanpath"
+            "only the partner can raise its limit, with --limit-per-scanpath"
         }
         Limit::Disclosure(_) | Limit::PeerDisclosure => {
-            "only the other side knows why: ask it about its policy and its earlier answers"
+            "only the partner knows why: ask it about its policy and its earlier answers"
         }
         Limit::Banned(_)
         | Limit::TileStopped(_)
         | Limit::TooManyStarts { .. }
         | Limit::TooManyRecords { .. } => {
-            "only the other side can lift this, with `veilpath peers unban`"
+            "only the partner can lift this, with `veilpath peers unban`"
         }
         Limit::Memory { .. } => {
-            "only the other side can allow more, with --memory; or compare in parts, with --tile"
+            "only the partner can allow more, with --memory; or compare in parts, with --tile"
         }
         limit => common_hint(limit)?,
     };

@@ -10,8 +10,8 @@ pub(super) fn explain(error: &StatsError) -> String {
         }
         StatsError::NoPairs { .. } => "name a result with the scores of pairs",
         StatsError::Incomplete { .. } => "run the session again to get the missing pairs",
-        StatsError::NumberOfResults { .. } => {
-            "test:sites needs three: veilpath stats first.json second.json between.json"
+        StatsError::NumberOfResults { .. } | StatsError::SitesNeedThreeResults => {
+            "for test:sites: veilpath stats first.json second.json between.json"
         }
         StatsError::Sites(SitesProblem::Kinds) => {
             "compare each cohort with itself: veilpath compare a.csv a.csv -o a.json"
@@ -22,10 +22,10 @@ pub(super) fn explain(error: &StatsError) -> String {
         StatsError::Sites(_) => "compare the same cohorts with the same options",
         StatsError::NoSuchOutput { name, known, .. } => {
             let known = super::listed(known, 10);
-            return format!("--of {name}: {error}\n  its numbers are {known}");
+            return format!("--of {name}: {error}\n  available outputs: {known}");
         }
         StatsError::NoSuchStimulus { .. } => "--stimulus takes a name as in the cohort files",
-        StatsError::NoDirection { .. } => "choose another number with --of",
+        StatsError::NoDirection { .. } => "choose another output with --of",
         StatsError::NoGroups { .. } => {
             "add --groups FILE: a table with the columns participant and group, or a cohort file with groups"
         }
@@ -43,7 +43,7 @@ pub(super) fn explain(error: &StatsError) -> String {
             "analyse fewer pairs, for example one --stimulus"
         }
         StatsError::MissingValues { .. } => {
-            "it is undefined there: choose another number with --of or, for crqa, compare again with --undefined-as-zero"
+            "it is undefined there: choose another output with --of or, for crqa, compare again with --undefined-as-zero"
         }
         StatsError::Statistics(_) => return error.to_string(),
     };

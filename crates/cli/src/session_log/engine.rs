@@ -9,7 +9,7 @@ pub(crate) fn line(summary: &EngineSummary) -> String {
     let estimates = summary.estimates.as_ref();
     let why = match (summary.reason, estimates) {
         (EngineReason::NamedHere, _) => "as requested with --engine on this side".into(),
-        (EngineReason::NamedByPeer, _) => "as requested with --engine on the other side".into(),
+        (EngineReason::NamedByPeer, _) => "as requested with --engine by the partner".into(),
         (EngineReason::SharesImpossible(obstacle), Some(estimates)) => format!(
             "{}; shares cannot compute this plan: {}",
             duration(estimates.garbled.seconds),
@@ -22,11 +22,11 @@ pub(crate) fn line(summary: &EngineSummary) -> String {
             };
             let verdict = match reason {
                 EngineReason::ChosenEarlier => "; chosen when this comparison started",
-                _ if others.seconds < own.seconds => ", which saves too little",
+                _ if others.seconds < own.seconds => ", which saves too little time",
                 _ => "",
             };
             let [own, others] = [own, others].map(|estimate| duration(estimate.seconds));
-            format!("{own}; {other} {others}{verdict}")
+            format!("{own}; {other} would take {others}{verdict}")
         }
         (_, None) => "as requested with --engine on both sides".into(),
     };
@@ -35,12 +35,15 @@ pub(crate) fn line(summary: &EngineSummary) -> String {
 
 fn describe_obstacle(obstacle: SharesObstacle) -> String {
     match obstacle {
-        SharesObstacle::Alphabet { letters, most } => {
-            format!("it takes up to {most} letters, but there are {letters}")
+        SharesObstacle::Alphabet {
+            letters,
+            max_letters,
+        } => {
+            format!("it takes up to {max_letters} letters, but there are {letters}")
         }
         SharesObstacle::Lengths => "a scanpath is too long for it".into(),
         SharesObstacle::Memory => "it needs more than --memory allows".into(),
-        SharesObstacle::OtherSide => "the other side cannot run it".into(),
+        SharesObstacle::OtherSide => "the partner cannot run it".into(),
     }
 }
 
@@ -117,9 +120,9 @@ mod tests {
     fn the_line_shows_both_estimates_or_the_reason() {
         let estimated = EngineReason::Estimated;
         let text = line(&summary(Engine::Shares, estimated, Some([360.0, 40.0])));
-        assert!(text.contains("40 s") && text.contains("garbled about 6 min"));
+        assert!(text.contains("40 s") && text.contains("garbled would take about 6 min"));
         let text = line(&summary(Engine::Garbled, estimated, Some([3.0, 1.9])));
-        assert!(text.contains("3.0 s") && text.contains("1.9 s, which saves too little"));
+        assert!(text.contains("3.0 s") && text.contains("1.9 s, which saves too little time"));
         let text = line(&summary(Engine::Garbled, estimated, Some([0.2, 0.3])));
         assert!(text.contains("0.20 s") && text.contains("0.30 s"), "{text}");
         for reason in [EngineReason::Named, EngineReason::NamedByPeer] {
@@ -132,7 +135,7 @@ mod tests {
     fn an_engine_that_cannot_run_has_no_estimate() {
         let alphabet = SharesObstacle::Alphabet {
             letters: 900,
-            most: 512,
+            max_letters: 512,
         };
         let impossible = EngineReason::SharesImpossible(alphabet);
         let summary = summary(Engine::Garbled, impossible, Some([3.0, 77.0]));

@@ -1,23 +1,23 @@
-//! The limits of an answer about groups, in words.
+//! The limits of a group answer, in words.
 
 use veilpath::units;
 use veilpath::{GroupQuestion, GroupSummary, Reveal};
 
-/// The limits of an answer about groups.
+/// The limits of a group answer.
 pub(super) fn limit(groups: &GroupSummary, reveal: Reveal) -> String {
     let participants = units::counted(groups.minimum.into(), "participant");
     let minimum = match reveal.group_question() {
         Some(GroupQuestion::Nearest {
             rate_only: false, ..
         }) => format!("every group has at least {participants}, and as many scanpaths vote"),
-        _ => format!("every part of the answer is about at least {participants} per side"),
+        _ => format!("every group, stimulus and count is about at least {participants} per side"),
     };
     match groups.answers {
         Some(answers) => format!(
-            "{minimum}; with this answer, which may count as several, this peer has had {answers} of at most {} answers about groups",
-            groups.most_answers
+            "{minimum}; with this answer, which may count as several, this partner has had {answers} of at most {} group answers",
+            groups.max_answers
         ),
-        None => format!("{minimum}; the other side does not learn it, so it does not count"),
+        None => format!("{minimum}; the partner does not learn it, so it does not count"),
     }
 }
 
@@ -30,7 +30,7 @@ mod tests {
         let groups = GroupSummary {
             minimum: 5,
             answers: Some(3),
-            most_answers: 20,
+            max_answers: 20,
         };
         let limit_text =
             |groups: &GroupSummary, question: &str| limit(groups, question.parse().unwrap());
@@ -41,7 +41,7 @@ mod tests {
             ..groups
         };
         assert!(!limit_text(&hidden, "mean").contains("20"));
-        // A label is about one scanpath.
-        assert!(!limit_text(&groups, "nearest:5").contains("every part"));
+        // Each label is about a single scanpath.
+        assert!(!limit_text(&groups, "nearest:5").contains("every group, stimulus"));
     }
 }

@@ -55,9 +55,9 @@ pub(super) fn peer(peer: &Peer, name: Option<&str>, event: &PeerEvent) {
         PeerEvent::Queued { ahead } => match name {
             None => info(
                 name,
-                &format!("the host is busy; peers ahead of this side: {ahead}"),
+                &format!("the host is busy; partners ahead of this side: {ahead}"),
             ),
-            Some(_) => info(name, &format!("waiting; peers ahead of it: {ahead}")),
+            Some(_) => info(name, &format!("waiting; partners ahead of it: {ahead}")),
         },
         PeerEvent::Agreed(summary) => agreed(name, summary),
         PeerEvent::Failed(error) => note(name, &Failure::from(&**error).to_string()),
@@ -90,7 +90,7 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession, summary
         note(
             name,
             &format!(
-                "a scanpath of this side is now part of {} agreements with this peer (other metrics, thresholds or cohorts); together their results reveal more than each does (see the chapter on sessions)",
+                "a scanpath of this side is now part of {} agreements with this partner (other metrics, thresholds or cohorts); together their results reveal more than each does (see the chapter on sessions)",
                 completed.max_agreements
             ),
         );
@@ -113,7 +113,7 @@ fn interruption(engine: Engine) -> &'static str {
     }
 }
 
-/// The limits on the answer: those of an answer about groups, and comparisons per scanpath if they count.
+/// The limits on the answer: those of a group answer, and comparisons per scanpath if they count.
 fn bounds(summary: &AgreementSummary) -> String {
     let of_answer = summary.groups.as_ref();
     let of_answer = of_answer.map(|it| groups::limit(it, summary.reveal));
@@ -149,7 +149,7 @@ fn limit(limit: &LimitSummary) -> String {
         (LimitOrigin::Chosen, _) => String::new(),
         (LimitOrigin::Policy, _) => " (the policy)".into(),
         (LimitOrigin::EarlierPlan, _) => {
-            " (the default of an earlier plan with this peer, which still applies)".into()
+            " (the default of an earlier plan with this partner, which still applies)".into()
         }
         (LimitOrigin::Plan, None) => " (default)".into(),
         (LimitOrigin::Plan, Some(letters)) => format!(
@@ -157,7 +157,7 @@ fn limit(limit: &LimitSummary) -> String {
         ),
     };
     let text = format!(
-        "{} with this peer{by_length}{origin}; {planned}",
+        "{} with this partner{by_length}{origin}; {planned}",
         comparisons(limits, limit.counts_together()),
     );
     match limit.defaults {
@@ -230,7 +230,7 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         _ => "",
     };
     let published = summary.reveal.group_question();
-    let published = published.and_then(|question| question.published_in_words());
+    let published = published.and_then(|question| question.describe_published());
     let published = published.map_or_else(String::new, |words| format!("; {words}"));
     let precision = summary.error_bound.map_or_else(String::new, |bound| {
         let bound = units::error_bound(bound);
@@ -240,9 +240,7 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
                 ", so a pair that close to the threshold may be on its other side"
             }
         };
-        format!(
-            "precision: computed in integers; a score is within {bound} of double precision{near}\n"
-        )
+        format!("precision: scores are accurate to ±{bound}{near}\n")
     });
     let rounding = summary
         .fixation_rounding
@@ -289,7 +287,7 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
     if summary.encoding_on_one_side {
         note(
             name,
-            "only one side's file contains encoding settings; make sure that the other side used the same settings (`veilpath encode` writes them to the file)",
+            "only one side's file contains encoding settings; make sure that the partner used the same settings (`veilpath encode` writes them to the file)",
         );
     }
     if let Some(exceeded) = &summary.limit.exceeded {
@@ -316,7 +314,7 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
     }
 }
 
-/// From this estimate on, a session says that it can be interrupted.
+/// Sessions with at least this estimate mention that they can be interrupted.
 const LONG_SECONDS: f64 = 10.0;
 
 /// An advantage of garbled, shown when shares is used.
@@ -344,7 +342,7 @@ fn counted(count: usize, noun: &str) -> String {
 /// The highest rate that is shown, in bytes per second.
 const MAX_SHOWN_RATE: u64 = 1_000_000_000;
 
-/// What was measured of the connection.
+/// The measured properties of the connection.
 fn connection(link: &Link) -> String {
     let mut text = format!(
         "round trip {}",
@@ -355,7 +353,7 @@ fn connection(link: &Link) -> String {
         (link.bytes_per_second_to_join, "the joining side"),
     ] {
         if let Some(rate) = rate {
-            // Higher rates limit no comparison, and are not measured well.
+            // Higher rates do not limit any comparison, and cannot be measured well.
             let rate = match rate > MAX_SHOWN_RATE {
                 true => "more than 1 GB".into(),
                 false => units::bytes(rate),
@@ -418,7 +416,7 @@ mod tests {
         let text = limit(&set(500));
         assert!(text.contains("the default would be 14 to 20 comparisons of all scanpaths"));
         assert!(!limit(&set(8)).contains("the default would be"));
-        // A plan that has finished, under a limit that is lower now.
+        // A finished plan, under a limit that was lowered since.
         let finished = LimitSummary {
             limits: Some((1, 1)),
             before: 20,

@@ -1,7 +1,7 @@
-//! Checks the rules of `ARCHITECTURE.md` that the compiler does not: which crate may use which, where unsafe code may
-//! live, that every crate has the same lints, and that files stay readable.
+//! Checks the rules in `ARCHITECTURE.md` that the compiler does not: which crate may use which, where unsafe code is
+//! allowed, that every crate has the same lints, and that files stay readable.
 
-// A test stops at the first thing that is not as expected; helpers outside `#[test]` functions are linted like the product.
+// Clippy lints helpers outside `#[test]` functions like product code.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::common;
@@ -13,8 +13,8 @@ use sources::{metadata, relative, rust_files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Every crate of the workspace: layer, folder under `crates/`, package, and the crates of the workspace that it may
-/// use, in its code, its tests or its build script. `ARCHITECTURE.md` shows the same table.
+/// Every crate in the workspace: layer, folder under `crates/`, package, and the workspace crates that its code, tests or
+/// build script may use. `ARCHITECTURE.md` contains the same table.
 const CRATES: &[(u8, &str, &str, &[&str])] = &[
     (0, "channel", "veilpath-channel", &[]),
     (0, "metrics", "veilpath-metrics", &[]),
@@ -81,12 +81,13 @@ const CRATES: &[(u8, &str, &str, &[&str])] = &[
     ),
 ];
 
-/// The files that may hold unsafe code, as paths from the root: `crates/…/kernel.rs`.
+/// The files that may contain unsafe code, as paths from the root: `crates/…/kernel.rs`.
 const UNSAFE_FILES: &[&str] = &[
     "crates/paillier/src/arith/ifma.rs",
     "crates/mpc/src/aes_kernel.rs",
     "crates/mpc/src/clmul_kernel.rs",
     "crates/mpc/src/ot_kernel.rs",
+    "crates/mpc/src/sha_kernel.rs",
     "crates/mpc/src/transpose_kernel.rs",
     "crates/cli/src/windows_console.rs",
 ];
@@ -131,7 +132,7 @@ fn crates_use_only_what_the_table_allows() {
         }
         for dependency in package["dependencies"].as_array().unwrap() {
             let used = text(dependency, "name");
-            // A crate may ask for its own features in its tests.
+            // A crate's tests may enable its own features.
             let local = used != name && (dependency["path"].is_string() || found.contains(used));
             let permitted = folder_of
                 .get(used)
@@ -151,7 +152,8 @@ fn crates_use_only_what_the_table_allows() {
 /// Features that observe or replace parts of a protocol, for tests and attacks.
 const TEST_HOOKS: &[&str] = &["watch", "ideal", "fuzz", "fuzzing"];
 
-/// What `cargo install --path crates/cli` builds. (A build of the whole workspace has all features that any crate asks for.)
+/// Checks what `cargo install --path crates/cli` builds. (A build of the whole workspace enables all features that any crate
+/// asks for.)
 #[test]
 fn an_installed_program_has_no_test_hooks() {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -353,7 +355,7 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
         .unwrap_or_else(|| panic!("cargo metadata has no {key}"))
 }
 
-/// Fails with everything that is wrong at once, and what to do.
+/// Fails with a list of everything that is wrong, and what to do about it.
 fn report(wrong: &[String], remedy: &str) {
     assert!(wrong.is_empty(), "\n  {}\n{remedy}", wrong.join("\n  "));
 }

@@ -1,6 +1,6 @@
 //! Compares the tables of `assurance/UNSAFE.md` and `assurance/DEPENDENCIES.md` with the code.
 
-// Helpers outside `#[test]` functions are linted like the product.
+// Clippy lints helpers outside `#[test]` functions like product code.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::common;

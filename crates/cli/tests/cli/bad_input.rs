@@ -148,6 +148,20 @@ fn incompatible_cohorts_are_rejected() {
         message.contains("no stimulus in common") && message.contains("--pairs all"),
         "{message}"
     );
+    let four = "participant,stimulus,scanpath\nP,k,AB\nP,l,AB\nP,m,AB\nP,n,AB\n";
+    folder.file("d.csv", four);
+    let message = folder.run(&["compare", "c.csv", "d.csv"]).refused();
+    let listed = "stimuli of d.csv: \"k\", \"l\", \"m\" and 1 more\n";
+    assert!(message.contains(listed), "{message}");
+}
+
+#[test]
+fn names_may_be_in_capitals() {
+    let folder = Folder::new();
+    folder.file("a.csv", "participant,scanpath\nP,AB\n");
+    let call = "compare a.csv a.csv --metric ScanMatch --grid 7x7 --engine Plain --format CSV";
+    let scores = folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+    assert!(scores.ends_with("P,P,,1,1\n"), "{scores}");
 }
 
 #[test]

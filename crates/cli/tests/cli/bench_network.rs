@@ -19,12 +19,12 @@ fn every_engine_is_measured_over_every_connection() {
         assert_eq!(row["comparisons"], comparisons, "{row}");
         assert_eq!(row["cells"], cells, "{row}");
         let seconds = row["seconds"].as_f64().unwrap();
-        // At least agreement and answers wait for a round trip.
+        // The agreement and the answers each wait for a round trip.
         let trips = row["round_trip_ms"].as_f64().unwrap() / 1000.0;
         assert!(seconds > 3.0 * trips, "{row}");
         let bits = 8.0 * f64::from(cells) * row["join_bytes_per_cell"].as_f64().unwrap();
         if row["megabits_per_second"] == 50 {
-            // A burst may be faster.
+            // A burst may exceed the rate.
             assert!(seconds > bits / 50e6 - 0.05, "{row}");
             let limiter = match json["relay_reason"].is_null() {
                 true => "tc",

@@ -9,10 +9,10 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// No run of this test lasts longer.
+/// The limit on the run time of a process.
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The call of the quick version.
+/// The command for a quick run.
 const QUICK: &str = "veilpath bench paper --quick -o paper";
 
 fn start(folder: &Folder, call: &str) -> Child {
@@ -22,8 +22,8 @@ fn start(folder: &Folder, call: &str) -> Child {
     command.stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits for this many complete lines in the file and kills the process. Returns them, and what was printed to standard
-/// error.
+/// Waits for this many complete lines in the file and kills the process. Returns the lines, and what was printed to
+/// standard error.
 fn kill_after(mut child: Child, file: &Path, lines: usize) -> (Vec<String>, String) {
     let deadline = Instant::now() + RUN_TIMEOUT;
     let whole = loop {
@@ -53,9 +53,9 @@ fn kill_after(mut child: Child, file: &Path, lines: usize) -> (Vec<String>, Stri
 fn a_killed_run_resumes() {
     let folder = Folder::new();
     let file = folder.path().join("paper/measurements.jsonl");
-    // The settings, and two measurements.
+    // The file has the settings and two measurements.
     let (first, _) = kill_after(start(&folder, QUICK), &file, 3);
-    // As if it had been killed in the middle of a line.
+    // As if the process had been killed while writing a line.
     let mut text = std::fs::read_to_string(&file).unwrap();
     let known = text.lines().count();
     text.push_str("{\"step\":\"cell\",\"eng");
@@ -81,7 +81,7 @@ fn a_killed_run_resumes() {
     assert_eq!(once.len(), steps.len(), "a step was measured twice");
 }
 
-/// The full version measures a cell of each engine for twenty seconds first; the test writes these measurements itself.
+/// A full run first measures a cell of each engine for twenty seconds; the test writes these measurements itself.
 #[test]
 fn an_interrupted_full_run_resumes() {
     for call in [

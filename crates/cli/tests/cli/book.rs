@@ -1,4 +1,4 @@
-//! The book of `docs/`: its chapters and its links.
+//! The book in `docs/`: its chapters and its links.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -80,7 +80,7 @@ fn every_link_in_the_built_book_resolves() {
     assert!(chapters().iter().all(built), "a chapter has no page");
     let mut followed = 0;
     for (page, text) in &pages {
-        // The page for a wrong address has a base of its own; the one for printing joins all others.
+        // The 404 page has its own base address; the print page combines all others.
         if page.ends_with("404.html") || page.ends_with("print.html") {
             continue;
         }

@@ -62,16 +62,16 @@ fn the_mean_of_a_self_comparison_excludes_identical_scanpaths() {
         "{}",
         output.stderr
     );
-    // Two pairs with a cost of 2, one with none.
+    // Two pairs have a cost of 2, and one has none.
     assert!(
         output
             .stderr
-            .contains("3 pairs by levenshtein: mean 1.333333"),
+            .contains("3 pairs by levenshtein (smaller is more alike): mean 1.333333"),
         "{}",
         output.stderr
     );
     assert_eq!(output.ok().lines().count(), 1 + 9);
-    // Equal ids are not equal people.
+    // The same id in two cohorts does not mean the same person.
     folder.file("b.csv", "participant,scanpath\nP1,AAAA\nP2,AABB\nP3,AABC\n");
     let output = folder.run(&["compare", "a.csv", "b.csv"]);
     assert!(
@@ -124,7 +124,7 @@ fn results_go_to_the_file_or_to_standard_output() {
     assert_eq!(value["results"].as_array().unwrap().len(), 3);
 }
 
-/// Before and after the subcommand. A test of the arguments checks that every command has these flags.
+/// The flags work before and after the subcommand. A unit test checks that every command has them.
 #[test]
 fn quiet_and_verbose_work_everywhere() {
     let folder = folder();
@@ -333,7 +333,7 @@ fn the_demo_cohorts_match_the_help_text() {
     assert_eq!(output.ok(), expected);
 }
 
-/// The part's scores are the same.
+/// The scores of the compared part are correct.
 #[test]
 #[ignore = "takes ten seconds; .ci/full runs it"]
 fn the_demo_gives_a_slow_engine_a_part() {
@@ -343,7 +343,7 @@ fn the_demo_gives_a_slow_engine_a_part() {
     let output = folder.run(&["demo", "--engine", "paillier", "--format", "csv"]);
     for words in [
         "within a group",
-        "The engine paillier is slow",
+        "The paillier engine is slow",
         "paillier engine",
         "scores equal those computed in the clear",
     ] {

@@ -1,4 +1,4 @@
-//! `veilpath coordinator`: processes are killed, and nothing is lost or counted twice.
+//! `veilpath coordinator`: when processes are killed, nothing is lost or counted twice.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common::pair::{Pair, Running, Side};
@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-/// What a tile's worker reports while a process is killed.
+/// The events of a tile's worker after which a process is killed.
 const KILL_MOMENTS: [&str; 4] = ["connecting", "connected", "agreed", "progress"];
 
 /// The processes of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Victim {
     Worker(Side),
-    /// With the gateway, at the host.
+    /// At the host, this includes the gateway.
     Coordinator(Side),
 }
 
@@ -28,7 +28,7 @@ const VICTIMS: [Victim; 4] = [
 struct Institutions {
     pair: Pair,
     agreement: String,
-    /// Where the workers of each side find their coordinator, and all the gateway.
+    /// The addresses of each side's coordinator, and of the gateway for all workers.
     coordinators: [String; 2],
     gateway: String,
 }
@@ -61,7 +61,7 @@ impl Institutions {
         }
         let words: Vec<String> = call.split(' ').map(String::from).collect();
         let running = self.pair.start(side, &words);
-        // Both start at once, and report in any order.
+        // The coordinator and the gateway start at the same time, and report in any order.
         let mut lines = vec![running.wait_for_line("")];
         if side == Side::Host {
             lines.push(running.wait_for_line(""));
@@ -78,7 +78,7 @@ impl Institutions {
         running
     }
 
-    /// Starts a worker on a machine that has nothing but a new work order.
+    /// Starts a worker on a machine that has only a new work order.
     fn worker(&self, side: Side, tile: usize, round: usize) -> Running {
         let name = ["host", "join"][side as usize];
         let order = format!("{name}-{tile}-{round}.order");
@@ -116,7 +116,7 @@ impl Institutions {
                     enter(agreement, name, count);
                 }
             }
-            // What was counted since is in the log of this snapshot.
+            // Later counts are in the log of this snapshot.
             let log = std::fs::read_to_string(path.with_extension("log")).unwrap_or_default();
             let mut lines = log.lines();
             let stamp = ledger["stamp"].as_str().unwrap();
@@ -162,7 +162,7 @@ fn killed_workers_coordinators_and_gateways_lose_nothing() {
             }
         }
         for worker in &mut workers {
-            // A worker that waits for a killed one would wait longer.
+            // A worker would otherwise keep waiting for a killed one.
             if !worker.ends_within(std::time::Duration::from_millis(300)) {
                 worker.kill();
             }
@@ -191,14 +191,14 @@ fn killed_workers_coordinators_and_gateways_lose_nothing() {
         let whole = whole.folder.read(&format!("{side}.json"));
         let whole: Value = serde_json::from_str(&whole).unwrap();
         assert_eq!(merged["results"], whole["results"]);
-        // Every pair once.
+        // Every pair counts once.
         assert_eq!(both.counted(side), merged["pairs"].as_u64().unwrap());
     }
-    // The workers kept nothing.
+    // The workers stored nothing.
     assert!(!folder.path().join("home").exists());
 }
 
-/// These processes have the letters of a plan.
+/// These processes hold the letters of a plan.
 #[cfg(target_os = "linux")]
 #[test]
 fn coordinators_and_gateways_disable_core_dumps() {

@@ -1,6 +1,6 @@
 //! The console blocks of the documents run and print what is shown, and links lead to files and headings.
 
-// Helpers outside `#[test]` functions are linted like the product.
+// Clippy lints helpers outside `#[test]` functions like product code.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::common;
@@ -38,7 +38,7 @@ fn every_command_in_the_documents_prints_what_they_show() {
     assert!(commands > 100, "only {commands} commands were found");
 }
 
-/// The answer of the private test in the tutorial, and of the same test in the clear with the same coins.
+/// The answer of the tutorial's private test equals that of the same test in the clear with the same coins.
 #[test]
 fn the_tutorial_on_groups_repeats_its_test_in_the_clear() {
     let mut runner = DocumentRunner::new();
@@ -157,7 +157,7 @@ fn shown_output_must_match_exactly() {
         ("$ veilpath --version\nveilpath …", false),
         ("$ rm everything", true),
         ("clinic$ veilpath --version \\\n  --help", false),
-        // Two sides that differ; the document shows this for one of them only.
+        // The two sides differ; the document shows the error for only one of them.
         (
             "a$ veilpath identity\nb$ veilpath identity\n\
              a$ veilpath synth random --seed 1 -o x.csv\nb$ veilpath synth random --seed 2 -o x.csv\n\

@@ -5,7 +5,7 @@ use crate::common;
 
 use common::Folder;
 
-/// The ScanMatch toolbox counts the two letters of a cell modulo the columns of its grid, and scores this pair 0.714.
+/// The ScanMatch toolbox computes the two letters of a cell modulo the number of grid columns, and scores this pair 0.714.
 #[test]
 fn two_letters_per_cell_follow_the_grid() {
     let folder = Folder::new();
@@ -224,7 +224,7 @@ fn a_recording_is_not_overwritten() {
     );
     assert_eq!(folder.read("p2.csv"), recording);
     folder.run(&[&call[..], &["--force"]].concat()).ok();
-    // What Veilpath wrote may be written anew.
+    // A file that Veilpath wrote may be overwritten.
     folder.run(&call).ok();
 }
 
@@ -274,7 +274,7 @@ fn files_of_other_programs_are_identified() {
             assert!(message.contains(part), "{name}: {message}");
         }
     }
-    // A spreadsheet pads the lines of a cohort.
+    // A spreadsheet program pads the lines of a cohort file.
     let padded = "# veilpath cohort 1,,\r\n# alphabet: letters 49,,\r\nparticipant,stimulus,scanpath\r\nP1,cows,ABCD\r\n";
     folder.file("cohort.csv", padded);
     folder.run(&["compare", "cohort.csv", "cohort.csv"]).ok();

@@ -1,5 +1,5 @@
-//! One side's environment fails: its disk is full, a folder is read-only, its clock is wrong or jumps. Each case ends in the
-//! right result or in an error with an exit code. No known score is lost, and running both commands again gives the right
+//! One side's environment fails: its disk is full, a folder is read-only, its clock is wrong or jumps. Each case ends with the
+//! correct result or with an error and an exit code. No known score is lost, and running both commands again gives the correct
 //! result.
 //!
 //! `VEILPATH_FAULTS=long` runs more cases. Cases that the machine cannot run (no namespaces, no compiler) are skipped
@@ -28,7 +28,7 @@ fn set_up(count: usize) -> (Pair, String) {
     for (file, seed) in [("a.csv", "1"), ("b.csv", "2")] {
         let call = format!("synth random --count {count} --length 5 --seed {seed} -o {file}");
         pair.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
-        // Long ids make a result file larger than the journal, which has none.
+        // Long ids make a result file larger than the journal, which contains no ids.
         let long = format!("\n{}-r", "a-long-id".repeat(6));
         pair.folder
             .file(file, pair.folder.read(file).replace("\nr", &long));
@@ -81,8 +81,8 @@ fn check_error(output: &RunOutput, case: &str) {
     assert!(output.stderr.contains(&event), "{case}: {}", output.stderr);
 }
 
-/// No matter where the space runs out – before the journal, within it, before the result file – everything that was
-/// computed is printed, no partial file is left, and a later run with space has everything.
+/// No matter where the space runs out (before the journal, within it, or before the result file), everything that was
+/// computed is printed, no partial file is left, and a later run with enough space has everything.
 #[test]
 fn results_survive_a_full_disk() {
     let (mut pair, expected) = set_up(12);
@@ -103,7 +103,7 @@ fn results_survive_a_full_disk() {
             let output = pair.run(&FLAGS, &["-o", "host.out"], &["-o", "join.out"]);
             pair.wrap(side, None);
             let limited = &output[side as usize];
-            // Once it has computed, it prints what it cannot write to its file.
+            // After the computation, the side prints what it cannot write to its file.
             let printed = limited.stdout == expected;
             assert!(printed || limited.stdout.is_empty(), "{case}");
             match limited.code {
@@ -148,11 +148,11 @@ fn results_survive_a_full_disk() {
     );
 }
 
-/// A session continues from a truncated journal, and records after a torn one are not lost.
+/// A session continues from a truncated journal, and records after an incomplete one are not lost.
 #[test]
 fn a_journal_on_a_full_disk_is_valid_up_to_its_end() {
     let (mut pair, expected) = set_up(12);
-    // Room for what is recorded before a half is sent, and for a part of the answers.
+    // There is room for what is recorded before a half is sent, and for part of the answers.
     for blocks in [10, 12, 15] {
         pair.forget();
         pair.wrap(Side::Host, Some(with_full_disk(blocks)));
@@ -169,7 +169,7 @@ fn a_journal_on_a_full_disk_is_valid_up_to_its_end() {
         let list = || pair.start(Side::Host, &["results".to_string()]).end().ok();
         assert!(list().contains(",144,incomplete"), "{}", list());
         let [host, join] = pair.run(&FLAGS, &[], &[]);
-        // Nothing is computed again: the halves are there.
+        // Nothing is computed again, because the halves are stored.
         assert!(
             host.stderr.contains("\"pairs_from_journal\":144"),
             "{}",
@@ -183,7 +183,7 @@ fn a_journal_on_a_full_disk_is_valid_up_to_its_end() {
     eprintln!("a full disk under a journal: 3 cases; all answers were recovered when run again");
 }
 
-/// A standard output that cannot be written is an error; the results are in the journal and in the file.
+/// If standard output cannot be written, that is an error; the results are in the journal and in the file.
 #[test]
 fn a_full_output_device_is_an_error_and_keeps_the_results() {
     if !Path::new("/dev/full").exists() {
@@ -208,8 +208,8 @@ fn a_full_output_device_is_an_error_and_keeps_the_results() {
     eprintln!("a full output device: 2 cases");
 }
 
-/// Makes a folder read-only for one command. Permissions do not apply to the superuser, a read-only mount does; `None` if
-/// neither is possible.
+/// Makes a folder read-only for one command. Permissions do not bind the superuser, but a read-only mount does. Returns
+/// `None` if neither is possible.
 fn read_only(folder: &Path) -> Option<pair::Wrapper> {
     let folder = folder.to_str().unwrap().to_string();
     let user = Command::new("id").arg("-u").output().ok()?;
@@ -256,7 +256,7 @@ fn a_read_only_folder_is_an_error_before_the_work() {
             Side::Host => (&output[..], &[][..]),
             Side::Join => (&[][..], &output[..]),
         };
-        // A host that cannot write its results fails before it listens, so the other side cannot connect.
+        // A host that cannot write its results fails before it listens, so that the other side cannot connect.
         let host = pair.host(&[&FLAGS, host].concat());
         let address = host.address.clone();
         let join = address.map(|address| pair.join(&address, &[&FLAGS, join].concat()));
@@ -342,7 +342,7 @@ fn false_clock(folder: &Path) -> Option<PathBuf> {
         .args([&library, &source])
         .output();
     let compiled = compiled.is_ok_and(|run| run.status.success());
-    // It must work for another program, or the test would prove nothing.
+    // The library must work for another program, or the test would prove nothing.
     let year = Command::new("date")
         .arg("+%Y")
         .env("LD_PRELOAD", &library)
@@ -371,7 +371,7 @@ fn sessions_do_not_depend_on_the_wall_clock() {
         return;
     };
     let mut clocks = vec![
-        // One side decades ago, the other far in the future; then both with clocks that jump by decades.
+        // First, one side is decades in the past and the other far in the future; then both clocks jump by decades.
         (-50 * YEAR, 120 * YEAR, 0),
         (30 * YEAR, -40 * YEAR, 3),
     ];
@@ -406,8 +406,8 @@ fn sessions_do_not_depend_on_the_wall_clock() {
     eprintln!("wrong clocks: {} cases, all right", 3 * clocks.len());
 }
 
-/// Timeouts and durations use a monotonic clock. No source file reads the time of day, except those of `bench paper`, which
-/// dates its tables, and the one that dates records, and tells whether policies and worker keys are still valid.
+/// Timeouts and durations use a monotonic clock. Only two parts read the time of day: `bench paper`, which dates its tables,
+/// and the file that dates records and checks whether policies and worker keys are still valid.
 #[test]
 fn only_exempt_files_read_the_wall_clock() {
     let mut files = 0;

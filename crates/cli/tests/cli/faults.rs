@@ -1,8 +1,8 @@
-//! Faults of the network between two real processes: the connection is cut, half closed, stalled, delayed or slowed, and its
-//! bytes are flipped, repeated, swapped, lost and added. Each case ends in the right result or in an error with an exit code,
-//! in bounded time, and running both commands again gives the right result.
+//! Network faults between two real processes: the connection is cut, half-closed, stalled, delayed or slowed, and its bytes are
+//! flipped, repeated, swapped, lost or added. Each case ends in bounded time, with the correct result or with an error and an
+//! exit code, and running both commands again gives the correct result.
 //!
-//! `VEILPATH_FAULTS=long` runs many cases, otherwise some; `VEILPATH_FAULTS_SEED` repeats a run.
+//! `VEILPATH_FAULTS=long` runs many more cases. `VEILPATH_FAULTS_SEED` repeats a run.
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; it prints what ran
 
 use crate::common;
@@ -52,7 +52,7 @@ impl Setup {
         self.flags.split(' ').collect()
     }
 
-    /// The number of bytes in each direction without a fault.
+    /// The number of bytes sent in each direction without a fault.
     fn bytes_without_fault(&self) -> [u64; 2] {
         let fault = Fault {
             kind: FaultKind::Nothing,
@@ -85,11 +85,11 @@ impl Setup {
         let result = host.ends_within(Duration::from_millis(300))
             || host.has_connected() && host.ends_within(Duration::from_secs(30));
         if !result {
-            // The connection failed before it was authenticated: the host still waits for its peer.
+            // The connection failed before it was authenticated, and the host still waits for its peer.
             assert!(!host.has_connected(), "{fault:?}: it hangs");
             assert_ne!(join.code, 0, "{fault:?}");
             let again = self.pair.join(&address, &self.flags()).end();
-            // Or it failed just after that, and the host noticed only now.
+            // Or the connection failed just after that, and the host notices only now.
             let noticed = again.code == 4 && host.ends_within(Duration::from_secs(1));
             if !noticed {
                 assert_eq!(again.ok(), self.expected, "{fault:?}");
@@ -106,7 +106,7 @@ impl Setup {
         codes
     }
 
-    /// The right result, or a reported fault of the other side or the network.
+    /// Checks for the correct result, or a reported fault of the other side or the network.
     fn check(&self, fault: &Fault, output: &RunOutput) {
         assert!(
             !output.stderr.contains("panicked"),

@@ -70,7 +70,7 @@ fn scanmatch_is_computed_to_the_default_precision() {
     assert!(finer["error_bound"].as_f64().unwrap() < 1e-4);
     let call = "compare a.csv b.csv --engine garbled --metric scanmatch --grid 7x7";
     let run = folder.run(&words(call));
-    assert!(run.stderr.contains("within 0.0"), "{}", run.stderr);
+    assert!(run.stderr.contains("accurate to ±0.0"), "{}", run.stderr);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn the_result_contains_what_was_revealed_and_the_cost() {
     assert_eq!(json["spec"]["engine"], "garbled");
     let learned = json["revealed"].to_string();
     assert!(
-        learned.contains("no more, if both follow the protocol"),
+        learned.contains("nothing else, if both follow the protocol"),
         "{learned}"
     );
     let cost = &json["cost"];

@@ -1,4 +1,4 @@
-//! Answers about groups: between two institutions and on one machine.
+//! Group answers: between two institutions and on one machine.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 mod refused;
@@ -27,12 +27,12 @@ fn pair() -> Pair {
     pair
 }
 
-/// The log line when this many answers about groups count for the partner, including the one just agreed on.
+/// The log line when this many group answers count for the partner, including the one just agreed on.
 fn counted(answers: u32) -> String {
     format!("\"answers\":{answers},\"answers_per_partner\"")
 }
 
-/// The same rows, and numbers that are equal up to rounding in fixed point.
+/// Asserts that the rows are the same, and the numbers equal up to fixed-point rounding.
 fn assert_same_answer(private: &str, clear: &str) {
     let rows = |text: &str| -> Vec<Vec<String>> {
         let fields = |line: &str| line.split(',').map(String::from).collect();
@@ -98,7 +98,7 @@ fn the_coins_of_a_private_test_reproduce_its_p_value() {
         result["answers"][0].clone()
     });
     assert_eq!(answers[0], answers[1]);
-    // Permuted values are equations in the scores, so there is no null distribution.
+    // Each permuted value is an equation in the scores, so the null distribution is not revealed.
     assert!(answers[0].get("null").is_none_or(|it| it.is_null()));
     let coins = answers[0]["coins"].as_str().unwrap();
     let clear =
@@ -147,8 +147,8 @@ fn every_answer_of_a_rehearsal_equals_the_one_in_the_clear() {
     assert!(folder.read("test.html").contains("permutation"));
 }
 
-/// SciPy and scikit-learn confirm the numbers of `veilpath stats`. So they confirm the answers in the clear that private ones are compared
-/// with, which other code computes.
+/// SciPy and scikit-learn confirm the numbers of `veilpath stats`. Through them, they also confirm the answers in the clear, which
+/// other code computes and with which the private answers are compared.
 #[test]
 fn answers_in_the_clear_equal_those_of_veilpath_stats() {
     let folder = Folder::new();
@@ -180,7 +180,7 @@ fn answers_in_the_clear_equal_those_of_veilpath_stats() {
         ]
         .map(first_answer)
     };
-    // Rounded to 14 bits before they are opened.
+    // The numbers are rounded to 14 bits before they are opened.
     let close = |one: &Value, other: &Value| {
         let [one, other] = [one, other].map(|it| it.as_f64().unwrap());
         assert!((one - other).abs() <= 1.0 / 8192.0, "{one} and {other}");
@@ -221,7 +221,7 @@ fn answers_in_the_clear_equal_those_of_veilpath_stats() {
     assert_eq!(revealed["bins"], stats["bins"]);
 }
 
-/// Groups are published only if both sides and the policy ask for it; the agreement, record, result and document name it.
+/// Groups are published only if both sides and the policy ask for it. The agreement, record, result and document say so.
 #[test]
 fn groups_are_published_if_both_sides_ask_for_it() {
     let pair = pair();
@@ -234,7 +234,7 @@ fn groups_are_published_if_both_sides_ask_for_it() {
     let reveal = "test:groups,49,published";
     let flags = ["--engine", "shares", "--reveal", reveal, "--format", "json"];
     let policy = ["--policy", "policy.toml"];
-    // One side alone.
+    // Only one side asks for it.
     let secret = ["--reveal", "test:groups,49"];
     let [host, join] = pair.run(&flags[..2], &[&flags[2..4], &policy].concat(), &secret);
     for output in [host, join] {

@@ -90,7 +90,7 @@ fn examples(folder: &Folder, command: &str) -> Vec<String> {
     lines
 }
 
-/// Runs an example: commands joined by ` | `, the last with ` > FILE` or without.
+/// Runs an example: commands joined by ` | `, the last one optionally with ` > FILE`.
 fn run(folder: &Folder, line: &str) {
     let (commands, file) = match line.split_once(" > ") {
         Some((commands, file)) => (commands, Some(file)),
@@ -98,7 +98,7 @@ fn run(folder: &Folder, line: &str) {
     };
     let mut output = String::new();
     for command in commands.split(" | veilpath ") {
-        // The fingerprint in the policy that `policy init` writes.
+        // `THEIRS` is the fingerprint in the policy that `policy init` writes.
         let words = words(&command.replace("THEIRS", &"0".repeat(64)));
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         // Synthetic fixations and policies do not replace the file of an earlier example.
@@ -112,7 +112,7 @@ fn run(folder: &Folder, line: &str) {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = process.spawn().unwrap();
-        // A command that does not read its input may have ended.
+        // A command that does not read its input may already have ended.
         let _ = child.stdin.take().unwrap().write_all(output.as_bytes());
         output = RunOutput::from(command.to_string(), child.wait_with_output().unwrap()).ok();
     }
@@ -160,7 +160,7 @@ fn every_example_runs() {
     assert!(examples_run > 20, "{examples_run}");
 }
 
-/// Without an agreement they fail, but not because of their options. `coordinator.rs` runs these commands.
+/// Without an agreement, these examples fail, but not because of their options. `coordinator.rs` runs the commands.
 #[test]
 fn the_examples_of_workers_have_valid_options() {
     let folder = Folder::new();
@@ -203,7 +203,7 @@ fn the_examples_of_host_and_join_run_as_pairs() {
     let fingerprints = [pair.fingerprint(Side::Host), pair.fingerprint(Side::Join)];
     let mut relayed = 0;
     for (host, join) in hosts.iter().zip(&joins) {
-        // Every example of `relay` serves the example with a relay.
+        // The example with a relay runs with every example of `relay`.
         let mut relays = vec![None];
         if host.contains("--relay") {
             relays = examples(&pair.folder, "relay")
@@ -214,7 +214,7 @@ fn the_examples_of_host_and_join_run_as_pairs() {
         }
         for relay in relays {
             run_together(&pair, host, join, relay.as_deref(), &fingerprints);
-            // Together, the examples are more comparisons than the default limit allows.
+            // Together, the examples make more comparisons than the default limit allows.
             pair.forget();
         }
     }
@@ -258,7 +258,7 @@ fn run_together(pair: &Pair, host: &str, join: &str, relay: Option<&str>, [a, b]
     }
 }
 
-/// They run until their page is closed, so that only their start is tested here.
+/// These examples run until their page is closed, so only their start is tested here.
 #[test]
 fn the_examples_of_ui_print_an_address() {
     use std::io::{BufRead, BufReader};
@@ -266,7 +266,7 @@ fn the_examples_of_ui_print_an_address() {
     std::fs::create_dir(folder.path().join("recordings")).unwrap();
     for line in examples(&folder, "ui") {
         let mut words = words(&line);
-        // No window is opened, and no port is taken twice.
+        // Open no window, and use no port twice.
         words.retain(|word| !["--no-browser", "--port", "7080"].contains(&word.as_str()));
         words.push("--no-browser".into());
         let words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -105,7 +105,7 @@ fn the_declared_notation_may_be_repeated() {
     }
 }
 
-/// Its letters are decoded once the metric's grid is known, and a pipe can be read only once.
+/// A cohort's letters are decoded once the metric's grid is known, but a pipe can be read only once.
 #[cfg(unix)]
 #[test]
 fn a_pipe_can_hold_a_cohort_without_an_alphabet() {

@@ -1,8 +1,8 @@
 //! A host under load: several peers at once, floods of unauthenticated connections, bounds on memory and open files.
 //!
-//! The long tests are ignored by default:
-//! `cargo test --release --locked -p veilpath-cli --test load -- --ignored --nocapture --test-threads 1`
-//! `VEILPATH_LOAD_ROUNDS` sets how often the session with and without the flood is measured.
+//! The long tests are ignored by default. This command runs them:
+//! `cargo test --release --locked -p veilpath-cli --test cli load -- --ignored --nocapture --test-threads 1`
+//! `VEILPATH_LOAD_ROUNDS` sets how often the session is measured with and without the flood.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // a test's helpers may fail the test; it prints figures
 
 use crate::common;
@@ -25,7 +25,7 @@ struct Setup {
 }
 
 impl Setup {
-    /// With cohorts of this many scanpaths of this length; those of the peers differ.
+    /// Makes cohorts of this many scanpaths of this length. Every peer's cohort is different.
     fn new(peers: usize, scanpaths: &str, length: &str) -> Self {
         let folder = Folder::new();
         let identity = |name: &str| {
@@ -56,7 +56,7 @@ impl Setup {
         self.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
     }
 
-    /// A command of one of them, on one core where it is given and this system can.
+    /// Starts a command of the host or a peer, pinned to `core` if one is given and this system supports it.
     fn start(&self, name: &str, call: &str, core: Option<&str>) -> Running {
         let words: Vec<&str> = call.split_whitespace().collect();
         let plain = self.folder.command(&words);
@@ -95,7 +95,7 @@ impl Setup {
         self.start(&format!("p{index}"), &call, core)
     }
 
-    /// The result of a comparison in the clear for a peer.
+    /// The result of a peer's comparison in the clear.
     fn expected(&self, index: usize) -> String {
         let peer = format!("p{index}.csv");
         let call = ["compare", "host.csv", &peer, "--format", "csv"];
@@ -104,15 +104,15 @@ impl Setup {
     }
 }
 
-/// Everything at once, small: three peers and two session slots, a connection with an unknown key, 300 without a key.
+/// A small test of everything at once: three peers, two session slots, a connection with an unknown key, and 300 without a key.
 #[test]
 fn three_peers_are_served_during_a_flood() {
     let setup = Setup::new(4, "4", "30");
     let list = setup.folder.read("partners.txt");
     let three: Vec<&str> = list.lines().take(3).collect();
     setup.folder.file("partners.txt", three.join("\n"));
-    // A long session for the first: it must not keep the last one waiting.
-    setup.cohort("p0", "200", "300", 7);
+    // The first peer's session is long; it must not keep the last peer waiting.
+    setup.cohort("p0", "100", "300", 7);
     let (host, address) = setup.host("--peers partners.txt --sessions 2 -o results", None);
     let watcher = Watcher::start(host.child.id());
     let long = setup.join(0, address, "", None);
@@ -227,7 +227,7 @@ fn a_host_reports_peers_that_did_not_connect() {
         host.stderr
     );
     assert!(
-        host.stderr.contains("1 of 2 peers did not finish"),
+        host.stderr.contains("1 of 2 partners did not finish"),
         "{}",
         host.stderr
     );
@@ -261,7 +261,7 @@ fn ten_peers_with_a_hundred_comparisons_each_are_served() {
     let setup = Setup::new(10, "10", "100");
     let mut figures = Vec::new();
     for (peers, sessions) in [(1, 1), (10, 1), (10, 4), (10, 10)] {
-        // As if they had never met: a journal that is lost alone must not be computed again.
+        // Delete everything, as if the sides had never met: if only the journal is lost, nothing may be computed again.
         for side in (0..10)
             .map(|index| format!("p{index}"))
             .chain(["host".into()])
@@ -324,7 +324,7 @@ fn a_flood_does_not_slow_a_session() {
             "the flood competes with the session: this system cannot pin them to different cores"
         );
     }
-    // The second peer never connects: the host keeps listening, and can be measured when the first is done.
+    // The second peer never connects, so the host keeps listening and can be measured after the first peer has finished.
     let setup = Setup::new(2, "40", "150");
     let mut times: [Vec<[f64; 2]>; 2] = [Vec::new(), Vec::new()];
     for round in 0..2 * rounds {
@@ -389,7 +389,7 @@ fn a_peer_connects_during_a_flood_from_its_own_address() {
         let flags = if round % 2 == 0 { one } else { several };
         let (mut host, address) = setup.host(&flags, None);
         let flood = Flood::start(address, 1000);
-        // Use up the allowed burst.
+        // Wait until the flood has used up the allowed burst.
         std::thread::sleep(Duration::from_secs(3));
         let start = Instant::now();
         let join = setup.join(0, address, "", None);

@@ -1,4 +1,4 @@
-//! Both roles in one process, over TLS on this machine: what it leaves behind, how it ends, and whose key it uses.
+//! Both roles in one process, over TLS on this machine: what a run leaves behind, how it ends, and whose key it uses.
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; tests print what they skip
 
 use crate::common;
@@ -51,7 +51,7 @@ fn loopback_leaves_no_files_and_counts_bytes() {
         assert_eq!(here[part], there[part], "{part}");
     }
     assert_eq!(here["cost"]["cells"], there["cost"]["cells"]);
-    // A batch holds a random part of the cells that are ready, so the two runs do not count the same to the byte.
+    // A batch contains a random part of the cells that are ready, so the byte counts of the two runs differ slightly.
     for count in ["bytes_sent", "bytes_received"] {
         let [here, there] = [&here, &there].map(|json| json["cost"][count].as_f64().unwrap());
         assert!((here / there - 1.0).abs() < 0.25, "{count}: {here} {there}");
@@ -91,7 +91,7 @@ fn an_interrupt_ends_both_roles_at_once() {
     use std::os::unix::process::ExitStatusExt;
     if interrupts_are_ignored() {
         let notice = "\n*** SKIPPED: this shell ignores interrupts, so that none was sent. ***\n";
-        // Not by `eprintln!`, which the test harness hides when a test passes.
+        // Not with `eprintln!`: the test harness hides its output when a test passes.
         std::io::stderr().write_all(notice.as_bytes()).unwrap();
         return;
     }
@@ -131,7 +131,7 @@ fn an_interrupt_ends_both_roles_at_once() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// A shell without job control starts background processes this way, and these pass it on.
+/// A shell without job control makes background processes ignore interrupts, and their child processes inherit this.
 #[cfg(unix)]
 fn interrupts_are_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -162,7 +162,7 @@ fn the_host_can_use_its_own_key() {
     for side in output {
         assert_eq!(side.ok(), expected);
     }
-    // The key's size is a part of the agreement.
+    // The key size is part of the agreement.
     let [host, join] = pair.run(&both, &["--key", "clinic.key"], &["--key-bits", "1024"]);
     assert_eq!((host.code, join.code), (3, 3));
     assert!(

@@ -1,4 +1,4 @@
-//! All integration tests of the command in one binary, so that everything is linked once.
+//! All integration tests of the command in one binary, so that everything is linked only once.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 mod architecture;

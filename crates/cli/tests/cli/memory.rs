@@ -1,5 +1,5 @@
 //! The memory of a real host: small plans stay below the default of `--memory`, and large ones are declined before they need
-//! more. Linux only, because others do not say how much a process has used.
+//! more. Linux only, because other systems do not report how much memory a process has used.
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; it prints figures
 #![cfg(target_os = "linux")]
 
@@ -74,16 +74,16 @@ fn large_plans_stay_within_their_estimate() {
     stays_within_its_estimate(&[
         ("plain", 1, cohort(20_000, 1000, 2)),
         ("garbled", 1, cohort(1, 3, 300_000)),
-        // Mostly pairs.
+        // The pairs need most of the memory.
         ("plain", 700, cohort(700, 6, 2)),
     ]);
 }
 
-/// A user who knows what is coming can allow more, and the estimate covers what is really used.
+/// A user can allow more memory, and the estimate covers what is actually used.
 fn stays_within_its_estimate(plans: &[(&str, usize, String)]) {
     for &(engine, own, ref theirs) in plans {
         let mut allowed = "64".to_string();
-        // The first number is without the pairs.
+        // The first estimate does not include the pairs.
         let (host, peak) = loop {
             let cohorts = [cohort(own, 3, 1), theirs.clone()];
             let ([host, _], peak) = run(engine, cohorts, &["--memory", &allowed]);
@@ -107,7 +107,7 @@ fn common_plans_stay_below_the_default() {
         ("garbled", 14, 60),
         ("garbled", 150, 5),
         ("shares", 25, 30),
-        // With a key of the default size; tables for it are most of what is used.
+        // The tables for a key of the default size need most of the memory.
         ("paillier", 3, 4),
         ("plain", 150, 15),
     ] {
@@ -119,7 +119,7 @@ fn common_plans_stay_below_the_default() {
     }
 }
 
-/// Runs both sides with the engine shares and the default of `--memory`, and returns the peak memory of both.
+/// Runs both sides with the `shares` engine and the default of `--memory`, and returns the peak memory of both.
 fn shares(scanpaths: usize, letters: usize) -> [f64; 2] {
     shares_by("levenshtein", scanpaths, letters)
 }
@@ -150,10 +150,10 @@ fn shares_of(cohort: &str, metric: &str) -> [f64; 2] {
     watchers.map(|watcher| watcher.end().unwrap().peak_memory)
 }
 
-/// Twice as many comparisons take a little more for their results, and no more for their computation.
+/// Twice as many comparisons need a little more memory for their results, and no more for their computation.
 #[test]
 fn shares_memory_does_not_grow_with_the_comparisons() {
-    // More than a portion in each case.
+    // Both have more comparisons than one portion.
     let few = shares(140, 8);
     let many = shares(200, 8);
     for (few, many) in few.iter().zip(many) {
@@ -161,7 +161,7 @@ fn shares_memory_does_not_grow_with_the_comparisons() {
     }
 }
 
-/// About as many comparisons and matrix cells as those of the data set Salient360.
+/// About as many comparisons and matrix cells as the Salient360 data set.
 #[test]
 #[ignore = "takes a minute; .ci/full runs it"]
 fn shares_memory_is_bounded_for_many_comparisons() {
@@ -178,7 +178,7 @@ fn shares_memory_is_bounded_for_long_scanpaths() {
     }
 }
 
-/// Costs of nine bits take more for each cell.
+/// Nine-bit costs need more memory per cell.
 const SCANMATCH: &str = "scanmatch --grid 7x7";
 
 #[test]
@@ -197,7 +197,7 @@ fn shares_memory_is_bounded_for_long_scanpaths_with_scanmatch() {
     }
 }
 
-/// Sets of places on a fine grid take many numbers for each comparison.
+/// Sets of places on a fine grid need many numbers per comparison.
 #[test]
 #[ignore = "takes half a minute; .ci/full runs it"]
 fn shares_memory_is_bounded_for_a_fine_grid() {

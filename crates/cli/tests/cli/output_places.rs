@@ -135,7 +135,7 @@ fn a_hyphen_is_standard_input_or_output() {
         ),
         ("report -", &folder.read("r.json"), "report r.json"),
     ] {
-        // A page names the file that it was made from.
+        // A page contains the name of the file that it was made from.
         let read = piped(call, input).ok();
         assert_eq!(
             read.replace("standard input", "r.json"),
@@ -146,7 +146,7 @@ fn a_hyphen_is_standard_input_or_output() {
     assert!(!folder.path().join("-").exists());
     let twice = piped("compare - -", COHORT).refused();
     assert!(twice.contains("standard input"), "{twice}");
-    // Two files, or a secret, do not go to standard output.
+    // Neither two files nor a secret key can be written to standard output.
     for call in [
         "split a.csv --first - --second b.csv",
         "keygen -o - --key-bits 512 --allow-weak-key",

@@ -80,10 +80,10 @@ fn weak_keys_and_misplaced_options_are_refused() {
     assert!(compare(&["--engine", "paillier", "--batch", "0"]).contains("4096"));
     let keygen = folder.run(&["keygen", "--key-bits", "512", "-o", "k"]);
     assert!(keygen.refused().contains("--allow-weak-key"));
-    // A plain sentence, and what to do.
+    // The error is a plain sentence, with advice.
     let weak = compare(&["--engine", "paillier", "--key-bits", "512"]);
     assert!(weak.contains("error: a key of 512 bits"), "{weak}");
-    // What cannot be measured is not offered.
+    // The help does not offer engines that cannot be measured.
     let cell = folder.run(&["bench", "cell", "--engine", "auto"]).refused();
     assert!(
         cell.contains("[possible values: paillier, garbled, shares, plain]"),

@@ -1,4 +1,4 @@
-//! Plans beyond the policy are refused before anything is sent, and the record shows every change.
+//! Plans that the policy does not allow are refused before anything is sent, and every change to the record is detected.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 use crate::common::pair::{Pair, Side};
@@ -20,7 +20,7 @@ fn policy(pair: &Pair, partner: Side, change: (&str, &str)) -> String {
         .into_owned()
 }
 
-/// A joining side that would connect, and a host that would listen, end without it.
+/// A joining side ends before it connects, and a host before it listens.
 #[test]
 fn a_plan_beyond_the_policy_is_refused_before_anything_is_sent() {
     let pair = Pair::with_cohorts();
@@ -65,7 +65,7 @@ fn a_plan_beyond_the_policy_is_refused_before_anything_is_sent() {
     assert!(output.refused().contains("line 3, answers"));
 }
 
-/// The number of comparisons is known once the rosters are; the policy in the state directory applies without a
+/// The number of comparisons is known once the rosters are exchanged. The policy in the state directory applies without a
 /// flag.
 #[test]
 fn comparisons_beyond_the_policy_are_refused_with_the_line_number() {
@@ -143,7 +143,7 @@ fn the_record_shows_what_was_disclosed_and_every_change() {
         };
         pair.folder.path().join(name)
     });
-    // The same comparison again: nothing new is disclosed, and nothing is signed again.
+    // The same comparison again discloses nothing new, so nothing is signed again.
     let before = std::fs::read_to_string(&records[0]).unwrap();
     for output in pair.run(&["--engine", "garbled"], &[], &[]) {
         output.ok();
@@ -209,7 +209,7 @@ fn the_record_shows_what_was_disclosed_and_every_change() {
     }
 }
 
-/// The chapter's example is what the command prints for the chapter's policy, one level of headings deeper.
+/// The chapter's example is what the command prints for the chapter's policy, with headings one level deeper.
 #[test]
 fn the_document_in_the_book_is_what_the_command_prints() {
     let chapter = std::fs::read_to_string(root().join("docs/data-protection.md")).unwrap();
@@ -258,13 +258,20 @@ fn a_document_about_a_forbidden_plan_is_refused() {
 }
 
 #[test]
-fn a_withdrawal_of_somebody_unknown_changes_nothing() {
+fn a_withdrawal_of_somebody_unknown_is_stored_and_pointed_out() {
     let pair = Pair::with_cohorts();
     let fingerprint = pair.fingerprint(Side::Host);
     let call = format!("policy withdraw --peer {fingerprint} --yes expert-1");
-    let message = pair.run_alone(Side::Join, &call).refused();
-    assert!(message.contains("nothing to withdraw"), "{message}");
-    assert!(!message.contains("excluded from"), "{message}");
+    for new in [1, 0] {
+        let done = pair.run_alone(Side::Join, &call);
+        let message = done.stderr.clone();
+        done.ok();
+        assert!(
+            message.contains("about expert-1; the withdrawal is stored"),
+            "{message}"
+        );
+        assert!(message.contains(&format!("{new} participant")), "{message}");
+    }
     let list = pair.run_alone(Side::Join, "record").ok();
-    assert_eq!(list.lines().count(), 1, "{list}");
+    assert_eq!(list.lines().count(), 2, "{list}");
 }

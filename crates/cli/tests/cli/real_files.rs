@@ -1,5 +1,5 @@
-//! Real files of trackers and data sets, where they are on this machine: read with a summary that adds up, or refused
-//! with advice.
+//! Real files of eye trackers and data sets, if they are on this machine, are read with a summary that adds up, or refused with
+//! advice.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common;
@@ -148,7 +148,7 @@ fn real_files_are_read() {
     ]);
 }
 
-/// Every file, so that none is forgotten above.
+/// Tests every file, including those that the tests above leave out.
 #[test]
 fn real_files_never_cause_a_panic() {
     let Some(data) = shared("data") else {

@@ -5,7 +5,7 @@ use crate::common;
 
 use common::{Folder, shared};
 
-/// Runs one command for many pairs: each pair has its own stimulus.
+/// Runs one command for many pairs, each with its own stimulus.
 fn scores(pairs: &[(String, String)], arguments: &[&str], files: &[(&str, String)]) -> Vec<f64> {
     let folder = Folder::new();
     for (name, content) in files {
@@ -182,7 +182,7 @@ fn biopython_and_rapidfuzz_agree() {
             "{column}"
         );
     }
-    // The same through the built-in distance and a fixed-point scale: costs in grid cells, to a hundredth.
+    // The same with the built-in distance and a fixed-point scale: costs in grid cells, rounded to hundredths.
     let index = header
         .iter()
         .position(|name| *name == "nw_euclid100_gap150")
@@ -211,7 +211,7 @@ fn the_matlab_toolbox_agrees_to_its_five_digits() {
         .map(|row| (row[0].to_string(), row[1].to_string()))
         .collect();
     let call = "--metric scanmatch --grid 3x6 --threshold 1 --gap -0.5";
-    // In double precision like the toolbox, and some in integers by garbled circuits; the crate `protocol` compares the others.
+    // All in double precision like the toolbox, and some in integers with garbled circuits; the crate `protocol` compares the rest.
     for (options, count) in [
         (" --engine plain", 400),
         (" --engine garbled --scale 1000000", 40),
@@ -220,7 +220,7 @@ fn the_matlab_toolbox_agrees_to_its_five_digits() {
         let call = words(&call);
         for (score, row) in scores(&pairs[..count], &call, &[]).iter().zip(&rows) {
             let printed: f64 = row[2].parse().unwrap();
-            // Five significant digits: half a unit of the last one.
+            // Half a unit of the last of five significant digits.
             let half_digit = match printed.abs() {
                 0.0 => 0.0,
                 size => 0.5 * 10f64.powf(size.log10().floor() - 4.0),

@@ -1,4 +1,4 @@
-//! Two institutions that meet at a relay, as processes: what they get, and what others at the relay can do.
+//! Two institutions meet at a relay, as processes: what they get, and what others at the relay can do.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common::pair;
@@ -14,7 +14,7 @@ use veilpath_session::{Identity, Listener, join_at_relay};
 
 const FLAGS: [&str; 4] = ["--engine", "garbled", "--format", "csv"];
 
-/// A relay on a free port, or on this one.
+/// Starts a relay on this address; port 0 is a free port.
 fn relay(pair: &Pair, address: &str, arguments: &[&str]) -> (Running, String) {
     let call = [&["relay", "--listen", address][..], arguments].concat();
     let call: Vec<String> = call.iter().map(ToString::to_string).collect();
@@ -23,7 +23,7 @@ fn relay(pair: &Pair, address: &str, arguments: &[&str]) -> (Running, String) {
     (running, address)
 }
 
-/// One side's command, through the relay.
+/// Starts one side's command, through the relay.
 fn start(pair: &Pair, side: Side, relay: &str, arguments: &[&str]) -> Running {
     let (command, cohort, other) = match side {
         Side::Host => ("host", "a.csv", Side::Join),
@@ -62,7 +62,7 @@ fn results_equal_those_of_compare_and_the_relay_sees_no_fingerprint() {
     }
 }
 
-/// Somebody who knows both fingerprints waits in place of each side, and connects to each, with another key.
+/// An impostor who knows both fingerprints waits in place of each side, and connects to each, with another key.
 #[test]
 fn an_impostor_gets_nothing_and_delays_little() {
     let pair = Pair::with_cohorts();
@@ -70,7 +70,7 @@ fn an_impostor_gets_nothing_and_delays_little() {
     let impostor = Identity::ephemeral().unwrap();
     let [host, join] = [0, 1].map(|index: usize| pair.identities[index].fingerprint());
     let greeting = |role| relay_greeting(role, &host, &join);
-    // Two that wait, and do not even speak TLS.
+    // Two impostors wait, and do not even speak TLS.
     let waiting: Vec<TcpStream> = [Role::Host, Role::Join]
         .into_iter()
         .map(|role| {
@@ -83,7 +83,7 @@ fn an_impostor_gets_nothing_and_delays_little() {
             socket
         })
         .collect();
-    // They were connected with each other.
+    // The two were connected to each other.
     for mut socket in waiting {
         let mut start = [0];
         socket.read_exact(&mut start).unwrap();
@@ -91,7 +91,7 @@ fn an_impostor_gets_nothing_and_delays_little() {
     }
     let timeouts = Timeouts::new(Duration::from_secs(5), Duration::from_secs(2));
     let running = start(&pair, Side::Host, &address, &FLAGS);
-    // With its own fingerprint it would not meet anybody.
+    // With its own fingerprint, the impostor meets nobody.
     assert!(
         join_at_relay(
             &|| false,
@@ -113,7 +113,7 @@ fn an_impostor_gets_nothing_and_delays_little() {
             socket.write_all(&[1]).unwrap();
         }
     }
-    // Connected to the host: anything but TLS gets an alert, and the connection is closed.
+    // Once connected to the host, anything but TLS gets an alert, and the connection is closed.
     socket.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     let mut answer = Vec::new();
     let _ = socket.read_to_end(&mut answer);
@@ -141,11 +141,11 @@ fn sessions_survive_a_crash_of_the_relay() {
     first.kill();
     let start = Instant::now();
     for output in [host.end(), join.end()] {
-        // Either side may have finished before.
+        // Either side may have finished before that.
         assert!([0, 4].contains(&output.code), "{}", output.stderr);
     }
     assert!(start.elapsed() < Duration::from_secs(20));
-    // A host that waits finds the relay again when it comes back.
+    // A waiting host finds the relay again when it comes back.
     let (mut second, address) = relay(&pair, "127.0.0.1:0", &[]);
     let host = self::start(&pair, Side::Host, &address, &arguments);
     assert!(host.wait_for("connecting").is_some());
@@ -155,7 +155,7 @@ fn sessions_survive_a_crash_of_the_relay() {
     let (_third, _) = relay(&pair, &address, &[]);
     let join = self::start(&pair, Side::Join, &address, &arguments);
     for output in [host.end(), join.end()] {
-        // Counted once, although the relay died in between.
+        // Comparisons count once, although the relay died in between.
         assert!(
             output.stderr.contains("\"comparisons_per_scanpath\":12"),
             "{}",
@@ -175,7 +175,7 @@ fn refusals_and_wrong_addresses_are_explained() {
         assert_eq!(output.code, 4, "{}", output.stderr);
         assert!(output.stderr.contains("--allow"), "{}", output.stderr);
     }
-    // A host instead of a relay.
+    // The address is that of a host instead of a relay.
     let host = pair.host(&[]);
     let wrong = host.address.clone().unwrap();
     let output = start(&pair, Side::Join, &wrong, &[]).end();
@@ -236,7 +236,7 @@ fn several_peers_meet_the_host_at_a_relay() {
     assert!(running.wait_for("finished").is_some());
     let name = &pair.fingerprint(Side::Join)[..19];
     assert_eq!(pair.folder.read(&format!("results/{name}.csv")), output);
-    // The other one meets it as well.
+    // The other peer meets the host as well.
     let timeouts = Timeouts::new(Duration::from_secs(5), Duration::from_secs(10));
     let channel = join_at_relay(
         &|| false,

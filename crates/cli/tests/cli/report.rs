@@ -62,11 +62,11 @@ fn pages_are_made_from_json_and_csv() {
     let from_json = folder.run(&["report", "scores.json", "-o", "json.html"]);
     assert_eq!(
         (from_json.stdout.as_str(), from_json.stderr.as_str()),
-        ("", "")
+        ("", "report: json.html\n")
     );
     from_json.ok();
     let page = folder.read("json.html");
-    assert!(page.contains("no more, if both follow the protocol"));
+    assert!(page.contains("nothing else, if both follow the protocol"));
     assert!(page.contains(
         "4 participants of clinic with 4 of university, 2 stimuli, by Levenshtein, with the garbled engine."
     ));
@@ -85,7 +85,7 @@ fn pages_are_made_from_json_and_csv() {
     assert_eq!(quiet.stderr, "");
 }
 
-/// Both institutions make theirs, and a side that gets no scores still learns from its page what was learned.
+/// Both institutions make a report. On the page of a side that gets no scores, it still says what each side learned.
 #[test]
 fn both_institutions_can_make_a_report() {
     let pair = Pair::with_cohorts();
@@ -202,7 +202,7 @@ fn own_scanpaths_and_pictures_are_drawn() {
     );
 }
 
-/// No page shows what the other side looked at: only its ids and scores are known.
+/// No page shows what the other side's participants looked at, because only ids and scores are known.
 #[test]
 fn the_page_shows_only_ids_and_scores_of_the_other_side() {
     let folder = folder();
@@ -297,7 +297,7 @@ fn invalid_arguments_and_files_are_refused_with_advice() {
         ),
         (
             with(&["--stimulus", "scene-9"]),
-            "its stimuli are \"scene-1\", \"scene-2\"",
+            "available stimuli: \"scene-1\", \"scene-2\"",
         ),
         (
             with(&["--svg", "./page.html"]),
@@ -311,7 +311,7 @@ fn invalid_arguments_and_files_are_refused_with_advice() {
         ),
         (
             with(&["--of", "distance"]),
-            "its outputs are \"score\", \"similarity\"",
+            "available outputs: \"score\", \"similarity\"",
         ),
         (with(&["--pair", "expert-1", "expert-2"]), "--cohort"),
         (

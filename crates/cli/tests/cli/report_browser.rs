@@ -141,7 +141,7 @@ fn views_are_chosen(browser: &Browser) {
 
 fn hovering_tells_ids_and_score(browser: &Browser, folder: &Folder) {
     let results: Value = serde_json::from_str(&folder.read("scores.json")).unwrap();
-    // The middle of the tiles is where four of them meet; a little to the right and above is the third of the second row.
+    // Four tiles meet at the centre; a little to the right and above is the third tile of the second row.
     browser.hover("#view-1 .heat .tiles", [10, -10]);
     let tip = browser.texts("#tip").concat();
     let mut lines = tip.lines();
@@ -172,7 +172,7 @@ fn hovering_tells_ids_and_score(browser: &Browser, folder: &Folder) {
         "the words go with the pointer"
     );
 
-    // The keys go from tile to tile, too.
+    // The arrow keys also move from tile to tile.
     browser.run("document.querySelector('#view-1 .heat .scroll').focus()");
     browser.press(ARROW_DOWN);
     let first = browser.texts("#tip").concat();
@@ -255,7 +255,7 @@ fn a_phone_needs_no_sideways_scrolling(browser: &Browser) {
 fn fits_a_phone(browser: &Browser) {
     let wide = browser.run("return [document.documentElement.scrollWidth, innerWidth]");
     assert_eq!(wide, json!([390, 390]), "the page does not scroll sideways");
-    // The ids of the rows are next to the tiles, without scrolling.
+    // The row ids are next to the tiles, without scrolling.
     let rows = browser.run(
         "return [...document.querySelectorAll('.view:not([hidden]) .heat .rows')] \
            .map((rows) => rows.getBoundingClientRect()) \
@@ -379,7 +379,7 @@ fn long_names_fit_a_phone() {
     }
 }
 
-/// Ids may be hostile: those of this file would run as scripts if anything let them.
+/// The ids in this file would run as scripts if anything let them.
 #[test]
 fn hostile_ids_do_nothing_in_a_browser() {
     let Some(browser) = Browser::start() else {

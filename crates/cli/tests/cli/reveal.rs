@@ -1,5 +1,4 @@
-//! One bit of each pair in place of its score, and hidden lengths: what is revealed, and what is
-//! refused.
+//! One bit for each pair instead of its score, and hidden lengths: what is revealed, and what is refused.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common;

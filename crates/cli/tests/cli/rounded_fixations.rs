@@ -1,4 +1,4 @@
-//! Fixations on the command line: rounded ones in every engine, and why some measures are not private.
+//! Fixations on the command line: rounded fixations in every engine, and why some measures have no private engine.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common::Folder;
@@ -131,7 +131,7 @@ fn refusals_say_why_and_what_to_do() {
     }
 }
 
-/// Every measure has a cost in the clear, and the private ones have one by each engine.
+/// The cost per cell is measured in the clear for every measure, and with each engine for those that have a private engine.
 #[test]
 fn cells_of_every_measure_are_measured() {
     let measures = [

@@ -9,7 +9,7 @@ use crate::common::pair;
 use common::RunOutput;
 use pair::{Pair, Side};
 
-/// Both sides' runs must fail with this code, and say this.
+/// Asserts that both sides fail with this code and these words.
 fn both_fail(runs: [RunOutput; 2], code: i32, words: [&[&str]; 2]) {
     for (output, words) in runs.into_iter().zip(words) {
         assert_eq!(
@@ -26,7 +26,7 @@ fn both_fail(runs: [RunOutput; 2], code: i32, words: [&[&str]; 2]) {
 
 #[test]
 fn sessions_and_compare_give_the_same_scores() {
-    // The engines share the metrics.
+    // The metrics are distributed over the engines.
     give_the_same_scores(2);
 }
 
@@ -150,7 +150,7 @@ fn undeclared_notations_are_detected_as_in_compare() {
         let compare = [&["compare", a, b, "--format", "csv"], &flags[..]].concat();
         let expected = pair.folder.run(&compare).ok();
         let both = [&["--format", "csv"], &flags[..]].concat();
-        // Each side says itself which grid its letters are on.
+        // Each side states which grid its letters are on.
         let side = |own: &'static str, other: &str| match (own, other) {
             ("bare.csv", "declared.csv") => vec!["--cohort", own, "--grid", "7x7"],
             _ => vec!["--cohort", own],
@@ -171,7 +171,7 @@ fn a_wrong_peer_is_refused_by_either_side() {
         pair.folder.path().join("other.pem"),
     )
     .unwrap();
-    // The host keeps waiting: anybody who reaches it can present some key.
+    // The host keeps waiting, because anybody who reaches it can present some key.
     let runs = pair.run(&[], &["--wait", "2"], &["--identity", "other.pem"]);
     let found = other.fingerprint(Side::Join);
     both_fail(
@@ -248,7 +248,7 @@ fn a_second_run_uses_the_journal_and_limits_are_enforced() {
     let [first, _] = pair.run(&both, &[], &[]).map(RunOutput::ok);
     let [second, again] = pair.run(&both, &[], &[]);
     for output in [&second, &again] {
-        // In the agreement, and in the cost of the end.
+        // The number is in the agreement, and in the cost at the end.
         let told = output.stderr.matches("\"pairs_from_journal\":32");
         assert_eq!(told.count(), 2, "{}", output.stderr);
         assert!(

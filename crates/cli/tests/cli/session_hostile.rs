@@ -17,7 +17,7 @@ fn timeouts() -> Timeouts {
     Timeouts::new(Duration::from_secs(5), Duration::from_secs(10))
 }
 
-/// What a malicious peer does with its channel, the exit code of the other side, and a part of its message.
+/// What a malicious peer does with its channel, the exit code of the other side, and part of the error message.
 type Attack = (&'static str, fn(&mut SecureChannel), i32, &'static str);
 
 const HELLO: &[u8] =
@@ -51,7 +51,7 @@ fn drain(channel: &mut SecureChannel) {
     while channel.receive(&mut [0]).is_ok() {}
 }
 
-const OPENING: &[u8] = b"VEILPATH\x0b\x00";
+const OPENING: &[u8] = b"VEILPATH\x0c\x00";
 const _: () = assert!(OPENING[8] as u16 == PROTOCOL_VERSION);
 
 const ATTACKS: &[Attack] = &[
@@ -124,14 +124,14 @@ const ATTACKS: &[Attack] = &[
         "malformed",
     ),
     (
-        "sends an alphabet that does not exist",
+        "sends an invalid alphabet",
         |channel| {
             let hello = String::from_utf8_lossy(HELLO).replace("49", "4900");
             send_packets(channel, &[&message(1, hello.as_bytes())]);
             drain(channel);
         },
         3,
-        "does not exist",
+        "an invalid alphabet or grid",
     ),
     (
         "sends impossible terms",
@@ -219,7 +219,7 @@ fn unauthenticated_connections_do_not_end_a_host() {
     assert_eq!(pair.fingerprint(Side::Host).len(), 79);
 }
 
-/// The usual mistake with an address: another service has the port.
+/// A common mistake with an address: another service has the port.
 #[test]
 fn another_service_is_not_mistaken_for_a_broken_peer() {
     let pair = Pair::with_cohorts();

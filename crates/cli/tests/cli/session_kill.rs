@@ -1,7 +1,7 @@
-//! Either process is killed at random moments; running both commands again ends with the same files.
+//! Either process is killed at random moments; running both commands again gives the same files.
 //!
-//! `VEILPATH_KILL_ROUNDS` sets the number of rounds for each engine; a round has three kills. `VEILPATH_FAULTS=long` asks for
-//! twelve.
+//! `VEILPATH_KILL_ROUNDS` sets the number of rounds for each engine; a round has three kills. `VEILPATH_FAULTS=long` sets twelve
+//! rounds.
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test
 
 use crate::common::pair;
@@ -45,7 +45,7 @@ fn killed_processes_lose_no_bits() {
     );
 }
 
-/// Slower, with scores one by one: kills fall between them.
+/// Scores arrive slowly, one by one: kills fall between them.
 #[test]
 fn killed_processes_of_the_paillier_engine_lose_nothing() {
     kill("6", "10", PAILLIER, "--format csv", rounds(1));
@@ -129,7 +129,7 @@ fn kill(count: &str, length: &str, flags: Flags<'_>, compare: &str, rounds: u32)
     );
 }
 
-/// For every kill there is one answer, with the coins that were agreed on first, and it counts once.
+/// After any kill there is one answer, with the coins that were agreed on first, and it counts once.
 fn kill_answer(question: &str, engine: &str, rounds: u32) {
     let pair = Pair::new();
     for call in [
@@ -156,7 +156,7 @@ fn kill_answer(question: &str, engine: &str, rounds: u32) {
         });
         for output in outputs {
             // The answer is counted once, no matter how often it was interrupted. Means with two groups of the partner
-            // are two numbers, and so is a test.
+            // count as two numbers, and so does a test.
             let two = ["groups", "test"].iter().any(|it| question.starts_with(it));
             let cost = 1 + u32::from(two);
             let counted = format!("\"answers\":{cost},\"answers_per_partner\"");
@@ -195,7 +195,7 @@ fn remove_outputs(pair: &Pair) {
     }
 }
 
-/// A generator, and its seed.
+/// A random number generator and its seed.
 fn seeded_rng(whole: Duration) -> (u64, ChaCha20Rng) {
     let given = std::env::var("VEILPATH_FAULTS_SEED").ok();
     let seed = given
@@ -205,7 +205,8 @@ fn seeded_rng(whole: Duration) -> (u64, ChaCha20Rng) {
     (seed, ChaCha20Rng::seed_from_u64(seed))
 }
 
-/// Runs both sides four times, and kills one of them in the first three. `check` gets every output that is there after a kill.
+/// Runs both sides four times, and kills one of them in the first three runs. `check` gets every output file that exists after
+/// a kill.
 fn interrupted(
     pair: &Pair,
     both: &[&str],
@@ -229,12 +230,12 @@ fn interrupted(
             join.kill();
             &mut host
         };
-        // It notices, unless it never connected to the other side.
+        // The survivor notices, unless it never connected to the other side.
         let has_ended = survivor.ends_within(Duration::from_millis(500))
             || survivor.has_connected() && survivor.ends_within(Duration::from_secs(20));
         assert!(has_ended || !survivor.has_connected(), "it hangs");
         for file in OUTPUTS {
-            // Complete, or missing.
+            // The file is either complete or missing.
             if let Ok(text) = std::fs::read_to_string(pair.folder.path().join(file)) {
                 check(&text);
             }

@@ -1,4 +1,4 @@
-//! A host that serves several peers, as processes: no peer can disturb the others.
+//! A host serves several peers, as processes: no peer can disturb the others.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common::pair;
@@ -98,7 +98,7 @@ fn a_host_does_not_need_its_file_after_the_start() {
 fn a_second_connection_is_reported_as_declined() {
     let pair = Pair::with_cohorts();
     let (mut host, address) = host(&pair, &["--timeout", "20"]);
-    // It sends its hello, and keep-alives twice per second.
+    // The peer sends its hello, and keep-alives twice per second.
     let timeouts = Timeouts::new(Duration::from_secs(2), Duration::from_secs(10));
     let [theirs, own] = &pair.identities;
     let channel = veilpath_session::join(&address, own, theirs.fingerprint(), &timeouts).unwrap();

@@ -1,4 +1,4 @@
-//! `veilpath stats`: where answers go, in which form, and what it refuses.
+//! `veilpath stats`: where it writes answers, in which format, and what it refuses.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common;
@@ -92,6 +92,17 @@ fn scanpaths_without_a_stimulus_are_not_labelled_all() {
 }
 
 #[test]
+fn a_file_that_cannot_be_used_is_reported_before_its_groups() {
+    let folder = Folder::new();
+    folder.file("a.csv", "participant,scanpath\np,AB\nq,AC\n");
+    let call = ["compare", "a.csv", "a.csv", "-q", "-o", "scores.csv"];
+    folder.run(&call).ok();
+    let call = ["stats", "scores.csv", "--groups", "a.csv"];
+    let message = folder.run(&call).refused();
+    assert!(message.contains("a CSV file has no plan"), "{message}");
+}
+
+#[test]
 fn answers_overwrite_only_answers() {
     let folder = folder();
     for name in ["a.txt", "a.csv", "a.json"] {
@@ -144,7 +155,7 @@ fn errors_name_the_flags() {
     assert!(text.contains("11 of 12") && !text.contains("p02"), "{text}");
 }
 
-/// A summary of a metric with several numbers has the mean of each, and statistics say which one they are of.
+/// For a metric with several numbers, the summary has the mean of each, and the statistics name the number that they are about.
 #[test]
 fn a_summary_names_the_numbers_that_it_is_about() {
     let folder = folder();
@@ -170,7 +181,8 @@ fn a_summary_names_the_numbers_that_it_is_about() {
         let line = format!("\n  mean {name} ");
         assert!(output.stderr.contains(&line), "{}", output.stderr);
     }
-    let note = "the statistics are of rec; the results also have det, lam, corm (--of chooses one)";
+    let note =
+        "the statistics are of rec; the results also have det, lam, corm (choose one with --of)";
     let output = folder.run(&["stats", "s.json"]);
     assert!(output.stderr.contains(note), "{}", output.stderr);
     let output = folder.run(&["stats", "s.json", "--of", "rec"]);
@@ -187,7 +199,7 @@ fn a_summary_names_the_numbers_that_it_is_about() {
     );
 }
 
-/// A private answer about one number of several has its name.
+/// A private answer about one of several numbers names it.
 #[test]
 fn a_private_answer_names_its_number() {
     let folder = folder();

@@ -83,7 +83,7 @@ fn results_of_an_interrupted_session_are_marked_in_every_format() {
         let page = pair.folder.read(&format!("{file}.html"));
         assert!(page.contains("Incomplete: "), "{file}");
     }
-    // A session has it open.
+    // As if a session had the journal open.
     journal.try_lock().unwrap();
     let busy = pair
         .run_alone(Side::Host, &format!("results {id}"))
@@ -123,11 +123,7 @@ fn a_ban_holds_until_this_sides_user_lifts_it() {
         "{}",
         host.stderr
     );
-    assert!(
-        join.stderr.contains("only the other side"),
-        "{}",
-        join.stderr
-    );
+    assert!(join.stderr.contains("only the partner"), "{}", join.stderr);
 
     // There is no prompt for an unknown peer.
     let other = pair.fingerprint(Side::Host);
@@ -145,7 +141,7 @@ fn a_ban_holds_until_this_sides_user_lifts_it() {
     }
 }
 
-/// The file of one peer or comparison does not hide the others.
+/// A damaged file of one peer or comparison does not hide the others.
 #[test]
 fn damaged_files_are_reported_alongside_the_list() {
     let pair = Pair::with_cohorts();
@@ -221,7 +217,7 @@ fn a_new_agreement_needs_both_sides() {
         );
         output.ok();
     }
-    // Eight comparisons of four pairs each: counted again, and refused with the number that is needed.
+    // Each scanpath has had eight comparisons. Four more are refused, with the limit that would be needed.
     let limit = ["--fresh", "--limit-per-scanpath", "8"];
     let [host, _] = pair.run(&limit, &[], &[]);
     assert_eq!(host.code, 3, "{}", host.stderr);
@@ -259,7 +255,7 @@ fn sessions_disable_core_dumps() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let silent = listener.local_addr().unwrap().to_string();
     let mut join = pair.join(&silent, &[]);
-    // It has read its files when it connects.
+    // By the time it connects, the joining side has read its files.
     listener.accept().unwrap();
     join.assert_no_core_dumps();
     join.kill();

@@ -53,7 +53,7 @@ fn incomplete_or_foreign_tiles_are_refused() {
     run("compare a.csv b.csv --tile 2/3 -o third.json").ok();
     run("compare a.csv b.csv --metric dtw --tile 2/4 -o other.json").ok();
     run("compare a.csv b.csv -o whole.json").ok();
-    // The same ids with other letters.
+    // The same ids, but other letters.
     let changed = folder.read("a.csv").replacen('A', "B", 1);
     folder.file("changed.csv", changed);
     run("compare changed.csv b.csv --names a,b --tile 2/4 -o changed.json").ok();
@@ -155,7 +155,7 @@ fn two_institutions_merge_the_tiles_of_their_sessions() {
             without_cost(&pair.folder.read(&merged))
         );
     }
-    // Another tile on the other side.
+    // The two sides choose different tiles.
     let host = pair.host(&[&engine[..], &["--tile", "1/3"]].concat());
     let address = host.address.clone().unwrap();
     let join = pair.join(&address, &[&engine[..], &["--tile", "2/3"]].concat());
@@ -202,7 +202,7 @@ fn workers_compute_tiles_with_their_own_keys() {
         let beyond = call.replace("1-2", "2-3").replace(".order", ".other");
         let beyond = start(side, &beyond).end().refused();
         assert!(beyond.contains("this agreement has 2 tiles"), "{beyond}");
-        // Only the order goes to the worker, not the key.
+        // The worker gets only the work order, not the identity.
         let home = pair.folder.path().join(name);
         std::fs::rename(home.join("identity.pem"), home.join("away.pem")).unwrap();
     }

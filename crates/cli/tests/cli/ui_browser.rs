@@ -1,5 +1,5 @@
-//! `veilpath ui` in a real browser: Chromium. Without it, the tests are skipped with a message. Pictures of the page are kept in
-//! `target/ui-screenshots` for people to look at.
+//! `veilpath ui` in a real browser: Chromium. Without it, the tests are skipped with a message. With
+//! `VEILPATH_SCREENSHOTS=1` they save pictures of the page in `target/ui-screenshots`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
 #![cfg(unix)] // the paths of files and programs below are those of Unix
 
@@ -17,7 +17,7 @@ use crate::common::webdriver::Browser;
 use crate::common::{Folder, root};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
 /// A program with its page in a separate browser.
@@ -43,7 +43,7 @@ impl Institution {
         })
     }
 
-    /// Ends the program as a crash does, and starts it again with the same identity and journals.
+    /// Kills the program, and starts it again with the same identity and journals.
     fn crash_and_restart(&mut self) {
         self.server.kill().unwrap();
         self.server.wait().unwrap();
@@ -65,7 +65,7 @@ impl Institution {
             .wait_for("document.getElementById('status').textContent.endsWith('read.')");
     }
 
-    /// Sets a box as a user does, and waits until the program has taken it over.
+    /// Sets a form field as a user does, and waits until the program has applied it.
     fn set(&self, id: &str, value: &str) {
         let exists = format!("document.getElementById({id:?})");
         self.browser.wait_for(&exists);
@@ -77,7 +77,7 @@ impl Institution {
             .wait_for(&format!("{exists}?.value === {value:?}"));
     }
 
-    /// The response of the program to a request of its page.
+    /// The program's response to a request from its page.
     fn get(&self, path: &str) -> String {
         let text = format!("return fetch({path:?}).then((answer) => answer.text())");
         self.browser.run(&text).as_str().unwrap().to_string()
@@ -106,31 +106,38 @@ impl Institution {
         self.get(&format!("/api/exports/{id}/{kind}"))
     }
 
-    /// Keeps pictures at both widths, in the light and in the dark.
-    fn keep(&self, name: &str) {
-        let folder = screenshots();
+    /// Checks that nothing scrolls sideways on a desktop or on a phone. `VEILPATH_SCREENSHOTS=1` also saves pictures of both,
+    /// in the light and the dark theme.
+    fn fits(&self, name: &str) {
+        let browser = &self.browser;
         for (width, height) in [(1280, 900), (390, 844)] {
             let metrics =
                 json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
-            let browser = &self.browser;
             browser.devtools("Emulation.setDeviceMetricsOverride", &metrics);
-            for theme in ["light", "dark"] {
-                let features = json!([{"name": "prefers-color-scheme", "value": theme}]);
-                browser.devtools("Emulation.setEmulatedMedia", &json!({"features": features}));
-                std::thread::sleep(std::time::Duration::from_millis(200));
-                browser.save(&folder.join(format!("{name}-{width}-{theme}.png")));
-            }
             let overflow = browser.run("return document.documentElement.scrollWidth - innerWidth");
             assert_eq!(overflow, json!(0), "{name} scrolls sideways at {width}");
+            self.save(&format!("{name}-{width}"));
         }
-        let browser = &self.browser;
         browser.devtools("Emulation.clearDeviceMetricsOverride", &json!({}));
+    }
+
+    fn save(&self, name: &str) {
+        let Some(folder) = screenshots() else {
+            return;
+        };
+        let browser = &self.browser;
+        for theme in ["light", "dark"] {
+            let features = json!([{"name": "prefers-color-scheme", "value": theme}]);
+            browser.devtools("Emulation.setEmulatedMedia", &json!({"features": features}));
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            browser.save(&folder.join(format!("{name}-{theme}.png")));
+        }
         browser.devtools("Emulation.setEmulatedMedia", &json!({"features": []}));
     }
 
     fn no_complaints(&self) {
         let mut lines = self.browser.console();
-        // The page itself explains what the program refuses.
+        // The page itself explains refusals.
         lines.retain(|line| !line.contains("status of 422"));
         assert_eq!(lines, [] as [String; 0]);
     }
@@ -157,10 +164,12 @@ fn serve(folder: &Folder) -> (Child, String) {
     (server, address.trim().to_string())
 }
 
-fn screenshots() -> PathBuf {
+/// Where screenshots go, if they are wanted.
+fn screenshots() -> Option<PathBuf> {
+    std::env::var_os("VEILPATH_SCREENSHOTS")?;
     let folder = root().join("target/ui-screenshots");
     std::fs::create_dir_all(&folder).unwrap();
-    folder
+    Some(folder)
 }
 
 fn format_file(name: &str) -> PathBuf {
@@ -172,17 +181,17 @@ fn a_user_goes_from_a_file_to_a_report() {
     let Some(user) = Institution::start() else {
         return;
     };
-    user.keep("start");
+    user.fits("start");
     // Fixations of two groups on two scenes.
     let call = "synth lifelike --stimuli 2 --seed 7 --groups patients=6,controls=6 --difference 0.6 --as fixations -o fixations.csv";
     user.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
     user.drop_files(&[user.folder.path().join("fixations.csv")]);
-    // The size of the screen is a guess that only the user can make.
+    // Only the user knows the size of the screen.
     user.set("read-screen", "1280x720");
     let browser = &user.browser;
     browser.wait_for("document.querySelector('.files td.number')?.textContent.includes(' of ')");
     assert!(user.state()["problem"].is_null());
-    user.keep("data");
+    user.fits("data");
 
     user.step("encode");
     browser.wait_for("document.querySelector('.canvas').dataset.drawn");
@@ -196,7 +205,7 @@ fn a_user_goes_from_a_file_to_a_report() {
     }
     assert_ne!(letters(), before, "the letters follow the slider");
     assert_eq!(user.state()["letters"]["grid"], "4x7");
-    user.keep("encode");
+    user.fits("encode");
     areas_become_letters(&user);
 
     user.step("compare");
@@ -207,7 +216,13 @@ fn a_user_goes_from_a_file_to_a_report() {
     assert!(result.contains("scanmatch"), "{result}");
     // The recordings name groups.
     assert!(result.contains("patients"), "{result}");
-    user.keep("compare");
+    let font = "const font = (place) => getComputedStyle(document.querySelector(place)).fontFamily; return font('#result > pre.words') === font('body')";
+    assert_eq!(
+        browser.run(font),
+        true,
+        "sentences have the font of the page"
+    );
+    user.fits("compare");
     the_report_is_inside(browser);
     the_shown_commands_do_the_same(&user);
     user.no_complaints();
@@ -217,12 +232,12 @@ fn areas_become_letters(user: &Institution) {
     let browser = &user.browser;
     browser.click("#placing-areas");
     browser.wait_for("document.getElementById('tool-rectangle')?.closest('[hidden]') === null");
-    // With the keyboard: Enter adds an area, arrows move it.
+    // On the keyboard, Enter adds an area and the arrow keys move it.
     browser.run("document.querySelectorAll('.canvas canvas')[1].focus()");
     browser.press("\u{e007}");
     browser.press("\u{e012}\u{e012}");
     browser.wait_for("document.getElementById('area-0')");
-    user.keep("areas");
+    user.fits("areas");
     let areas = |state: &Value| state["cohorts"][0]["encoding"]["areas"] == "area 1";
     user.wait_until("the area is a letter", areas);
     let areas = user.get("/api/areas");
@@ -272,7 +287,7 @@ fn the_shown_commands_do_the_same(user: &Institution) {
     }
 }
 
-/// The words of a line, as a shell reads single quotes.
+/// Splits a line into words, with single quotes as in a shell.
 fn shell_words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut is_quoted = false;
@@ -332,11 +347,11 @@ fn hostile_names_and_contents_stay_text() {
     user.step("encode");
     let shown = user.browser.texts(".letters-table th").concat();
     assert!(shown.contains("<script>document.title"), "{shown}");
-    user.keep("hostile");
+    user.fits("hostile");
     user.no_complaints();
 }
 
-/// A closed page does not end the program while the address is still known; a second page shows the same.
+/// The program keeps running when its page is closed. A second page at the same address shows the same.
 #[test]
 fn a_page_can_be_opened_again() {
     let Some(user) = Institution::start() else {
@@ -350,6 +365,5 @@ fn a_page_can_be_opened_again() {
         .wait_for("document.querySelectorAll('.files tbody tr').length === 1");
     let shown = user.browser.run("return location.href");
     assert!(!shown.as_str().unwrap().contains("token"), "{shown}");
-    assert!(Path::new(&screenshots()).is_dir());
     user.no_complaints();
 }

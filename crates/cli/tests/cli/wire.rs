@@ -1,6 +1,6 @@
 //! Decoders that follow the documented bytes of each engine (`messages.rs` and `messages.md` in
-//! `crates/protocol/src/engines`): what engines send has these messages and lengths, to the last byte. They check
-//! lengths, not contents, in runs of one worker thread without padding.
+//! `crates/protocol/src/engines`). Every byte that an engine sends belongs to one of these messages. The decoders check
+//! lengths, not contents, in runs with one worker thread and without padding.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 use veilpath_channel::{Channel, ChannelError, MemoryChannel, memory_pair};
@@ -13,7 +13,7 @@ use veilpath_protocol::{
     and_gates_per_cell, pairs_of,
 };
 
-/// Letters of the alphabet.
+/// The number of letters in the alphabet.
 const N: usize = 9;
 
 /// A channel that keeps what is sent over it.
@@ -57,7 +57,7 @@ fn cohort(lengths: &[usize]) -> Cohort {
     }
 }
 
-/// A run: what the host and what the joining side sent.
+/// A run: what each side sent.
 struct Run {
     spec: Spec,
     host_lengths: Vec<usize>,
@@ -157,7 +157,7 @@ fn paillier_matches_the_wire_format() {
         let run = run(engine, Metric::Levenshtein, [&[3, 5], &[4, 0, 6]], |_| {});
         let bits = size.bits() as usize;
         let ciphertext = bits / 4;
-        // With unit costs no candidate is above the longest length plus one: 7, of three bits.
+        // With unit costs, no candidate exceeds the longest length plus one: 7, which has three bits.
         let all_steps = 8 * 10;
         let value_bits = 3 + 107 + (usize::BITS - (all_steps - 1_usize).leading_zeros()) as usize;
         let candidates = 3;
@@ -191,27 +191,27 @@ fn paillier_matches_the_wire_format() {
     }
 }
 
-/// How the results of columns become one number.
+/// How the results of columns are combined into one number.
 enum Fold {
     Sum,
     Unwrap,
     Max,
 }
 
-/// What a metric's circuit costs, as the head of the engine `garbled` and the sources of cells say.
+/// The cost of a metric's circuit, as documented in the module of the `garbled` engine and in the sources of cells.
 struct Circuit {
     gates: usize,
     /// Input wires of a cell.
     width: usize,
     /// Bits that a column passes to the next.
     result: usize,
-    /// How the columns become one number.
+    /// How the columns are combined into one number.
     fold: Fold,
 }
 
 /// Bytes from the garbler and from the evaluator, counted as the chapter says.
 fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
-    // Transfers for several messages of bits that are announced together. Those left over serve the next ones.
+    // Transfers for several messages of bits that are announced together. Leftover transfers serve the next messages.
     let mut left = 0;
     let mut transfers = |messages: &[usize]| {
         let bits = messages.iter().sum::<usize>();
@@ -280,7 +280,7 @@ fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
     }
     evaluator += transfers(&spans);
     if matches!(run.spec.reveal, Reveal::Threshold(_)) {
-        // The bound is short here, so that the numbers' own width counts: that of the longest, for all.
+        // The bound is short here, so the width of the numbers counts: that of the longest one, for all.
         garbler += 32 * numbers.len() * numbers.iter().max().unwrap();
     }
     // The confirmations that the halves are stored, and the halves for the other side.
@@ -295,7 +295,7 @@ fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
     [garbler, evaluator]
 }
 
-/// Comparisons that are swept together.
+/// Groups of comparisons that are swept together.
 fn groups(open: &[(usize, usize)], width: usize) -> Vec<&[(usize, usize)]> {
     let most = 2048.min(8192 / width);
     let (mut groups, mut first, mut rows) = (Vec::new(), 0, 0);
@@ -311,7 +311,7 @@ fn groups(open: &[(usize, usize)], width: usize) -> Vec<&[(usize, usize)]> {
     groups
 }
 
-/// The full adders that sum up numbers of this many bits, and the bits of the sum.
+/// The number of full adders that sum numbers of this many bits, and the bits of the sum.
 fn sum(numbers: usize, bits: usize) -> (usize, usize) {
     let mut weights = vec![numbers; bits];
     let (mut gates, mut weight) = (0, 0);
@@ -397,7 +397,7 @@ fn garbled_matches_the_wire_format() {
     let long: [&[usize]; 2] = [&[300], &[150]];
     for (metric, circuit) in cases {
         for lengths in [few, many, long] {
-            // Beyond 262,144 gates machines with many cores make several portions.
+            // Beyond 262,144 gates, machines with many cores use several portions.
             let cells: usize = lengths[0].iter().sum::<usize>() * lengths[1].iter().sum::<usize>();
             let shorter = lengths.map(|side| *side.iter().max().unwrap());
             let circuit = circuit(shorter[0].min(shorter[1]));

@@ -1,4 +1,5 @@
-//! The column of fixations in a cohort file: `x y duration` or `x y duration start` for each, with semicolons between them.
+//! The `fixations` column of a cohort file: `x y duration` or `x y duration start` for each fixation, separated by
+//! semicolons.
 
 use std::fmt::Write;
 use veilpath_metrics::{Fixation, Fixations};
@@ -6,7 +7,7 @@ use veilpath_metrics::{Fixation, Fixations};
 /// The column's name.
 pub(super) const COLUMN: &str = "fixations";
 
-/// The fixations as text. Every number has the fewest digits that are read back as the same number.
+/// Formats fixations. Each number has the fewest digits that parse back to the same value.
 pub(super) fn format(fixations: &Fixations) -> String {
     let mut text = String::new();
     for (index, fixation) in fixations.list().iter().enumerate() {
@@ -17,7 +18,7 @@ pub(super) fn format(fixations: &Fixations) -> String {
             duration,
         } = fixation;
         let separator = if index > 0 { ";" } else { "" };
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{separator}{x} {y} {duration}");
         if let Some(start) = start {
             let _ = write!(text, " {start}");
@@ -26,7 +27,7 @@ pub(super) fn format(fixations: &Fixations) -> String {
     text
 }
 
-/// The fixations of a field. An error says which one is wrong, but never quotes it.
+/// Parses a field. An error says which fixation is wrong, but never quotes it.
 pub(super) fn parse(text: &str) -> Result<Fixations, String> {
     let text = text.trim();
     if text.is_empty() {

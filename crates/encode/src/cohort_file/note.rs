@@ -1,4 +1,4 @@
-//! What was assumed or ignored in reading a cohort file.
+//! What was assumed or ignored while reading a cohort file.
 
 use super::{MAGIC, VERSION};
 use crate::EncodeField;
@@ -8,7 +8,7 @@ use veilpath_metrics::{Alphabet, Grid};
 /// Something that a user should know about how a cohort file was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CohortNote {
-    /// The file names no alphabet; its notation was guessed, and it was read in this one.
+    /// The file names no alphabet. Its notation was guessed, and it was read in this alphabet.
     AlphabetGuessed(Alphabet),
     /// The file names one alphabet and was read in another, as the caller asked.
     AlphabetReplaced {
@@ -17,16 +17,16 @@ pub enum CohortNote {
         /// The alphabet that was used.
         read_as: Alphabet,
     },
-    /// Cells are written as two letters and nothing in the file says what the second counts up to; this was assumed.
+    /// Cells are written as two letters, and the file does not say how many values the second has. This was assumed.
     ModulusAssumed {
         /// The number of values of the second letter.
         modulus: u32,
         /// The grid with this many columns; `None` if no grid is known.
         grid: Option<Grid>,
     },
-    /// Comments look like settings, but the file does not start like a cohort of Veilpath.
+    /// Comments look like settings, but the file does not start like a Veilpath cohort file.
     SettingsIgnored,
-    /// These columns play no role.
+    /// These columns were ignored.
     ColumnsIgnored(Vec<String>),
     /// The columns after the letters were ignored.
     TrailingColumnsIgnored,
@@ -43,7 +43,7 @@ pub enum CohortNote {
 }
 
 impl CohortNote {
-    /// The fields of the options that would change it.
+    /// The option fields that would change it.
     pub fn fields(&self) -> &'static [EncodeField] {
         match self {
             CohortNote::AlphabetGuessed(_) => &[EncodeField::Notation],
@@ -88,6 +88,7 @@ impl fmt::Display for CohortNote {
             CohortNote::ParticipantsNumbered => {
                 f.write_str("the file does not name participants; they are numbered from 1")
             }
+            CohortNote::NoArea(1) => f.write_str("1 fixation in no area (#) was left out"),
             CohortNote::NoArea(count) => {
                 write!(f, "{count} fixations in no area (#) were left out")
             }

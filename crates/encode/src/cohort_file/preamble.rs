@@ -1,4 +1,4 @@
-//! What comes before the scanpaths of a cohort file: settings and comments.
+//! The preamble of a cohort file: settings and comments before the scanpaths.
 
 use super::{ALPHABET, ASPECT, MAGIC, NOTE, VERSION};
 use crate::{EncodeField, Lines, ReadError};
@@ -22,11 +22,11 @@ pub(super) struct Preamble {
     pub(super) blank_lines: u64,
 }
 
-/// Width by height of what can be drawn.
+/// The aspect ratios (width divided by height) that can be drawn.
 const ASPECTS: std::ops::RangeInclusive<f64> = 0.1..=10.0;
 
 impl Preamble {
-    /// Reads comments and returns the first line that is not one.
+    /// Reads comments and returns the first line that is not a comment.
     pub(super) fn read(&mut self, lines: &mut Lines) -> Result<Option<String>, ReadError> {
         loop {
             let Some(line) = lines.next_line()? else {
@@ -61,13 +61,14 @@ impl Preamble {
                     }
                 })?;
             } else {
-                // Keep trailing spaces: a tab at the end precedes an empty scanpath.
+                // Keep trailing whitespace: a tab at the end precedes an empty scanpath.
                 return Ok(Some(whole));
             }
         }
     }
 
-    /// The alphabet of the header. Double letters without a modulus follow the grid, as the ScanMatch toolbox writes them.
+    /// The alphabet that the header declares. Double letters without a modulus follow the grid, as in the ScanMatch
+    /// toolbox.
     pub(super) fn alphabet_on_grid(&self) -> Result<Option<Alphabet>, LetterError> {
         let Some(declared) = self.alphabet else {
             return Ok(None);
@@ -101,7 +102,7 @@ impl Preamble {
         }
         match name {
             NOTE => self.notes.push(value.to_string()),
-            // A drawing can do without.
+            // Only drawings use the aspect, so an invalid one is ignored.
             ASPECT => self.aspect = value.parse().ok().filter(|aspect| ASPECTS.contains(aspect)),
             SCREEN => {
                 self.screen = Some(value.to_string());
@@ -130,7 +131,7 @@ impl Preamble {
     }
 }
 
-/// The option that replaces a setting of the header.
+/// The option that can replace a header setting.
 fn option_for(comment: &str) -> Option<EncodeField> {
     match comment.split_once(':')?.0.trim() {
         ALPHABET => Some(EncodeField::Notation),
@@ -139,8 +140,8 @@ fn option_for(comment: &str) -> Option<EncodeField> {
     }
 }
 
-/// A comment without what a spreadsheet adds when it saves the file: quotes around it and delimiters up to the width of
-/// the table.
+/// Removes what a spreadsheet adds to a comment when it saves the file: quotes around it, and trailing delimiters up to
+/// the width of the table. Returns `None` if the line is not a comment.
 fn spreadsheet_comment(line: &str) -> Option<String> {
     let line = line.trim().trim_end_matches([',', ';', '\t', ' ']);
     match line.strip_prefix('"') {

@@ -1,4 +1,4 @@
-//! A cohort file before its letters are understood.
+//! A cohort file whose letters are not parsed yet.
 
 use super::CohortNote;
 use crate::{EncodeField, Head, ReadError};
@@ -8,8 +8,8 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Fixations, Grid, Notat
 
 /// A cohort file that has been read, with its scanpaths still as text.
 ///
-/// Which letters a text means may depend on another file, on a metric or on the other institution. So the file is read
-/// once, and [`RawCohort::cohort`] understands the letters as soon as the alphabet is settled.
+/// How the text is parsed into letters may depend on another file, on a metric or on the other institution. So the file
+/// is read once, and [`RawCohort::cohort`] parses the letters when the alphabet is known.
 #[derive(Clone)]
 pub struct RawCohort {
     pub(super) head: Head,
@@ -18,7 +18,7 @@ pub struct RawCohort {
     pub(super) alphabet: Option<Alphabet>,
     /// Whether the header says how many letters the alphabet has.
     pub(super) size_declared: bool,
-    /// Whether the header says what the second of two letters counts up to.
+    /// Whether the header says how many values the second of two letters has.
     pub(super) modulus_declared: bool,
     pub(super) grid: Option<Grid>,
     pub(super) header_notes: Vec<String>,
@@ -30,7 +30,7 @@ pub struct RawCohort {
     pub(super) is_frame: bool,
 }
 
-/// One scanpath as text, with its place in the file.
+/// One scanpath as text, with its position in the file.
 #[derive(Clone)]
 pub(super) struct RawRow {
     pub(super) line: u64,
@@ -49,7 +49,7 @@ impl RawCohort {
         &self.head.name
     }
 
-    /// How the file starts.
+    /// The start of the file.
     pub fn head(&self) -> &Head {
         &self.head
     }
@@ -69,12 +69,12 @@ impl RawCohort {
         &self.encoding
     }
 
-    /// The notes for people that the header contains.
+    /// The notes in the header.
     pub fn header_notes(&self) -> &[String] {
         &self.header_notes
     }
 
-    /// Width by height of what was looked at, where the header names it.
+    /// Width divided by height of what was looked at, if the header declares it.
     pub fn aspect(&self) -> Option<f64> {
         self.aspect
     }
@@ -94,13 +94,13 @@ impl RawCohort {
         self.rows.is_empty()
     }
 
-    /// Where the first scanpath with the participant and stimulus of an earlier one is, and where that earlier one is:
-    /// lines of a file, from 1, or rows of a frame, from 0.
+    /// Finds the first scanpath with the participant and stimulus of an earlier one. Returns the positions of both, the
+    /// earlier one first: lines of a file, from 1, or rows of a frame, from 0.
     pub fn repeated(&self) -> Option<[u64; 2]> {
-        let mut places = HashMap::new();
+        let mut lines = HashMap::new();
         for row in &self.rows {
             let ids = (row.participant.as_str(), row.stimulus.as_deref());
-            if let Some(first) = places.insert(ids, row.line) {
+            if let Some(first) = lines.insert(ids, row.line) {
                 return Some([first, row.line]);
             }
         }
@@ -118,17 +118,18 @@ impl RawCohort {
         rows.map(|row| (row.participant.as_str(), row.group.as_deref()))
     }
 
-    /// The alphabet of this file by itself: in the notation that the user names, else what the header declares, else the
-    /// cells of the grid that it declares, else a guess. Double letters follow the grid that the header declares.
+    /// The alphabet of this file on its own: the header's alphabet, unless the user names another notation; else the
+    /// cells of the header's grid; else the full alphabet of the user's notation or of a guessed one. Double letters
+    /// follow the grid that the header declares.
     ///
-    /// A user who names a notation does not contradict a header that says how many of its letters are in use.
+    /// Naming the notation that the header declares keeps the header's number of letters.
     pub fn alphabet(&self, notation: Option<Notation>) -> Alphabet {
         self.named_alphabet(notation)
             .or_else(|| self.alphabet_of_grid(notation))
             .unwrap_or_else(|| Alphabet::full(notation.unwrap_or_else(|| self.guessed_notation())))
     }
 
-    /// Whether the header says how many letters [`RawCohort::alphabet`] has: by a number, and not only by a notation, or by a
+    /// Whether the header says how many letters [`RawCohort::alphabet`] has, by a number (not only a notation) or by a
     /// grid.
     pub fn declares_letters(&self, notation: Option<Notation>) -> bool {
         match self.named_alphabet(notation) {
@@ -151,7 +152,7 @@ impl RawCohort {
         }
     }
 
-    /// The scanpaths in an alphabet. An error names the place of the first letter that does not belong to it.
+    /// Parses the scanpaths in an alphabet. An error gives the position of the first letter that is not in it.
     pub fn cohort(&self, alphabet: Alphabet) -> Result<Cohort, ReadError> {
         let entries = self.rows.iter().map(|row| row.entry(self, &alphabet));
         Ok(Cohort {
@@ -194,7 +195,7 @@ impl RawCohort {
             .collect()
     }
 
-    /// The alphabet that a file with some of these scanpaths must declare to be read like this one.
+    /// The alphabet that a file with some of these scanpaths must declare to be read the same way as this file.
     pub(super) fn declared_for(&self, part: &Cohort) -> Option<String> {
         let alphabet = part.alphabet;
         let notation = || alphabet.notation().name().to_string();

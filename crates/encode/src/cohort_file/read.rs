@@ -1,4 +1,4 @@
-//! Reading cohort files of Veilpath and of other programs.
+//! Reads cohort files written by Veilpath and by other programs.
 
 use super::CohortNote;
 use super::fixations;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 use veilpath_metrics::{Encoding, Fixation, Fixations, text};
 
 impl RawCohort {
-    /// Reads a cohort file, once; its letters stay text.
+    /// Reads a cohort file without parsing its letters.
     pub fn read(input: Input) -> Result<Self, ReadError> {
         if input.frame().is_some() {
             return Self::read_frame(input);
@@ -85,7 +85,7 @@ impl RawCohort {
         })
     }
 
-    /// A frame with the columns of a cohort file. It declares no settings.
+    /// Reads a frame with the columns of a cohort file. A frame declares no settings.
     fn read_frame(input: Input) -> Result<Self, ReadError> {
         let head = input.head();
         let mut notes = Vec::new();
@@ -115,8 +115,8 @@ impl RawCohort {
     }
 }
 
-/// Makes all ids printable, and returns how many were not. In a file they may have an apostrophe against
-/// spreadsheet formulas.
+/// Makes all ids printable and returns how many were not. With `may_be_marked`, first removes the apostrophe that
+/// protects ids from being taken for spreadsheet formulas.
 fn make_ids_printable(rows: &mut [RawRow], may_be_marked: bool) -> usize {
     let mut unprintable = 0;
     for row in rows {
@@ -197,7 +197,7 @@ fn table(
     for column in [Some(scanpath), participant, stimulus, group] {
         column.map_or(Ok(()), |column| columns.require_names(column))?;
     }
-    // Without a screen their numbers mean nothing, as in a table of another program that counts fixations.
+    // Without a screen the coordinates have no meaning, and in another program's table the column may count fixations.
     let kept = columns.find(&[fixations::COLUMN]).filter(|_| has_screen);
     let ignored: Vec<&str> = (0..)
         .zip(columns.names())
@@ -266,7 +266,7 @@ fn table(
     Ok(all.rows)
 }
 
-/// The most scanpaths of a file, and the most bytes of text in them: a small compressed file can become very large.
+/// Limits on the scanpaths of a file and on their text in bytes: a small compressed file can become very large.
 const MAX_ROWS: usize = 1 << 22;
 const MAX_TEXT_BYTES: usize = 1 << 30;
 

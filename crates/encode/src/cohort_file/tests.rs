@@ -153,7 +153,7 @@ fn ogama_and_scangraph_text_is_read() {
     assert_eq!(rows(&file), ["p1//AAB", "p2//bb"]);
     let notes = file.notes.join("; ");
     assert!(
-        notes.contains("1 fixations in no area") && notes.contains("columns after"),
+        notes.contains("1 fixation in no area") && notes.contains("columns after"),
         "{notes}"
     );
     let error = read_text("p1\tAB\np2 AB\n").unwrap_err();

@@ -1,20 +1,20 @@
-//! The end: recordings become the scanpaths of a cohort.
+//! Turns the collected recordings into the scanpaths of a cohort.
 
 use super::limits::reduction_error;
 use super::tally::Tallies;
 use super::{Collector, Path};
 use crate::aoi_column::LetterOrder;
+use crate::grid_cell::common_aspect;
 use crate::groups::UnusableGroups;
 use crate::notes::notes;
 use crate::observations::Observations;
-use crate::place::common_aspect;
 use crate::runs::Reduced;
-use crate::{DataKinds, Detector, Placing, ReadError, Summary};
+use crate::{DataKinds, Detector, LetterMap, ReadError, Summary};
 use std::collections::{HashMap, HashSet};
 use veilpath_metrics::{Cohort, Entry, Fixations, Scanpath};
 
 impl Collector {
-    /// The scanpaths of all files and what became of their rows.
+    /// Returns the scanpaths of all files, and a summary of what became of their rows.
     pub fn finish(mut self) -> Result<(Cohort, Summary), ReadError> {
         let backwards = self
             .finish_detection()
@@ -23,9 +23,9 @@ impl Collector {
             return Err(failure);
         }
         let (areas, order) = self.areas()?;
-        let mut seen = DataKinds::default();
+        let mut kinds = DataKinds::default();
         let mut observed = Observations {
-            places: std::mem::take(&mut self.places),
+            points: std::mem::take(&mut self.point_counts),
             ..Observations::default()
         };
         observed.times.backwards = backwards;
@@ -47,18 +47,18 @@ impl Collector {
             tallies.add(&state.participant, state.file, state.tally);
             let (letters, fixations) = match state.path {
                 Path::Fixations(path) => {
-                    seen.fixations = true;
+                    kinds.fixations = true;
                     let ordered = path.finish();
                     observed.times.count(ordered.order);
                     (ordered.letters, ordered.fixations)
                 }
                 Path::Detected { path, .. } => {
-                    seen.gaze = true;
+                    kinds.gaze = true;
                     let ordered = path.finish();
                     (ordered.letters, ordered.fixations)
                 }
                 Path::Gaze(encoder) => {
-                    seen.gaze = true;
+                    kinds.gaze = true;
                     let Reduced {
                         letters,
                         removed,
@@ -82,7 +82,7 @@ impl Collector {
                 Some(order) => order.apply(letters),
                 None => letters,
             };
-            if matches!(self.options.placing, Placing::AoiFile(_)) && state.areas.is_empty() {
+            if matches!(self.options.letter_map, LetterMap::AoiFile(_)) && state.areas.is_empty() {
                 unmapped.insert(state.stimulus.clone());
             }
             if letters.is_empty() && self.options.drop_empty {
@@ -97,18 +97,22 @@ impl Collector {
                 fixations,
             });
         }
-        let letters = self.options.placing.known_letters().unwrap_or(areas.len());
+        let letters = self
+            .options
+            .letter_map
+            .known_letters()
+            .unwrap_or(areas.len());
         let cohort = Cohort {
             alphabet: self.options.alphabet_for(letters)?,
-            encoding: self.options.encoding(seen, &areas),
+            encoding: self.options.encoding(kinds, &areas),
             screen: self.screen.filter(|_| self.options.keep_fixations),
             entries,
         };
         observed.odd_participants = tallies.note(&self.files);
         let mut summary = Summary::new(std::mem::take(&mut self.files), &cohort);
         (summary.removed_runs, summary.empty_left_out) = (removed_runs, empty_left_out);
-        summary.data = seen;
-        if seen.gaze && self.options.detection.detector != Detector::Runs {
+        summary.data = kinds;
+        if kinds.gaze && self.options.detection.detector != Detector::Runs {
             let settings = self.options.detection.settings().into_iter();
             self.detected.settings = settings
                 .map(|(name, value)| (name.to_string(), value))
@@ -126,13 +130,13 @@ impl Collector {
     /// The names behind the letters of an AOI encoding, and how to renumber the letters of names that were found in a
     /// column.
     fn areas(&self) -> Result<(Vec<String>, Option<LetterOrder>), ReadError> {
-        match &self.options.placing {
-            Placing::Grid(_) => Ok((Vec::new(), None)),
-            Placing::AoiFile(areas) => Ok((areas.names().to_vec(), None)),
-            Placing::AoiColumn { names: Some(names) } => {
+        match &self.options.letter_map {
+            LetterMap::Grid(_) => Ok((Vec::new(), None)),
+            LetterMap::AoiFile(areas) => Ok((areas.names().to_vec(), None)),
+            LetterMap::AoiColumn { names: Some(names) } => {
                 Ok((names.iter().map(|name| name.trim().into()).collect(), None))
             }
-            Placing::AoiColumn { names: None } => {
+            LetterMap::AoiColumn { names: None } => {
                 if self.column.is_empty() {
                     let file = self.files.last().map_or("", |file| file.file.as_str());
                     return Err(ReadError::new(file, "no row names an area of interest")

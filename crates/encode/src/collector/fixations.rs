@@ -1,4 +1,4 @@
-//! Fixations become letters, whether a file has them or a detector finds them.
+//! Turns fixations into letters, whether they come from a file or from a detector.
 
 use super::limits::{
     ABOUT_TIME, CHECK_TIME_UNIT, MAX_ALL_KEPT, MAX_ALL_LETTERS, MAX_KEPT, TOO_LONG, TOO_MANY,
@@ -16,7 +16,8 @@ use veilpath_metrics::{Fixation as KeptFixation, temporal_repeats};
 pub(super) enum Origin {
     /// A row of a file, which is counted.
     Row,
-    /// A detector. It returns them in the order of the rows, which a reset clock must not change.
+    /// A detector, which returns fixations in row order. They are not sorted by start: a clock reset must not reorder
+    /// them.
     Detector,
 }
 
@@ -28,8 +29,8 @@ impl Collector {
         fixation: Fixation<'_>,
         origin: Origin,
     ) {
-        let placed = self.place(recording, Some((fixation.x, fixation.y)), fixation.aoi);
-        let kept = match placed.is_ok() && self.options.keep_fixations {
+        let letter = self.letter_of(recording, Some((fixation.x, fixation.y)), fixation.aoi);
+        let kept = match letter.is_ok() && self.options.keep_fixations {
             true => match self.kept_fixation(recording, &fixation) {
                 Ok(kept) => Some(kept),
                 Err(error) => return self.fail(error),
@@ -44,7 +45,7 @@ impl Collector {
             return self.fail(error);
         };
         let start = fixation.start_ms.filter(|_| origin == Origin::Row);
-        let row = path.next_row(start, fixation.duration_ms, placed, kept);
+        let row = path.next_row(start, fixation.duration_ms, letter, kept);
         let row = match leave_out_first {
             true => path.hold_back_first(row),
             false => Some(row),
@@ -52,7 +53,7 @@ impl Collector {
         let Some(row) = row else {
             return self.count(origin, Err(Dropped::FirstFixation));
         };
-        let outcome = match row.placed {
+        let outcome = match row.letter {
             Err(reason) => Err(reason),
             Ok(letter) => match (binning, row.duration_ms) {
                 (None, _) => Ok((letter, 1)),
@@ -71,11 +72,13 @@ impl Collector {
         };
         let too_many = match outcome {
             Ok((_, repeats)) if repeats > MAX_LETTERS.saturating_sub(path.len()) => Some(TOO_LONG),
-            // Many recordings below that bound would still fill the memory.
+            // Many recordings below that limit could still exhaust the memory.
             Ok((_, repeats)) if repeats > MAX_ALL_LETTERS.saturating_sub(self.letters) => {
                 Some(TOO_MANY)
             }
-            Ok(_) if kept.is_some() && (path.kept() == MAX_KEPT || self.kept == MAX_ALL_KEPT) => {
+            Ok(_)
+                if row.kept.is_some() && (path.kept() == MAX_KEPT || self.kept == MAX_ALL_KEPT) =>
+            {
                 Some(TOO_MANY_KEPT)
             }
             _ => None,
@@ -87,15 +90,15 @@ impl Collector {
         if let Ok((letter, repeats)) = outcome {
             path.push(&row, letter, repeats);
             self.letters += repeats;
-            self.kept += usize::from(kept.is_some());
+            self.kept += usize::from(row.kept.is_some());
         }
         self.count(origin, outcome.map(|_| ()));
     }
 
-    /// A sample of a recording that is reduced by runs.
+    /// Adds a sample to a recording that is reduced by runs.
     pub(super) fn add_to_runs(&mut self, recording: usize, sample: Sample<'_>) {
-        let placed = self.place(recording, sample.point, sample.aoi);
-        let gaze = match placed {
+        let letter = self.letter_of(recording, sample.point, sample.aoi);
+        let gaze = match letter {
             Ok(letter) => Gaze::At(letter),
             Err(Dropped::Lost) => Gaze::Lost,
             Err(_) => Gaze::Elsewhere,
@@ -107,10 +110,10 @@ impl Collector {
         {
             encoder.push(sample.time_ms, gaze);
         }
-        self.count(Origin::Row, placed.map(|_| ()));
+        self.count(Origin::Row, letter.map(|_| ()));
     }
 
-    /// A sample of a recording whose fixations are detected.
+    /// Adds a sample to a recording whose fixations are detected.
     pub(super) fn detect_in(&mut self, recording: usize, sample: Sample<'_>) {
         let unit = self.options.detection.unit();
         let Some(state) = self.recordings.get_mut(recording) else {
@@ -122,7 +125,7 @@ impl Collector {
             .zip(state.surface.zip(unit))
             .map(|((x, y), (surface, unit))| Point {
                 file: (x, y),
-                seen: surface.measured(unit, x, y),
+                measured: surface.measured(unit, x, y),
             });
         let mut found = Vec::new();
         if let Path::Detected {
@@ -136,8 +139,8 @@ impl Collector {
         self.add_detected(recording, &found);
     }
 
-    /// The last fixations of all recordings, after the last sample. Returns how often time went backwards, or the file
-    /// that has no usable times.
+    /// Adds the last fixations of all recordings, after the last sample. Returns how often time went backwards, or the
+    /// file that cannot be reduced, and why.
     pub(super) fn finish_detection(&mut self) -> Result<u64, (usize, ReductionError)> {
         let mut backwards = 0;
         for recording in 0..self.recordings.len() {
@@ -192,7 +195,7 @@ impl Collector {
         };
         let Some(duration) = fixation.duration_ms.filter(|duration| duration.is_finite()) else {
             return refuse(
-                "a fixation has no duration, but fixations that are kept need one",
+                "a fixation has no duration, but kept fixations need one",
                 "export the durations as well, or do not keep the fixations",
             );
         };
@@ -209,13 +212,13 @@ impl Collector {
                 duration,
             }),
             None => refuse(
-                "a fixation has no coordinates, but fixations that are kept need them",
+                "a fixation has no coordinates, but kept fixations need them",
                 "export the coordinates as well, or do not keep the fixations",
             ),
         }
     }
 
-    /// Finds out where points of a recording lie on the screen, if that matters.
+    /// Updates how points of a recording map to the screen, if fixations are kept or detected.
     pub(super) fn update_surface(
         &mut self,
         recording: usize,
@@ -246,7 +249,7 @@ impl Collector {
         let screen = *self.screen.get_or_insert(surface.screen());
         if keep && screen != surface.screen() {
             return Err(self
-                .error("the recordings have screens or stimuli of different sizes, but fixations that are kept need the same size")
+                .error("the recordings have screens or stimuli of different sizes, but kept fixations need the same size")
                 .with_remedy("encode those of each size separately, or do not keep the fixations")
                 .with_fields(&[EncodeField::KeepFixations]));
         }

@@ -4,12 +4,12 @@ use crate::runs::ReductionError;
 use crate::summary::FileSummary;
 use crate::{EncodeField, ReadError};
 
-/// The most letters of all fixations together: no study has this many, and mistaken units must not fill the
-/// memory. Tests use a lower limit.
+/// The maximum number of letters of all fixations together. No study has this many, and a wrong unit must not exhaust
+/// the memory. Tests use a lower limit.
 pub(super) const MAX_ALL_LETTERS: usize = if cfg!(test) { 1 << 25 } else { 1 << 29 };
 
-/// The most fixations that are kept of a recording, and of all together: a row of a cohort file, and the file, must be
-/// readable.
+/// The maximum number of fixations kept, per recording and in total, so that Veilpath can read back every row of a
+/// cohort file, and the whole file.
 pub(super) const MAX_KEPT: usize = 1 << 18;
 pub(super) const MAX_ALL_KEPT: usize = 1 << 24;
 
@@ -37,6 +37,16 @@ pub(super) fn reduction_error(
         )
         .with_remedy("give the sampling rate")
         .with_fields(&[EncodeField::Rate]),
+        ReductionError::TooManySamples => ReadError::new(
+            name,
+            "the shortest fixation would have more than 65,536 samples",
+        )
+        .with_remedy("check the unit of time, the sampling rate and the minimum duration")
+        .with_fields(&[
+            EncodeField::TimeUnit,
+            EncodeField::Rate,
+            EncodeField::MinDuration,
+        ]),
         ReductionError::TooLong => ReadError::new(name, TOO_LONG)
             .with_remedy(CHECK_TIME_UNIT)
             .with_fields(ABOUT_TIME),

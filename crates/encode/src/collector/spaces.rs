@@ -1,6 +1,6 @@
 //! Whether points can be placed on a grid.
 
-use crate::place::{has_area, is_measured};
+use crate::grid_cell::{has_area, is_measured};
 use crate::{EncodeField, ReadError, Space};
 
 /// Rejects a recording whose stimulus has no known size; `error` creates an error about the file.

@@ -1,12 +1,11 @@
-//! Where the points of each participant lie, to notice participants whose coordinates mean
-//! something else.
+//! Counts where the points of each participant lie, to find participants whose coordinates have a different meaning.
 
 use crate::EncodeNote;
 use crate::observations::MIN_ROWS_FOR_NOTE;
 use crate::summary::FileSummary;
 use std::collections::HashMap;
 
-/// Counts of a recording, which are added up for a participant.
+/// Counts for one recording, which are summed for each participant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     outside: u64,
@@ -51,7 +50,7 @@ impl Tally {
 #[derive(Default)]
 pub(super) struct Tallies {
     by_participant: HashMap<String, Tally>,
-    /// The participants of each file, once for each recording.
+    /// The file index and the participant of each recording.
     by_file: Vec<(usize, String)>,
 }
 
@@ -63,7 +62,7 @@ impl Tallies {
         self.by_file.push((file, participant.to_string()));
     }
 
-    /// A note if the points of at most half of the participants are odd. It names files, never participants.
+    /// A note if the points of some participants, but at most half, are unusual. It names files, never participants.
     pub(super) fn note(&self, files: &[FileSummary]) -> Option<EncodeNote> {
         let enough = |tally: &&Tally| tally.has_enough_points();
         let of = self.by_participant.values().filter(enough).count();

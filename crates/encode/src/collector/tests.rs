@@ -130,7 +130,7 @@ fn a_grid_needs_a_screen_and_areas_do_not() {
     let file = "name,shape,coordinates,stimulus\nface,rectangle,0 0 10 10,a\nhand,rectangle,20 0 30 10,a\nhand,rectangle,0 0 10 10,b\n";
     let areas = Areas::read(Input::from_bytes("aoi.csv", file.into()).unwrap()).unwrap();
     let mut sink = collector(&EncodeOptions {
-        placing: Placing::AoiFile(areas),
+        letter_map: LetterMap::AoiFile(areas),
         ..EncodeOptions::default()
     });
     for stimulus in [Some("a"), Some("b"), Some("c"), None] {
@@ -159,7 +159,7 @@ fn a_grid_needs_a_screen_and_areas_do_not() {
 fn the_trackers_areas_are_sorted_or_listed() {
     let encode = |names: Option<Vec<String>>| {
         let mut sink = collector(&EncodeOptions {
-            placing: Placing::AoiColumn { names },
+            letter_map: LetterMap::AoiColumn { names },
             ..EncodeOptions::default()
         });
         let id = sink
@@ -188,7 +188,7 @@ fn the_trackers_areas_are_sorted_or_listed() {
     assert_eq!(cohort.alphabet.size(), 2);
 
     let none = collector(&EncodeOptions {
-        placing: Placing::AoiColumn { names: None },
+        letter_map: LetterMap::AoiColumn { names: None },
         ..EncodeOptions::default()
     });
     assert!(
@@ -355,7 +355,7 @@ fn options_that_make_no_sense_are_refused() {
         options
     };
     let column = |names: &[&str]| EncodeOptions {
-        placing: Placing::AoiColumn {
+        letter_map: LetterMap::AoiColumn {
             names: Some(names.iter().map(|name| name.to_string()).collect()),
         },
         ..EncodeOptions::default()
@@ -397,7 +397,7 @@ proptest! {
         columns in 1u32..30, lines in 1u32..30,
     ) {
         let options = EncodeOptions {
-            placing: Placing::Grid(veilpath_metrics::Grid::new(columns, lines).unwrap()),
+            letter_map: LetterMap::Grid(veilpath_metrics::Grid::new(columns, lines).unwrap()),
             ..EncodeOptions::default()
         };
         let mut sink = collector(&options);

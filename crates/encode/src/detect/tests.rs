@@ -51,6 +51,9 @@ fn common_mistakes_are_named_and_answered() {
         ("a.jpg", b"\xff\xd8\xff\xe0\0", "image", "gaze"),
         ("a.bmp", b"BM\0\0\0\0", "image", "gaze"),
         ("a.pdf", b"%PDF-1.4\n", "PDF", "tables"),
+        ("a.parquet", b"PAR1\x15\0", "Parquet", "read_parquet"),
+        ("a.arrow", b"ARROW1\0\0", "Arrow", "read_feather"),
+        ("a.feather", b"FEA1\0", "Feather", "read_feather"),
         ("a.h5", b"\x89HDF\r\n\x1a\n\0", "HDF5", "CSV"),
         (
             "a.mat",
@@ -90,7 +93,7 @@ fn common_mistakes_are_named_and_answered() {
             "a.csv",
             b"# veilpath cohort\nparticipant,stimulus,scanpath\np,s,ABC\n",
             "already a cohort",
-            "compare it as it is",
+            "compare it directly",
         ),
         (
             "ds/participants.tsv",
@@ -198,7 +201,7 @@ const EXPECTED: &[(&str, &str)] = &[
     ("ScanMatch_DataExample.mat", "matlab"),
 ];
 
-/// Recognised by a reader that rejects them with a reason: no places, or none on the panorama.
+/// Recognised by a reader that rejects them with a reason: they have no positions, or none on the panorama.
 const REFUSED_BY_READER: &[&str] = &["_physioevents.tsv.gz", "salient360_toolbox_raw/"];
 
 #[test]

@@ -1,27 +1,27 @@
-//! I-DT of Salvucci and Goldberg (2000): a fixation is a window of samples whose extent, width plus height, stays below a
-//! threshold.
+//! The I-DT algorithm of Salvucci and Goldberg (2000): a fixation is a window of samples whose dispersion, width plus
+//! height, stays below a threshold.
 //!
-//! The window starts with the shortest fixation and grows until its extent is at least the threshold. As in their
-//! pseudocode and in pymovements, the sample that reaches the threshold belongs to the fixation, and the next window
-//! starts after it. Lost samples do not end the window; they split what is in it, without that last sample, and parts
-//! with fewer samples than the shortest fixation are dropped.
+//! The window starts at the length of the shortest fixation and grows until its dispersion reaches the threshold. As in
+//! their pseudocode and in pymovements, the sample that reaches the threshold belongs to the fixation, and the next
+//! window starts after it. Lost samples do not end the window. They split it into parts, without the window's last
+//! sample, and parts with fewer samples than the shortest fixation are dropped.
 
 use super::sample_run::SampleRun;
 use super::{DetectedFixation, DetectionOptions, Point};
 use std::collections::VecDeque;
 
-/// Finds fixations sample by sample. It keeps only the samples of the shortest fixation in memory.
+/// Detects fixations sample by sample. It keeps only the samples of the shortest fixation in memory.
 #[derive(Debug)]
 pub(super) struct Idt {
     threshold: f64,
-    /// Samples of the shortest fixation.
-    least: usize,
+    /// The number of samples in the shortest fixation.
+    min_samples: usize,
     /// The samples of a window that is not yet a fixation.
     waiting: VecDeque<Sample>,
-    /// How many samples have left it.
+    /// How many samples have left `waiting`.
     passed: u64,
-    across: Extremes,
-    down: Extremes,
+    horizontal: Extremes,
+    vertical: Extremes,
     growing: Option<FixationWindow>,
 }
 
@@ -31,7 +31,7 @@ struct Sample {
     point: Option<Point>,
 }
 
-/// The smallest and the largest value of a sliding window: candidates for each, with the sample's number, in the order
+/// Tracks the minimum and maximum of a sliding window: the candidates for each, with their sample numbers, in the order
 /// in which they become the extreme.
 #[derive(Debug, Default)]
 struct Extremes {
@@ -39,7 +39,7 @@ struct Extremes {
     largest: VecDeque<(u64, f64)>,
 }
 
-/// A window that is a fixation and grows.
+/// A window that is already a fixation and still growing.
 #[derive(Debug)]
 struct FixationWindow {
     low: (f64, f64),
@@ -52,21 +52,21 @@ struct FixationWindow {
 }
 
 impl Idt {
-    pub(super) fn new(options: &DetectionOptions, least: usize) -> Self {
+    pub(super) fn new(options: &DetectionOptions, min_samples: usize) -> Self {
         Self {
             threshold: options.dispersion.value,
-            least,
+            min_samples,
             waiting: VecDeque::new(),
             passed: 0,
-            across: Extremes::default(),
-            down: Extremes::default(),
+            horizontal: Extremes::default(),
+            vertical: Extremes::default(),
             growing: None,
         }
     }
 
-    /// From this many on, it does not matter how many samples are lost between two others.
+    /// This many lost samples in a row have the same effect as any larger number.
     pub(super) fn longest_loss(&self) -> usize {
-        self.least
+        self.min_samples
     }
 
     pub(super) fn push(
@@ -77,7 +77,7 @@ impl Idt {
     ) {
         let sample = Sample { time, point };
         if let Some(growing) = &mut self.growing {
-            growing.add(sample, self.least);
+            growing.add(sample, self.min_samples);
             if growing.extent() >= self.threshold {
                 self.end(found);
             }
@@ -85,15 +85,15 @@ impl Idt {
         }
         if let Some(point) = point {
             let number = self.passed + self.waiting.len() as u64;
-            self.across.enter(number, point.seen.0);
-            self.down.enter(number, point.seen.1);
+            self.horizontal.enter(number, point.measured.0);
+            self.vertical.enter(number, point.measured.1);
         }
         self.waiting.push_back(sample);
-        if self.waiting.len() < self.least {
+        if self.waiting.len() < self.min_samples {
             return;
         }
-        let extent = self.across.extent().zip(self.down.extent());
-        match extent.map(|(across, down)| across + down) {
+        let extent = self.horizontal.extent().zip(self.vertical.extent());
+        match extent.map(|(horizontal, vertical)| horizontal + vertical) {
             Some(extent) if extent <= self.threshold => {
                 self.grow();
                 if extent >= self.threshold {
@@ -103,8 +103,8 @@ impl Idt {
             _ => {
                 self.waiting.pop_front();
                 self.passed += 1;
-                self.across.leave(self.passed);
-                self.down.leave(self.passed);
+                self.horizontal.leave(self.passed);
+                self.vertical.leave(self.passed);
             }
         }
     }
@@ -113,7 +113,7 @@ impl Idt {
         self.end(found);
     }
 
-    /// The waiting samples are the start of a fixation.
+    /// Starts a fixation with the waiting samples.
     fn grow(&mut self) {
         let mut samples = std::mem::take(&mut self.waiting).into_iter();
         let Some(first) = samples.next() else {
@@ -121,17 +121,17 @@ impl Idt {
         };
         let mut growing = FixationWindow::new(first);
         for sample in samples {
-            growing.add(sample, self.least);
+            growing.add(sample, self.min_samples);
         }
         self.growing = Some(growing);
         self.passed = 0;
-        self.across = Extremes::default();
-        self.down = Extremes::default();
+        self.horizontal = Extremes::default();
+        self.vertical = Extremes::default();
     }
 
     fn end(&mut self, found: &mut Vec<DetectedFixation>) {
         if let Some(growing) = self.growing.take() {
-            growing.finish(self.least, found);
+            growing.finish(self.min_samples, found);
         }
     }
 }
@@ -150,35 +150,38 @@ impl FixationWindow {
         growing
     }
 
-    fn add(&mut self, sample: Sample, least: usize) {
-        self.settle_last(least);
+    fn add(&mut self, sample: Sample, min_samples: usize) {
+        self.settle_last(min_samples);
         self.widen(sample);
         self.last = sample;
     }
 
-    /// Another sample follows the last one, so the last one counts.
-    fn settle_last(&mut self, least: usize) {
+    /// Adds the last sample to the current part, now that another sample follows it.
+    fn settle_last(&mut self, min_samples: usize) {
         let Sample { time, point } = self.last;
         match (&mut self.current, point) {
             (_, None) => {
                 self.has_loss = true;
-                self.end_part(least);
+                self.end_part(min_samples);
             }
             (Some(current), point) => current.add(time, point),
             (None, point) => self.current = Some(SampleRun::new(time, point)),
         }
     }
 
-    fn end_part(&mut self, least: usize) {
+    fn end_part(&mut self, min_samples: usize) {
         if let Some(part) = self.current.take()
-            && part.samples() >= least
+            && part.samples() >= min_samples
         {
             self.parts.extend(part.fixation());
         }
     }
 
     fn widen(&mut self, sample: Sample) {
-        if let Some(Point { seen: (x, y), .. }) = sample.point {
+        if let Some(Point {
+            measured: (x, y), ..
+        }) = sample.point
+        {
             self.low = (self.low.0.min(x), self.low.1.min(y));
             self.high = (self.high.0.max(x), self.high.1.max(y));
         }
@@ -188,9 +191,9 @@ impl FixationWindow {
         (self.high.0 - self.low.0) + (self.high.1 - self.low.1)
     }
 
-    fn finish(mut self, least: usize, found: &mut Vec<DetectedFixation>) {
+    fn finish(mut self, min_samples: usize, found: &mut Vec<DetectedFixation>) {
         if self.has_loss {
-            self.end_part(least);
+            self.end_part(min_samples);
             found.append(&mut self.parts);
             return;
         }
@@ -226,7 +229,7 @@ impl Extremes {
         self.largest.push_back((number, value));
     }
 
-    /// The samples before this number have left.
+    /// Removes the samples before this number.
     fn leave(&mut self, first: u64) {
         for candidates in [&mut self.smallest, &mut self.largest] {
             while candidates

@@ -1,17 +1,18 @@
-//! I-VT of Salvucci and Goldberg (2000): a sample belongs to a fixation if the eye is slower than a threshold.
+//! The I-VT algorithm of Salvucci and Goldberg (2000): a sample belongs to a fixation if the eye is slower than a
+//! threshold.
 
 use super::velocity::{SpeedSample, VelocityFilter};
 use super::{DetectedFixation, DetectionOptions, Point};
 use crate::detector::sample_run::SampleRun;
 
-/// Finds fixations sample by sample.
+/// Detects fixations sample by sample.
 #[derive(Debug)]
 pub(super) struct Ivt {
     filter: VelocityFilter,
     slow: SlowRun,
 }
 
-/// The slow samples in a row.
+/// The current run of slow samples.
 #[derive(Debug)]
 struct SlowRun {
     threshold: f64,

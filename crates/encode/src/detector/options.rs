@@ -1,11 +1,11 @@
-//! How fixations are found in raw gaze.
+//! How fixations are detected in raw gaze.
 
 use crate::{EncodeField, ReadError};
 use std::fmt;
 use std::str::FromStr;
 
-/// How raw gaze becomes a scanpath, and the parameters of the detectors. Those of other detectors have no
-/// effect.
+/// How raw gaze becomes a scanpath, and the parameters of all detectors. Parameters of a detector that is not in use
+/// have no effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DetectionOptions {
     /// The rule. Default: runs.
@@ -16,7 +16,7 @@ pub struct DetectionOptions {
     pub velocity_method: VelocityMethod,
     /// I-DT: the largest extent of a fixation, width plus height. Default: 1 degree.
     pub dispersion: ScreenLength,
-    /// The shortest fixation. Default: 100.
+    /// The minimum duration of a fixation. Default: 100.
     pub min_duration_ms: f64,
 }
 
@@ -26,9 +26,9 @@ pub enum Detector {
     /// Runs of samples in the same cell or area; there are no fixations.
     #[default]
     Runs,
-    /// Fixations are where the eye is slow.
+    /// I-VT: a fixation is where the eye is slow.
     Ivt,
-    /// Fixations are where gaze stays within a small extent.
+    /// I-DT: a fixation is where gaze stays within a small extent.
     Idt,
 }
 
@@ -50,7 +50,7 @@ pub enum LengthUnit {
     Pixels,
 }
 
-/// How speed is computed from places; the names are those of pymovements.
+/// How speed is computed from positions; the names are those of pymovements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VelocityMethod {
     /// The difference between a sample and the previous one.
@@ -60,7 +60,7 @@ pub enum VelocityMethod {
     /// The difference between the means of the next two and the previous two samples.
     #[default]
     FivePoint,
-    /// The slope of a polynomial through the surrounding samples.
+    /// The slope of a polynomial fitted to the surrounding samples.
     SavitzkyGolay {
         /// How many samples, an odd number.
         window: u16,
@@ -75,7 +75,7 @@ const MAX_WINDOW: u16 = 999;
 /// The highest degree of a polynomial.
 const MAX_DEGREE: u16 = 9;
 
-/// The longest shortest fixation, a minute.
+/// The largest minimum duration: one minute.
 const MAX_MIN_DURATION_MS: f64 = 60_000.0;
 
 impl Default for DetectionOptions {
@@ -234,7 +234,7 @@ impl fmt::Display for VelocityMethod {
 #[error("expected preceding, neighbors, fivepoint, savitzky-golay or savitzky-golay:WINDOW:DEGREE")]
 pub struct VelocityMethodError;
 
-/// `savitzky-golay` alone has a window of 7 samples and degree 2.
+/// `savitzky-golay` alone means a window of 7 samples and degree 2.
 impl FromStr for VelocityMethod {
     type Err = VelocityMethodError;
 

@@ -1,14 +1,15 @@
-//! The samples of what may become a fixation.
+//! Consecutive samples that may become a fixation.
 
 use super::{DetectedFixation, Point};
 
-/// Samples in a row: when the first and the last were, and the sum of their places.
+/// Consecutive samples: the times of the first and the last, and the sum of their positions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SampleRun {
     onset: f64,
     offset: f64,
     samples: usize,
-    seen: u32,
+    /// The number of samples with a position.
+    positions: u32,
     sum: (f64, f64),
 }
 
@@ -18,7 +19,7 @@ impl SampleRun {
             onset: time,
             offset: time,
             samples: 0,
-            seen: 0,
+            positions: 0,
             sum: (0.0, 0.0),
         };
         run.add(time, point);
@@ -29,12 +30,12 @@ impl SampleRun {
         self.offset = time;
         self.samples += 1;
         if let Some(Point { file: (x, y), .. }) = point {
-            self.seen = self.seen.saturating_add(1);
+            self.positions = self.positions.saturating_add(1);
             self.sum = (self.sum.0 + x, self.sum.1 + y);
         }
     }
 
-    /// From the first sample to the last.
+    /// The time from the first sample to the last.
     pub(super) fn duration(&self) -> f64 {
         self.offset - self.onset
     }
@@ -43,14 +44,14 @@ impl SampleRun {
         self.samples
     }
 
-    /// The fixation, at the mean of the places; `None` if no sample has one.
+    /// The fixation, at the mean position; `None` if no sample has a position.
     pub(super) fn fixation(&self) -> Option<DetectedFixation> {
-        let seen = f64::from(self.seen);
-        (self.seen > 0).then_some(DetectedFixation {
+        let positions = f64::from(self.positions);
+        (self.positions > 0).then_some(DetectedFixation {
             onset_ms: self.onset,
             offset_ms: self.offset,
-            x: self.sum.0 / seen,
-            y: self.sum.1 / seen,
+            x: self.sum.0 / positions,
+            y: self.sum.1 / positions,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The fixations of pymovements on the same samples, and what it leaves open.
+//! Comparison with the fixations of pymovements on the same samples, and the cases that it leaves open.
 
 mod naive;
 mod real;
@@ -18,7 +18,7 @@ fn table(name: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Time and place of each row; the screen is that of `make.py`.
+/// Time and position of each row; the screen is that of `make.py`.
 fn samples(name: &str, unit: LengthUnit) -> Vec<(f64, Option<Point>)> {
     let display = Display::new(&ReadOptions {
         screen_cm: Some((38.0, 30.2)),
@@ -29,10 +29,10 @@ fn samples(name: &str, unit: LengthUnit) -> Vec<(f64, Option<Point>)> {
     let rows = table(&format!("{name}.csv"));
     rows.iter()
         .map(|row| {
-            let place = row[1].parse().ok().zip(row[2].parse().ok());
-            let point = place.map(|(x, y)| Point {
+            let position = row[1].parse().ok().zip(row[2].parse().ok());
+            let point = position.map(|(x, y)| Point {
                 file: (x, y),
-                seen: surface.measured(unit, x, y),
+                measured: surface.measured(unit, x, y),
             });
             (row[0].parse().unwrap(), point)
         })
@@ -95,7 +95,7 @@ fn pymovements_finds_the_same_fixations() {
             .into_iter()
             .map(|(time, point)| (Some(time), point))
             .collect();
-        // Where steps are whole milliseconds, they say the rate.
+        // Steps of whole milliseconds determine the rate.
         let rate: f64 = case[2].parse().unwrap();
         let rate_hz = (1000.0 % rate != 0.0).then_some(rate);
         let (found, _) = found(options, rate_hz, &samples);
@@ -133,7 +133,7 @@ fn in_pixels(detector: Detector, threshold: f64, min_duration_ms: f64) -> Detect
 fn at(time: f64, x: f64) -> (Option<f64>, Option<Point>) {
     let point = Point {
         file: (x, 5.0),
-        seen: (x, 5.0),
+        measured: (x, 5.0),
     };
     (Some(time), Some(point))
 }
@@ -197,5 +197,6 @@ fn unusual_times_are_no_fixations_and_no_panic() {
     let mut detector = FixationDetector::new(options, Some(1e9));
     let mut nothing = Vec::new();
     detector.push(Some(0.0), None, &mut nothing);
-    assert_eq!(detector.finish(&mut nothing), Err(ReductionError::TooLong));
+    let refused = detector.finish(&mut nothing);
+    assert_eq!(refused, Err(ReductionError::TooManySamples));
 }

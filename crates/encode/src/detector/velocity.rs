@@ -1,4 +1,4 @@
-//! Speeds from places, as pymovements' `pos2vel` computes them: at a constant rate, sample by sample.
+//! Computes speeds from positions, like pymovements' `pos2vel`: at a constant rate, sample by sample.
 
 use super::{Point, VelocityMethod};
 use std::collections::VecDeque;
@@ -8,22 +8,22 @@ use std::collections::VecDeque;
 pub(super) struct VelocityFilter {
     method: VelocityMethod,
     rate_hz: f64,
-    /// Weights of the samples of a window, for a polynomial.
+    /// The weights of the samples in the window, for a polynomial.
     weights: Vec<f64>,
-    /// Samples on either side that the speed depends on.
+    /// How many samples on either side the speed depends on.
     reach: usize,
-    /// The samples around the one whose speed is next.
+    /// The samples around the one whose speed is computed next.
     window: VecDeque<Entry>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// `None` beyond an end of the recording.
+    /// `None` before the start and after the end of the recording.
     time: Option<f64>,
     point: Option<Point>,
 }
 
-/// A sample with the speed of the eye; `None` where it is not known.
+/// A sample with the speed of the eye; `speed` is `None` if it is unknown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SpeedSample {
     pub(super) time: f64,
@@ -50,7 +50,7 @@ impl VelocityFilter {
         }
     }
 
-    /// From this many on, it does not matter how many samples are lost between two others.
+    /// This many lost samples in a row have the same effect as any larger number.
     pub(super) fn longest_loss(&self) -> usize {
         2 * self.reach + 1
     }
@@ -68,7 +68,7 @@ impl VelocityFilter {
         })
     }
 
-    /// The samples that are left at the end of the recording.
+    /// Passes the remaining samples to `each` at the end of the recording.
     pub(super) fn finish(mut self, mut each: impl FnMut(SpeedSample)) {
         let Some(last) = self.window.back().copied() else {
             return;
@@ -81,7 +81,7 @@ impl VelocityFilter {
         }
     }
 
-    /// What is assumed beyond an end: nothing, or for a polynomial that the eye stayed.
+    /// The padding before the start and after the end: no position or, for a polynomial, the position at that edge.
     fn padding(&self, edge: Option<Point>) -> Entry {
         let repeats_edge = matches!(self.method, VelocityMethod::SavitzkyGolay { .. });
         Entry {
@@ -108,14 +108,14 @@ impl VelocityFilter {
 
     /// The speed at the middle of the window.
     fn speed(&self) -> Option<f64> {
-        let x = self.velocity(|point| point.seen.0)?;
-        let y = self.velocity(|point| point.seen.1)?;
+        let x = self.velocity(|point| point.measured.0)?;
+        let y = self.velocity(|point| point.measured.1)?;
         Some((x * x + y * y).sqrt())
     }
 
     fn velocity(&self, coordinate: impl Fn(&Point) -> f64) -> Option<f64> {
         let at = |index: usize| self.window.get(index)?.point.as_ref().map(&coordinate);
-        // In the order of pymovements' operations, so that the last digit is the same.
+        // The operations are in pymovements' order, so that results agree to the last digit.
         match self.method {
             VelocityMethod::Preceding => Some((at(1)? - at(0)?) * self.rate_hz),
             VelocityMethod::Neighbors => Some((at(2)? - at(0)?) * (self.rate_hz / 2.0)),
@@ -133,10 +133,11 @@ impl VelocityFilter {
     }
 }
 
-/// The weights of samples at −reach, …, reach whose sum is the slope, at 0, of the polynomial that fits them best.
+/// The weights for samples at −reach, …, reach whose weighted sum is the slope at 0 of the polynomial that fits them
+/// best.
 ///
-/// With polynomials q₀, q₁, … that are orthonormal on these points, the slope is Σ qₖ′(0) · Σ qₖ(t)·p(t). Because the points
-/// are symmetric, each follows from the two before: b·qₖ₊₁ = t·qₖ − c·qₖ₋₁.
+/// With polynomials q₀, q₁, … that are orthonormal on these points, the slope is Σ qₖ′(0) · Σ qₖ(t)·p(t). Because the
+/// points are symmetric, each polynomial follows from the previous two: b·qₖ₊₁ = t·qₖ − c·qₖ₋₁.
 #[allow(clippy::cast_precision_loss)] // at most 999 samples
 fn slope_weights(reach: usize, degree: usize) -> Vec<f64> {
     let times: Vec<f64> = (0..=2 * reach)

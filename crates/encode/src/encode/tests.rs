@@ -138,6 +138,43 @@ fn progress_is_reported_in_steps_and_counts_every_byte() {
 }
 
 #[test]
+fn a_caller_who_stops_gets_an_error_even_after_the_last_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.csv");
+    let text = "x,y,duration\n1,1,200\n";
+    fs::write(&path, text).unwrap();
+    let input = Input::from_bytes("q.csv", text.into()).unwrap();
+    for source in [Source::File(path), Source::Open(Box::new(input))] {
+        let read = ReadOptions {
+            screen: SCREEN,
+            ..ReadOptions::default()
+        };
+        let options = EncodeOptions::default();
+        let stop = |_| ControlFlow::Break(());
+        let error = encode_files(vec![source], None, &read, &options, &stop).unwrap_err();
+        assert!(error.problem.contains("stopped"), "{error}");
+    }
+}
+
+/// EyeLink and SMI files are looked through before they are read.
+#[test]
+fn a_caller_can_stop_the_first_look_at_a_file() {
+    let lines = "1 2 3 4\n".repeat(1 << 17);
+    // Reading would end with an error about the last line.
+    let text = format!("START 1 LEFT\n{lines}1 wrong 3 4\n");
+    let input = Input::from_bytes("p.asc", text.into()).unwrap();
+    let read = ReadOptions {
+        screen: SCREEN,
+        ..ReadOptions::default()
+    };
+    let options = EncodeOptions::default();
+    let stop = |_| ControlFlow::Break(());
+    let sources = vec![Source::Open(Box::new(input))];
+    let error = encode_files(sources, None, &read, &options, &stop).unwrap_err();
+    assert!(error.problem.contains("stopped"), "{error}");
+}
+
+#[test]
 fn errors_name_the_file_and_a_remedy() {
     let fails = |files: &[(&str, &str)], format, screen| encode(files, format, screen).unwrap_err();
 
@@ -157,7 +194,7 @@ fn errors_name_the_file_and_a_remedy() {
     assert!(error.problem.contains("empty"), "{error}");
 
     let error = fails(&[("p.csv", "x,y\n")], None, SCREEN);
-    assert!(error.problem.contains("no row"), "{error}");
+    assert!(error.problem.contains("no gaze rows"), "{error}");
 
     let error = fails(
         &[("p.csv", "# veilpath cohort 1\nparticipant,scanpath\n")],
@@ -216,7 +253,7 @@ fn the_scanmatch_example_gives_its_known_strings() {
     };
     let strings = |grid: &str, alphabet| {
         let options = EncodeOptions {
-            placing: crate::Placing::Grid(grid.parse().unwrap()),
+            letter_map: crate::LetterMap::Grid(grid.parse().unwrap()),
             alphabet,
             ..EncodeOptions::default()
         };

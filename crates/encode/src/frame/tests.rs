@@ -29,7 +29,10 @@ impl Frame for Cells {
     }
 }
 
-fn frame(columns: &[(&str, ColumnKind)], batches: Vec<Vec<Vec<Value<'static>>>>) -> NamedFrame {
+pub(crate) fn frame(
+    columns: &[(&str, ColumnKind)],
+    batches: Vec<Vec<Vec<Value<'static>>>>,
+) -> NamedFrame {
     let columns = columns.iter().map(|(name, kind)| FrameColumn {
         name: (*name).to_string(),
         kind: kind.clone(),
@@ -149,7 +152,7 @@ fn columns_of_other_types_are_refused_by_name() {
         (
             1,
             ColumnKind::Other("timestamps".into()),
-            "texts or whole numbers",
+            "text or whole numbers",
         ),
     ] {
         let mut header = HEADER.to_vec();
@@ -234,4 +237,25 @@ fn a_frame_has_no_lines() {
     let input = Input::from_frame(frame(&HEADER, vec![rows()])).unwrap();
     assert!(crate::detect(&input.head()).is_none());
     assert!(Recorder::default().recordings.is_empty());
+}
+
+#[test]
+fn progress_counts_all_rows() {
+    let columns = [("x", Numbers), ("y", Numbers), ("duration", Numbers)];
+    for rows in [1, 4095, 4096, 8192, 8193] {
+        let frame = frame(&columns, vec![vec![vec![Integer(1); 3]; rows]]);
+        let all = frame.bytes();
+        let read = ReadOptions {
+            screen: Some((100.0, 100.0)),
+            ..ReadOptions::default()
+        };
+        let reported = std::cell::Cell::new(0);
+        let progress = |bytes| {
+            reported.set(bytes);
+            ControlFlow::Continue(())
+        };
+        let options = EncodeOptions::default();
+        encode_files(vec![Source::Frame(frame)], None, &read, &options, &progress).unwrap();
+        assert_eq!(reported.get(), all, "{rows} rows");
+    }
 }

@@ -62,7 +62,8 @@ fn a_column_of_recordings_gives_the_groups() {
     assert_eq!(named.cohort, encoded.cohort);
 }
 
-/// A column that is called `group` may be something else, such as a group of trials; one that the user names is not.
+/// A column that happens to be called `group` may be something else, such as a group of trials; one that the user names
+/// is not.
 #[test]
 fn a_contradictory_column_is_an_error_only_where_it_was_named() {
     for (rows, line, reason) in [
@@ -131,7 +132,7 @@ fn a_table_of_groups_replaces_those_of_recordings() {
         };
         assert!(encoded.summary.notes.contains(&replaced));
     }
-    // Ids of a cohort file are marked where a spreadsheet would take them for formulas, and a spreadsheet quotes comments.
+    // A cohort file marks ids that a spreadsheet would take for formulas, and a spreadsheet quotes comments.
     let saved = "# veilpath cohort 1,,,\n\"# areas: a, b\",,,\nparticipant,group,stimulus,scanpath\n'=p,x,s,AB\n";
     let read = table(saved).unwrap();
     assert_eq!(read.by_participant["=p"], "x");

@@ -5,6 +5,9 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+/// The problem that is reported when the caller stops reading.
+pub(crate) const STOPPED: &str = "reading was stopped";
+
 /// How much of all inputs has been consumed, and whether reading should stop.
 #[derive(Debug, Default)]
 pub(crate) struct Consumed {
@@ -31,7 +34,7 @@ impl Consumed {
     }
 }
 
-/// A file that says how much of it has been consumed.
+/// A file whose consumed bytes are counted.
 pub(super) struct Counting {
     pub(super) file: File,
     pub(super) consumed: Arc<Consumed>,
@@ -40,7 +43,7 @@ pub(super) struct Counting {
 impl Read for Counting {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.consumed.is_stopped() {
-            return Err(io::Error::other("reading was stopped"));
+            return Err(io::Error::other(STOPPED));
         }
         let read = self.file.read(buffer)?;
         self.consumed.add(read as u64);

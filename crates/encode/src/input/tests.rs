@@ -61,10 +61,17 @@ fn a_file_can_be_read_again_and_a_pipe_cannot() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), "x,y\n").unwrap();
     let memory = Input::from_bytes("test", b"x,y\n".to_vec()).unwrap();
-    for input in [memory, Input::open(file.path()).unwrap()] {
+    let memory = memory.with_companions([("test.json".to_string(), Arc::default())].into());
+    let frame = Input::from_frame(crate::frame::tests::frame(&[], vec![])).unwrap();
+    for input in [memory, frame, Input::open(file.path()).unwrap()] {
         let again = input.reopen().unwrap().unwrap();
         assert_eq!(again.name(), input.name());
         assert_eq!(input.head().lines, again.head().lines);
+        // A copy for each of many inputs, each with all others as companions, would fill the memory.
+        assert!(
+            std::ptr::eq(input.companions(), again.companions()) || input.companions().is_empty()
+        );
+        assert_eq!(input.frame().is_some(), again.frame().is_some());
     }
     let pipe = Input::from_reader("-", None, Box::new(io::empty())).unwrap();
     assert!(pipe.reopen().unwrap().is_none());

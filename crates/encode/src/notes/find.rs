@@ -1,8 +1,8 @@
-//! Which notes a finished cohort calls for.
+//! Finds the notes about a finished cohort.
 
 use super::{EncodeNote, NoEffect, NoLetters};
 use crate::observations::{MIN_ROWS_FOR_NOTE, Observations};
-use crate::{DataKinds, Detector, Dropped, EncodeField, EncodeOptions, Placing, Summary};
+use crate::{DataKinds, Detector, Dropped, EncodeField, EncodeOptions, LetterMap, Summary};
 use std::collections::HashSet;
 use veilpath_metrics::Cohort;
 
@@ -11,7 +11,7 @@ pub(crate) fn notes(
     cohort: &Cohort,
     summary: &Summary,
     options: &EncodeOptions,
-    seen: &Observations,
+    observations: &Observations,
 ) -> Vec<EncodeNote> {
     let mut notes = Vec::new();
     let mut ids = HashSet::new();
@@ -25,14 +25,14 @@ pub(crate) fn notes(
             scanpaths: repeated,
         });
     }
-    notes.extend(seen.times.notes());
+    notes.extend(observations.times.notes());
     let dropped = |reason| summary.dropped.get(&reason).copied().unwrap_or(0);
     let (outside, lost) = (dropped(Dropped::Outside), dropped(Dropped::Lost));
     if outside > summary.rows_used {
         notes.push(EncodeNote::MostlyOutside {
             outside,
             used: summary.rows_used,
-            cause: seen.places.likely_cause(),
+            cause: observations.points.likely_cause(),
         });
     }
     if lost * 2 > summary.rows_read && summary.rows_read >= MIN_ROWS_FOR_NOTE {
@@ -41,18 +41,18 @@ pub(crate) fn notes(
             rows: summary.rows_read,
         });
     }
-    notes.extend(seen.places.at_origin());
-    notes.extend(seen.places.one_cell());
-    if let Placing::Grid(grid) = &options.placing {
-        notes.extend(seen.places.half_empty(grid));
+    notes.extend(observations.points.at_origin());
+    notes.extend(observations.points.one_cell());
+    if let LetterMap::Grid(grid) = &options.letter_map {
+        notes.extend(observations.points.half_empty(grid));
     }
-    // If all are odd, the notes above already say so.
+    // If all participants are unusual, the notes above already say so.
     if !notes.iter().any(EncodeNote::is_about_all_places) {
-        notes.extend(seen.odd_participants.clone());
+        notes.extend(observations.odd_participants.clone());
     }
-    if seen.stimuli_without_area > 0 {
+    if observations.stimuli_without_area > 0 {
         notes.push(EncodeNote::StimuliWithoutArea {
-            stimuli: seen.stimuli_without_area,
+            stimuli: observations.stimuli_without_area,
         });
     }
     notes.extend(no_letters(summary));
@@ -77,7 +77,7 @@ fn no_letters(summary: &Summary) -> Option<EncodeNote> {
     })
 }
 
-/// Files without a used row, while others have some. If no file has any, the rest of the summary says so.
+/// Notes the files from which no row was used. If that is true of all files, the rest of the summary says so.
 fn files_not_used(summary: &Summary) -> Option<EncodeNote> {
     let unused = || summary.files.iter().filter(|file| file.rows_used == 0);
     let count = unused().count();
@@ -87,7 +87,7 @@ fn files_not_used(summary: &Summary) -> Option<EncodeNote> {
     })
 }
 
-/// Options for a kind of rows or a detector that did not occur, if the user has set them or they differ from the
+/// Finds options for a kind of row or a detector that did not occur, if the user has set them or they differ from the
 /// defaults.
 fn without_effect(options: &EncodeOptions, data: DataKinds) -> Vec<EncodeNote> {
     let (runs, detection) = (&options.runs, &options.detection);

@@ -1,4 +1,4 @@
-//! Notes in words.
+//! The messages of notes.
 
 use super::{EncodeNote, Half, LikelyCause, NoEffect, NoLetters};
 use crate::Dropped;
@@ -10,7 +10,7 @@ impl fmt::Display for EncodeNote {
             EncodeNote::RepeatedIds { scanpaths } => write!(
                 f,
                 "{} with the participant and stimulus of an earlier file, kept separately (a pattern for file names can tell them apart)",
-                counted(*scanpaths, "scanpath")
+                pluralized(*scanpaths, "scanpath")
             ),
             EncodeNote::StimuliRepeated { trials } => write!(
                 f,
@@ -20,17 +20,17 @@ impl fmt::Display for EncodeNote {
             EncodeNote::TimeBackwards { rows } => write!(
                 f,
                 "time goes backwards at {}; a new run starts at each of them",
-                counted(*rows, "row")
+                pluralized(*rows, "row")
             ),
             EncodeNote::FixationsSorted { scanpaths } => write!(
                 f,
                 "the fixations of {} were not in order of time, and were sorted by their start",
-                counted(*scanpaths, "scanpath")
+                pluralized(*scanpaths, "scanpath")
             ),
             EncodeNote::FixationsOverlap { scanpaths } => write!(
                 f,
                 "the fixations of {} are not in order of time and would overlap if sorted, so the order of the file was kept: several trials may have the same name",
-                counted(*scanpaths, "scanpath")
+                pluralized(*scanpaths, "scanpath")
             ),
             EncodeNote::MostlyOutside {
                 outside,
@@ -84,7 +84,8 @@ impl fmt::Display for EncodeNote {
             EncodeNote::FilesNotUsed { files, other_eye } => {
                 write!(f, "no row was used from {}", listed(files))?;
                 match other_eye {
-                    true => f.write_str(", which has rows of the other eye"),
+                    true if files.len() == 1 => f.write_str(", which has rows of the other eye"),
+                    true => f.write_str(", which have rows of the other eye"),
                     false => Ok(()),
                 }
             }
@@ -93,11 +94,11 @@ impl fmt::Display for EncodeNote {
                 "{points} of {all} points are exactly 0,0, which some trackers write when they lose the eye; if yours does, leave those coordinates empty in the file"
             ),
             EncodeNote::GroupsNotUsed { reason } => {
-                write!(f, "the column of groups is not used: {reason}")
+                write!(f, "the group column is not used: {reason}")
             }
             EncodeNote::StimuliWithoutArea { stimuli } => write!(
                 f,
-                "{} no area of interest: check that the AOI file uses the recordings' names of stimuli",
+                "{} no area of interest: check that the stimulus names in the AOI file match those in the recordings",
                 match stimuli {
                     1 => "1 stimulus has".to_string(),
                     more => format!("{more} stimuli have"),
@@ -128,7 +129,7 @@ impl fmt::Display for EncodeNote {
     }
 }
 
-/// The first few of some files, and how many more there are.
+/// Lists the first few files, and says how many more there are.
 fn listed(files: &[String]) -> String {
     const LISTED: usize = 5;
     let listed: Vec<&str> = files.iter().take(LISTED).map(String::as_str).collect();
@@ -152,11 +153,11 @@ impl fmt::Display for Half {
 /// `1 scanpath has`, `2 scanpaths have`.
 fn have(count: u64, one: &str) -> String {
     let verb = if count == 1 { "has" } else { "have" };
-    format!("{} {verb}", counted(count, one))
+    format!("{} {verb}", pluralized(count, one))
 }
 
 /// `1 row`, `2 rows`.
-pub(crate) fn counted(count: u64, one: &str) -> String {
+pub(crate) fn pluralized(count: u64, one: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {one}{ending}")
 }

@@ -1,10 +1,9 @@
-//! Which options can change what is read from files of a format, and which have no effect because the format
-//! settles them.
+//! Which options affect how files of a format are read, and which have no effect because the format defines them.
 
 use super::Format;
 use crate::{EncodeField, EncodeNote, Eye, NoEffect, ReadOptions};
 
-/// The options that can change what is read from files of a format.
+/// The options that affect how files of a format are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SupportedOptions {
     /// The unit of coordinates.
@@ -19,7 +18,7 @@ pub struct SupportedOptions {
     pub events: bool,
 }
 
-/// Most formats leave units open, and have one eye and columns of fixed names.
+/// Most formats leave units open, and have one eye and fixed column names.
 impl Default for SupportedOptions {
     fn default() -> Self {
         Self {
@@ -42,7 +41,7 @@ impl SupportedOptions {
         events: false,
     };
 
-    /// The options that can change something in files of either format.
+    /// The options that affect files of either format.
     pub(crate) fn or(self, other: SupportedOptions) -> Self {
         Self {
             units: self.units || other.units,
@@ -53,7 +52,7 @@ impl SupportedOptions {
         }
     }
 
-    /// Whether a field can change something; those that no format settles can.
+    /// Whether a field has an effect. Fields that no format defines always do.
     pub fn has(self, field: EncodeField) -> bool {
         match field {
             EncodeField::Units | EncodeField::CentredPixels | EncodeField::VisualAngle => {
@@ -65,7 +64,7 @@ impl SupportedOptions {
             | EncodeField::EventColumn
             | EncodeField::ParticipantColumn
             | EncodeField::StimulusColumn
-            | EncodeField::PlaceColumns
+            | EncodeField::CoordinateColumns
             | EncodeField::TrialColumn
             | EncodeField::GroupColumn => self.columns,
             EncodeField::Events => self.events,
@@ -116,8 +115,8 @@ mod tests {
     use crate::readers::recorder::{Recorded, Recorder, tiny_file};
     use crate::{CoordinateUnit, Input, Summary, TimeUnit};
 
-    /// One of our tiny files for each format that is read.
-    const FILES: [(&str, &str); 14] = [
+    /// A small test file for each format that is read.
+    const FILES: [(&str, &str); 16] = [
         ("arff-gaze", "arff-gaze.arff"),
         ("ehtask", "User_07_Video_02_Task_1.txt"),
         ("eyelink-asc", "eyelink-asc.asc"),
@@ -130,11 +129,13 @@ mod tests {
         ("smi-events", "smi-events.txt"),
         ("smi-samples", "smi-samples.txt"),
         ("table", "table.csv"),
+        ("tobii-pro-lab", "tobii-pro-lab.tsv"),
+        ("tobii-studio", "tobii-studio.tsv"),
         ("visual-search-json", "visual-search-json.json"),
         ("xu360", "video007_p012.txt"),
     ];
 
-    /// The result of reading, or `None` if the options are refused.
+    /// The result of reading, or `None` if the options are rejected.
     fn read(format: &dyn Format, file: &str, options: &ReadOptions) -> Option<Vec<Recorded>> {
         let mut recorder = Recorder::default();
         let input = Input::open(&tiny_file(file)).unwrap();
@@ -189,7 +190,7 @@ mod tests {
             };
             summary.fields_of(&note)
         };
-        assert_eq!(offered("table"), [EncodeField::PlaceColumns]);
+        assert_eq!(offered("table"), [EncodeField::CoordinateColumns]);
         assert_eq!(offered("eyelink-asc"), [EncodeField::Eye]);
         assert_eq!(offered("xu360"), []);
     }

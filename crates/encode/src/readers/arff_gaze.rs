@@ -1,4 +1,4 @@
-//! Gaze in ARFF files, as 360em and GazeCom have it: `%@METADATA name value`, `@ATTRIBUTE name type`, `@DATA`, rows.
+//! ARFF gaze files, as in 360em and GazeCom: `%@METADATA name value`, `@ATTRIBUTE name type`, `@DATA`, rows.
 //!
 //! `time` is in microseconds; `x` and `y` are pixels of `width_px` × `height_px` (of the equirectangular video for 360em)
 //! with the origin at the top left; `confidence` 0 marks a lost sample. All other attributes are ignored.
@@ -74,7 +74,7 @@ impl Format for ArffGaze {
             }
             let point = row.number_or_missing(x)?.zip(row.number_or_missing(y)?);
             let confident = match confidence {
-                // A confidence that is not stated says nothing against the point.
+                // A missing confidence does not invalidate the point.
                 Some(column) => row
                     .number_or_missing(column)?
                     .is_none_or(|confidence| confidence > 0.0),
@@ -113,7 +113,7 @@ enum Directive {
 }
 
 impl Preamble {
-    /// Reads up to and with `@DATA`.
+    /// Reads up to and including `@DATA`.
     fn read(lines: &mut Lines) -> Result<Self, ReadError> {
         let mut preamble = Self::default();
         loop {
@@ -168,7 +168,7 @@ impl Preamble {
         {
             return Ok(());
         }
-        let place = match words.next() {
+        let size_px = match words.next() {
             Some("width_px") => &mut self.width_px,
             Some("height_px") => &mut self.height_px,
             _ => return Ok(()),
@@ -176,7 +176,7 @@ impl Preamble {
         let size = words.next().and_then(|word| word.parse::<f64>().ok());
         match size {
             Some(size) if size.is_finite() && size > 0.0 => {
-                *place = Some(size);
+                *size_px = Some(size);
                 Ok(())
             }
             _ => Err("the size in pixels is not a number above zero"),

@@ -1,11 +1,11 @@
 //! BIDS eye tracking (BEP020): gaze samples in `*_physio.tsv.gz` without a header line, described by JSON files.
 //!
-//! Column names, units and the rate are in the sidecar of the same name, the screen in the `*_events.json` of the run;
-//! both may lie in a folder above and apply to many files. `*_eyetrack.tsv` of older drafts is read as well; it may have
-//! a header line and have both eyes.
+//! Column names, units and the rate are in the sidecar of the same name; the screen is in the run's `*_events.json`.
+//! Both may lie in a parent folder and apply to many files. `*_eyetrack.tsv` files of older drafts are read as well;
+//! they may have a header line and contain both eyes.
 
 use super::bids_sidecar::{BidsName, Sidecar, has_preferred_eye, recorded_eye};
-use super::common::space_in;
+use super::common::{sampling_rate, space_in};
 use super::{Format, SupportedOptions, names_of, oriented};
 use crate::{
     Columns, CoordinateUnit, Dropped, EncodeField, Eye, Head, Input, Kind, NamesInFile, ReadError,
@@ -94,11 +94,11 @@ impl Format for BidsPhysio {
     }
 }
 
-/// Where to find what in a row.
+/// The columns of a row, and their units.
 struct ColumnIndices {
     x: usize,
     y: usize,
-    /// The column and how many milliseconds its unit has.
+    /// The column, and its unit in milliseconds.
     time: Option<(usize, f64)>,
     rate_hz: Option<f64>,
     /// The unit of x and y as the sidecar writes it.
@@ -137,7 +137,7 @@ fn refuse_without_gaze(
     Ok(())
 }
 
-/// The metadata of the recording, or of its events. In-memory files have only what was given with them.
+/// The metadata of the recording, or of its events. Files in memory have only the metadata that were given with them.
 fn metadata(
     input: &Input,
     name: Option<&BidsName>,
@@ -170,7 +170,8 @@ fn names(
     names_of(input, options, in_bids, sink)
 }
 
-/// BIDS keeps each eye in a file of its own; taking both would mix two recordings of the same viewing.
+/// Whether the file is of the eye that is not wanted. BIDS keeps each eye in its own file, and taking both would mix
+/// two recordings of the same viewing.
 fn is_other_eye(
     input: &Input,
     name: Option<&BidsName>,
@@ -184,10 +185,10 @@ fn is_other_eye(
         Eye::Left => "left",
         Eye::Right => "right",
         Eye::Any => {
-            let (Some(path), Some(name)) = (input.path(), name) else {
+            let Some(name) = name else {
                 return false;
             };
-            let other = has_preferred_eye(path, name, recorded);
+            let other = has_preferred_eye(input, name, recorded);
             if other {
                 sink.assumed("each eye has its own file; the left one (or the one with the lower label) was used", &[EncodeField::Eye]);
             }
@@ -234,9 +235,7 @@ fn find_columns(
         .unit(name_of(x))
         .or_else(|| sidecar.text("SampleCoordinateUnits"))
         .map(str::to_string);
-    let rate_hz = options
-        .rate_hz
-        .or_else(|| sidecar.positive("SamplingFrequency"));
+    let rate_hz = sampling_rate(sidecar.positive("SamplingFrequency"), options, sink);
     let timestamp = columns.find(&["timestamp", "eye_timestamp", "onset", "time"]);
     let time = match timestamp {
         None => None,
@@ -295,14 +294,15 @@ fn coordinates(
     };
     if let (Some(x), Some(y)) = (columns.find(&pair[..1]), columns.find(&pair[1..])) {
         if columns.find(&["eye2_x_coordinate"]).is_some() {
-            sink.assumed(
-                "eye1 is assumed to be the left eye and eye2 the right; the left one was used",
-                &[EncodeField::Eye],
+            let used = if second { "right" } else { "left" };
+            let text = format!(
+                "eye1 is assumed to be the left eye and eye2 the right; the {used} one was used"
             );
+            sink.assumed(&text, &[EncodeField::Eye]);
         }
         return Ok((x, y));
     }
-    // BIDS keeps heart beats and breath in the same kind of file.
+    // Recordings of heartbeat and breathing are the same kind of file, but have no coordinates.
     columns.require(&["x_coordinate"])?;
     let y = columns.require(&["y_coordinate"])?;
     Ok((columns.require(&["x_coordinate"])?, y))
@@ -338,7 +338,7 @@ fn space(
             };
             size
         }
-        // These say where they start.
+        // These units define their own origin.
         other => return Ok(space_in(other, stated, options)),
     };
     let words = events.origin().or_else(|| sidecar.origin());

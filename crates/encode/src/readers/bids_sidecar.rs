@@ -1,19 +1,20 @@
-//! What BIDS says about a recording outside of it: in its file name and in JSON files in its folder and above.
+//! BIDS metadata about a recording: its file name, and JSON files in its folder and in parent folders.
 
+use crate::input::cannot_read;
 use crate::{Input, ReadError};
 use serde_json::{Map, Value};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A longer metadata file is none.
+/// The largest metadata file that is read.
 const MAX_JSON_BYTES: u64 = 4 << 20;
 
 /// From `dataset/sub-01/ses-01/eeg/` up to `dataset/`.
 const FOLDERS_UP: usize = 3;
 
-/// A BIDS file name taken apart: `sub-01_task-dots_physio.tsv.gz` has the entities `sub-01` and `task-dots` and the
-/// suffix `physio`.
+/// A parsed BIDS file name: `sub-01_task-dots_physio.tsv.gz` has the entities `sub-01` and `task-dots` and the suffix
+/// `physio`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BidsName {
     entities: Vec<(String, String)>,
@@ -21,7 +22,7 @@ pub(crate) struct BidsName {
 }
 
 impl BidsName {
-    /// Takes a file name (folders do not matter) apart; `None` if it does not have this form.
+    /// Parses a file name (folders are ignored); `None` if it does not have this form.
     pub(crate) fn parse(file: &str) -> Option<Self> {
         let file = file.rsplit(['/', '\\']).next()?;
         let stem = file.split('.').next()?;
@@ -53,8 +54,8 @@ impl BidsName {
         self.entity("sub").map(|label| format!("sub-{label}"))
     }
 
-    /// The task, with everything else that tells this recording from others of the participant (session, run, …), so
-    /// that no two of them are mistaken for one. The eye is not part of it.
+    /// The task, with everything else that distinguishes this recording from the participant's others (session, run,
+    /// …), so that no two of them are mistaken for one. The eye is not part of it.
     pub(crate) fn stimulus(&self) -> Option<String> {
         let task = self.entity("task").map(str::to_string);
         let others = self
@@ -66,7 +67,7 @@ impl BidsName {
         (!parts.is_empty()).then(|| parts.join("/"))
     }
 
-    /// Whether metadata under this name applies to data under that name, as BIDS' rule of inheritance has it.
+    /// Whether metadata with this name apply to data with that name, by BIDS' inheritance principle.
     fn applies_to(&self, data: &BidsName, suffix: &str) -> bool {
         self.suffix == suffix
             && self
@@ -75,7 +76,7 @@ impl BidsName {
                 .all(|(key, value)| data.entity(key) == Some(value))
     }
 
-    /// Whether this names the same recording by another eye.
+    /// Whether this names the same recording of another eye.
     fn is_other_eye_of(&self, data: &BidsName) -> bool {
         let others = |name: &BidsName| -> Vec<(String, String)> {
             let all = name.entities.iter();
@@ -87,8 +88,8 @@ impl BidsName {
     }
 }
 
-/// Whether a file with this name accompanies recordings of BIDS: a JSON file that is named after a participant or a task, or a list of
-/// events without places.
+/// Whether a file with this name accompanies BIDS recordings: a JSON file named after a participant or a task, or a
+/// list of events without positions.
 pub fn is_bids_metadata(file: &str) -> bool {
     let table = file
         .strip_suffix(".gz")
@@ -109,13 +110,13 @@ pub(crate) struct Sidecar {
 }
 
 impl Sidecar {
-    /// Collects the metadata for `data` from its folder and those above, up to the dataset's root. Nearer files, and in
-    /// one folder those with more entities, win.
+    /// Collects the metadata for `data` from its folder and the parent folders, up to the dataset's root. Nearer files
+    /// win, and within a folder those with more entities.
     pub(crate) fn find(path: &Path, data: &BidsName, suffix: &str) -> Result<Self, ReadError> {
         let mut found = Vec::new();
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
         let folders: Vec<&Path> = path.ancestors().skip(1).take(FOLDERS_UP + 1).collect();
-        // The dataset's root is above the participant's folder; a file on its own has nothing above it to inherit.
+        // The dataset's root is above the participant's folder; a file outside such a folder inherits nothing.
         let is_participant = |folder: &&Path| {
             let name = folder.file_name().unwrap_or_default();
             name.to_string_lossy().starts_with("sub-")
@@ -142,7 +143,7 @@ impl Sidecar {
         Ok(sidecar)
     }
 
-    /// The same from files in memory, which have no folders: those with more entities win.
+    /// Like [`Sidecar::find`], but from files in memory, which have no folders: those with more entities win.
     pub(crate) fn among(
         files: &[(String, Arc<[u8]>)],
         data: &BidsName,
@@ -180,7 +181,7 @@ impl Sidecar {
         self.fields.get(key)?.as_str()
     }
 
-    /// A positive number; some write it in quotes.
+    /// A positive number; some files write it in quotes.
     pub(crate) fn positive(&self, key: &str) -> Option<f64> {
         positive(self.fields.get(key)?)
     }
@@ -198,7 +199,7 @@ impl Sidecar {
         }
     }
 
-    /// Where the coordinates start, as words such as `top` and `left`.
+    /// The origin of the coordinates, as words such as `top` and `left`.
     pub(crate) fn origin(&self) -> Option<Vec<String>> {
         let value = self
             .of_screen("ScreenOrigin")
@@ -214,7 +215,7 @@ impl Sidecar {
         Some(words)
     }
 
-    /// Facts about the screen are in the events' metadata today and were in the recording's own in older drafts.
+    /// A property of the screen. It is in the events' metadata today, and was in the recording's own in older drafts.
     fn of_screen(&self, key: &str) -> Option<&Value> {
         let nested = self.fields.get("StimulusPresentation");
         nested
@@ -223,36 +224,51 @@ impl Sidecar {
     }
 }
 
-/// Whether the same recording of another eye is in the same folder and takes precedence: the left eye or, if
-/// nothing says which eye is which, the lower label.
-pub(crate) fn has_preferred_eye(path: &Path, data: &BidsName, own: Option<&str>) -> bool {
+/// Whether the same recording of another eye is in the same folder (or, for bytes in memory, was given with them) and
+/// takes precedence: the left eye or, if nothing says which eye is which, the lower label.
+pub(crate) fn has_preferred_eye(input: &Input, data: &BidsName, own: Option<&str>) -> bool {
     if own == Some("left") {
         return false;
     }
+    let Some(path) = input.path() else {
+        let files = input.companions();
+        return files.iter().any(|(file, _)| {
+            other_eye(file, data).is_some_and(|other| {
+                let sidecar = Sidecar::among(files, &other, &other.suffix).unwrap_or_default();
+                is_preferred(&other, &sidecar, data, own)
+            })
+        });
+    };
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let folder = path
         .parent()
         .and_then(|folder| std::fs::read_dir(folder).ok());
     folder.into_iter().flatten().flatten().any(|entry| {
-        let file = entry.file_name().to_string_lossy().into_owned();
-        if !file.ends_with(".tsv.gz") && !file.ends_with(".tsv") {
-            return false;
-        }
-        let Some(other) = BidsName::parse(&file).filter(|name| name.is_other_eye_of(data)) else {
-            return false;
-        };
-        let sidecar = Sidecar::find(&entry.path(), &other, &other.suffix).unwrap_or_default();
-        // Recordings of heart or breath have the same name in the same folder.
-        let columns = sidecar.columns().unwrap_or_default();
-        if !columns.iter().any(|name| name == "x_coordinate") {
-            return false;
-        }
-        match (recorded_eye(&sidecar).as_deref(), own) {
-            (Some("left"), _) => true,
-            (None, _) | (_, None) => other.entity("recording") < data.entity("recording"),
-            _ => false,
-        }
+        other_eye(&entry.file_name().to_string_lossy(), data).is_some_and(|other| {
+            let sidecar = Sidecar::find(&entry.path(), &other, &other.suffix).unwrap_or_default();
+            is_preferred(&other, &sidecar, data, own)
+        })
     })
+}
+
+/// The name of a file, if it is the same recording of another eye.
+fn other_eye(file: &str, data: &BidsName) -> Option<BidsName> {
+    let is_table = file.ends_with(".tsv.gz") || file.ends_with(".tsv");
+    let name = BidsName::parse(file).filter(|_| is_table);
+    name.filter(|name| name.is_other_eye_of(data))
+}
+
+fn is_preferred(other: &BidsName, sidecar: &Sidecar, data: &BidsName, own: Option<&str>) -> bool {
+    // Recordings of heartbeat or breathing in the same folder have names of the same form.
+    let columns = sidecar.columns().unwrap_or_default();
+    if !columns.iter().any(|name| name == "x_coordinate") {
+        return false;
+    }
+    match (recorded_eye(sidecar).as_deref(), own) {
+        (Some("left"), _) => true,
+        (None, _) | (_, None) => other.entity("recording") < data.entity("recording"),
+        _ => false,
+    }
 }
 
 /// `left`, `right`, `cyclopean` and the like, in lower case.
@@ -270,8 +286,20 @@ fn positive(value: &Value) -> Option<f64> {
 
 fn read_object(input: Input) -> Result<Map<String, Value>, ReadError> {
     let name = input.name().to_string();
-    let reader = input.into_reader().take(MAX_JSON_BYTES);
-    serde_json::from_reader(reader).map_err(|error| {
+    let mut bytes = Vec::new();
+    input
+        .into_reader()
+        .take(MAX_JSON_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| cannot_read(&name, &error))?;
+    if bytes.len() as u64 > MAX_JSON_BYTES {
+        return Err(
+            ReadError::new(&name, "this metadata file is too large: more than 4 MB").with_remedy(
+                "check that it describes a recording, and remove what is not about it",
+            ),
+        );
+    }
+    serde_json::from_slice(&bytes).map_err(|error| {
         let (problem, remedy) = if error.is_eof() {
             (
                 "this metadata file is truncated: a bracket or quote is never closed",
@@ -280,7 +308,7 @@ fn read_object(input: Input) -> Result<Map<String, Value>, ReadError> {
         } else {
             (
                 "this metadata file is not a JSON object",
-                "correct it there (a missing comma, quote or bracket is the usual cause); the BIDS validator finds such faults",
+                "fix it at this position (a missing comma, quote or bracket is the usual cause); the BIDS validator finds such faults",
             )
         };
         ReadError::new(&name, problem)
@@ -325,6 +353,17 @@ mod tests {
         assert_eq!(sidecar.positive("SamplingFrequency"), Some(1.0));
         assert_eq!(sidecar.files.len(), 2);
         assert!(!is_bids_metadata("subj03_scanpaths.json"));
+    }
+
+    #[test]
+    fn metadata_that_are_too_large_are_not_called_truncated() {
+        let text = format!(
+            "{{\"Columns\": \"{}\"}}",
+            "x".repeat(MAX_JSON_BYTES as usize)
+        );
+        let input = Input::from_bytes("physio.json", text.into()).unwrap();
+        let error = read_object(input).unwrap_err();
+        assert!(error.problem.contains("too large"), "{error}");
     }
 
     #[test]

@@ -1,30 +1,34 @@
-//! What several readers need.
+//! Helpers shared by several readers.
 
 use super::oriented;
 use crate::{
-    CoordinateUnit, Dropped, Fixation, ReadError, ReadOptions, Recording, RecordingId, Row, Sink,
-    Space,
+    CoordinateUnit, Dropped, EncodeField, Fixation, Kind, ReadError, ReadOptions, Recording,
+    RecordingId, Row, Sink, Space,
 };
 
-/// Remembers the recording of the last row, so that a table with a name on every row asks the sink only where the name
+/// Remembers the recording of the last row, so that a table with names on every row asks the sink only when something
 /// changes.
 #[derive(Default)]
 pub(crate) struct CurrentRecording {
     participant: String,
     stimulus: Option<String>,
-    id: Option<RecordingId>,
+    /// The handle, with the kind and space that the sink knows.
+    current: Option<(RecordingId, Kind, Option<Space>)>,
 }
 
 impl CurrentRecording {
-    /// The handle of a recording; the sink is asked only if it differs from the last.
+    /// The handle of a recording; the sink is asked only if it differs from the last. A row that does not say what its
+    /// space is has that of the row before.
     pub(crate) fn enter(
         &mut self,
         sink: &mut dyn Sink,
         recording: &Recording<'_>,
     ) -> Result<RecordingId, ReadError> {
-        if let Some(id) = self.id
+        if let Some((id, kind, space)) = self.current
             && self.participant == recording.participant
             && self.stimulus.as_deref() == recording.stimulus
+            && kind == recording.kind
+            && (recording.space.is_none() || space == recording.space)
         {
             return Ok(id);
         }
@@ -32,12 +36,12 @@ impl CurrentRecording {
         self.participant.clear();
         self.participant.push_str(recording.participant);
         self.stimulus = recording.stimulus.map(str::to_string);
-        self.id = Some(id);
+        self.current = Some((id, recording.kind, recording.space));
         Ok(id)
     }
 }
 
-/// Reports a fixation, or drops it if it has no place or an impossible duration.
+/// Reports a fixation, or drops it if it has no position or an impossible duration.
 pub(crate) fn report_fixation(
     sink: &mut dyn Sink,
     recording: RecordingId,
@@ -62,19 +66,36 @@ pub(crate) fn report_fixation(
     }
 }
 
-/// When a row's fixation starts. A field that is not a number does not make the row an error: it keeps its place in the file.
+/// The start of a row's fixation. A field that is not a number is not an error; the row then keeps its position in the
+/// file.
 pub(crate) fn start_ms(row: &Row<'_>, column: Option<usize>, unit_in_ms: f64) -> Option<f64> {
     let start = row.number_if_any(column?)?;
     Some(start * unit_in_ms).filter(|start| start.is_finite())
 }
 
-/// The space of a format in pixels: what the user said, else the size that the file gives.
+/// The sampling rate: the user's, else the one that the file gives. A contradiction is reported.
+pub(crate) fn sampling_rate(
+    in_file: Option<f64>,
+    options: &ReadOptions,
+    sink: &mut dyn Sink,
+) -> Option<f64> {
+    if let (Some(given), Some(stated)) = (options.rate_hz, in_file)
+        && given != stated
+    {
+        let text =
+            format!("the sampling rate is {given} Hz as given, not {stated} Hz as in the file");
+        sink.assumed(&text, &[EncodeField::Rate]);
+    }
+    options.rate_hz.or(in_file)
+}
+
+/// The space of a format in pixels: the user's settings, else the size that the file gives.
 pub(crate) fn pixel_space(size: Option<(f64, f64)>, options: &ReadOptions) -> Option<Space> {
     let unit = options.units.unwrap_or(CoordinateUnit::Pixels);
     space_in(unit, size, options)
 }
 
-/// The space of a unit; `size` is what the file says of the screen in pixels, and the user's setting takes
+/// The space of a unit. `size` is the size of the screen in pixels according to the file; the user's setting takes
 /// precedence.
 pub(crate) fn space_in(
     unit: CoordinateUnit,
@@ -87,7 +108,7 @@ pub(crate) fn space_in(
     let space = match unit {
         CoordinateUnit::Pixels => pixels.map(|(width, height)| Space::pixels(width, height)),
         CoordinateUnit::CentredPixels => {
-            pixels.map(|(width, height)| Space::centred(width, height))
+            pixels.map(|(width, height)| Space::centred_pixels(width, height))
         }
         CoordinateUnit::Fraction => Some(Space::unit()),
         CoordinateUnit::Percent => Some(Space::percent()),
@@ -96,7 +117,7 @@ pub(crate) fn space_in(
             pixels.map(|(width, height)| Space::centred(width / height, 1.0))
         }
         CoordinateUnit::LonLat => Some(Space::globe()),
-        // Without its size the screen has no area, which the sink refuses where it needs one.
+        // Without a size the screen has no area; the sink rejects it if it needs one.
         CoordinateUnit::VisualAngle => Some(Space::visual_angle(
             options.screen_cm.unwrap_or_default(),
             options.distance_cm.unwrap_or_default(),
@@ -105,7 +126,7 @@ pub(crate) fn space_in(
     space.map(|space| oriented(space, options))
 }
 
-/// The space of a format in fractions of the stimulus, unless the user says that this file differs.
+/// The space of a format in fractions of the stimulus, unless the user names another unit.
 pub(crate) fn fraction_space(fractions: Space, options: &ReadOptions) -> Option<Space> {
     match options.units {
         None | Some(CoordinateUnit::Fraction) => Some(oriented(fractions, options)),
@@ -113,7 +134,33 @@ pub(crate) fn fraction_space(fractions: Space, options: &ReadOptions) -> Option<
     }
 }
 
-/// Helpers for the tests of readers.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Collector, EncodeOptions};
+
+    #[test]
+    fn a_new_size_under_the_same_names_reaches_the_sink() {
+        let mut sink = Collector::new(&EncodeOptions::default()).unwrap();
+        let mut current = CurrentRecording::default();
+        // The third row does not say what its size is.
+        for size in [Some(700.0), Some(70.0), None] {
+            let recording = Recording {
+                participant: "p",
+                stimulus: Some("s"),
+                kind: Kind::Fixations,
+                space: size.map(|size| Space::pixels(size, size)),
+            };
+            let id = current.enter(&mut sink, &recording).unwrap();
+            report_fixation(&mut sink, id, Some((69.0, 0.0)), None, None, None);
+        }
+        let (cohort, _) = sink.finish().unwrap();
+        let letters = cohort.alphabet.format(&cohort.entries[0].scanpath);
+        assert_eq!(letters, "AGG");
+    }
+}
+
+/// Helpers for reader tests.
 #[cfg(test)]
 pub(crate) mod testing {
     use crate::readers::Format;
@@ -121,7 +168,7 @@ pub(crate) mod testing {
     use crate::{Input, ReadError, ReadOptions};
     use std::path::{Path, PathBuf};
 
-    /// A tiny file of our own making.
+    /// A small synthetic file.
     pub(crate) fn testdata(name: &str) -> PathBuf {
         PathBuf::from(concat!(
             env!("CARGO_MANIFEST_DIR"),
@@ -158,7 +205,7 @@ pub(crate) mod testing {
         crate::detect(head).map(|format| format.name())
     }
 
-    /// Every prefix of a text, and the text with single bytes corrupted, must end in a value and not in a panic.
+    /// Reads every prefix of a file, and the file with single bytes corrupted. None of them may panic.
     pub(crate) fn assert_damage_does_not_panic(format: &dyn Format, name: &str) {
         let bytes = std::fs::read(testdata(name)).unwrap();
         let check = |bytes: Vec<u8>| {

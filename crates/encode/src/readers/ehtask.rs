@@ -1,9 +1,9 @@
 //! Recordings of the EHTask data set (eye and head movements in 360° videos).
 //!
-//! A raw recording has no header and eight columns, separated by tabs or spaces: time (ms), frame of the video, longitude
-//! and latitude of the head (degrees), place of the gaze on the display (0 to 1), longitude and latitude of the gaze in
-//! the world (degrees). Files with nothing but the gaze's longitude and latitude, one row per video frame at 30 per
-//! second, and files with a header that names these two columns are read as well.
+//! A raw recording has no header and eight columns, separated by tabs or spaces: time (ms), frame of the video,
+//! longitude and latitude of the head (degrees), position of the gaze on the display (0 to 1), longitude and latitude
+//! of the gaze in the world (degrees). Two other kinds of files are read as well: files with only the gaze's longitude
+//! and latitude, one row per video frame at 30 per second, and files with a header that names these two columns.
 
 use super::{Format, SupportedOptions, has_only, names_by_convention, oriented};
 use crate::{
@@ -54,7 +54,7 @@ impl Format for Ehtask {
     }
 
     fn recognises(&self, head: &Head) -> bool {
-        // Two columns of numbers could be anything: only the whole layout, or a file name of the data set, is enough.
+        // Two columns of numbers could be anything, so the full layout or a file name of the data set is required.
         let fields: Vec<&str> = fields_of(head.first_row()).collect();
         let numbers: Vec<f64> = fields.iter().filter_map(|text| text.parse().ok()).collect();
         let named = names_in_stem(stem_of(&head.name)).participant.is_some();
@@ -128,7 +128,7 @@ impl Format for Ehtask {
     }
 }
 
-/// The table, with names for the columns where the file has none.
+/// The table, with column names even if the file has none.
 fn open(input: Input) -> Result<Rows, ReadError> {
     let head = input.head();
     let first = head.first_row();
@@ -190,8 +190,8 @@ fn stem_of(name: &str) -> &str {
     file.split('.').next().unwrap_or(file)
 }
 
-/// `User_01_Video_03_Task_2.txt`. The task is part of the stimulus: the same video with another task is another thing to
-/// look at.
+/// `User_01_Video_03_Task_2.txt`. The task is part of the stimulus: the same video with another task is a different
+/// stimulus.
 fn names_in_stem(stem: &str) -> NamesInFile {
     let parts: Vec<&str> = stem.split('_').collect();
     match parts.as_slice() {

@@ -4,11 +4,11 @@
 //!   in which it started. Lines before the first `TRIALID` or between `TRIAL_RESULT` and the next `TRIALID` belong to
 //!   no trial.
 //! - A trial is named after its picture (`!V TRIAL_VAR image …`, else the first `!V IMGLOAD`), else after the text that
-//!   follows `TRIALID`, or `trial n` where that is a number. A second trial of one name is called `name (2)`.
-//! - Without `TRIALID`, a file is one recording, or `block n` for each start of recording where there are several.
+//!   follows `TRIALID`, or `trial n` if that is a number. A second trial with the same name is called `name (2)`.
+//! - Without `TRIALID`, a file is one recording, or `block n` for each start of recording if there are several.
 //! - Every line with a time counts as a row; unused samples, saccades and messages are counted as other events.
 
-use super::common::{CurrentRecording, report_fixation};
+use super::common::{CurrentRecording, report_fixation, sampling_rate};
 use super::eyelink_lines::{Line, Message, Survey, TrialNames};
 use super::eyelink_trials::{TrialHistory, TrialState};
 use super::repeats::Repeats;
@@ -59,7 +59,7 @@ impl Format for EyelinkAsc {
             return Err(ReadError::new(input.name(), "the file is empty")
                 .with_remedy("expected an EyeLink .asc file, as edf2asc writes it"));
         }
-        let survey = Survey::of(&input)?;
+        let survey = Survey::of(&input, sink)?;
         let mut reader = Reader::new(&input, survey, options, sink)?;
         let mut lines = input.into_lines();
         loop {
@@ -83,7 +83,7 @@ struct Reader<'a> {
     survey: Survey,
     fixations_wanted: bool,
     participant: String,
-    /// The name for all of the file, where it has at most one trial.
+    /// The stimulus of the whole file, if it has at most one trial.
     only_stimulus: Option<String>,
     trial_history: TrialHistory,
     trials: usize,
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
             blocks: 0,
             repeats: Repeats::default(),
             eyes: (false, false),
-            rate_hz: None,
+            rate_hz: options.rate_hz,
             space: options
                 .screen
                 .map(|(width, height)| oriented(Space::pixels(width, height), options)),
@@ -222,9 +222,10 @@ impl<'a> Reader<'a> {
             match word {
                 "LEFT" => self.eyes.0 = true,
                 "RIGHT" => self.eyes.1 = true,
-                "RATE" if kind == "SAMPLES" => {
+                "RATE" if kind == "SAMPLES" && used => {
                     let rate = words.next().and_then(|rate| rate.parse::<f64>().ok());
-                    self.rate_hz = rate.filter(|rate| rate.is_finite() && *rate > 0.0);
+                    let rate = rate.filter(|rate| rate.is_finite() && *rate > 0.0);
+                    self.rate_hz = sampling_rate(rate, self.options, self.sink);
                 }
                 "HREF" | "PUPIL" | "RAW" if used => {
                     return Err(ReadError::new(
@@ -279,8 +280,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The messages give the last pixel, 0 to 1279, for a screen of 1280. Where that would make an odd number of pixels,
-    /// which no screen has, the experiment's script gave the size itself.
+    /// The far edge of the screen. The messages give the last pixel: 0 to 1279 for a screen of 1280. If that would make
+    /// an odd number of pixels, which no screen has, the experiment's script gave the size itself.
     fn edge(&mut self, first: f64, last: f64) -> f64 {
         if (last - first).rem_euclid(2.0) == 0.0 {
             let size = last - first;
@@ -294,7 +295,7 @@ impl<'a> Reader<'a> {
         last + 1.0
     }
 
-    /// The recording of a row; a fixation belongs where it started.
+    /// The recording of a row; a fixation belongs to the trial in which it started.
     fn recording(&mut self, started: Option<f64>) -> Result<Option<RecordingId>, ReadError> {
         let TrialState::Stimulus(stimulus) = self.trial_history.at(started) else {
             self.sink.dropped(Dropped::NoStimulus);
@@ -304,7 +305,7 @@ impl<'a> Reader<'a> {
             Kind::Fixations
         } else {
             Kind::Gaze {
-                rate_hz: self.rate_hz.or(self.options.rate_hz),
+                rate_hz: self.rate_hz,
             }
         };
         self.current
@@ -408,7 +409,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The binary original, which users tend to try first.
+/// Whether this is the binary original, which users tend to try first.
 fn is_edf(head: &Head) -> bool {
     head.lines
         .first()

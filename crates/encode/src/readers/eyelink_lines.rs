@@ -1,9 +1,9 @@
-//! The lines of EyeLink ASC files, and a first pass over a file for information that comes too late.
+//! Parses the lines of EyeLink ASC files, and makes a first pass over a file for information that comes too late.
 //!
 //! Trials are named by messages that often come after the trial's data (`!V TRIAL_VAR` is sent once recording has
 //! stopped), and whether there are fixations is known only when the first one ends. Hence the [`Survey`].
 
-use crate::{Input, Lines, ReadError};
+use crate::{Input, Lines, ReadError, Sink};
 
 /// A line of an ASC file.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,9 +12,9 @@ pub(super) enum Line<'a> {
     Nothing,
     /// Numbers: one sample.
     Sample(&'a str),
-    /// `EFIX`: a fixation, when it is over.
+    /// `EFIX`: a completed fixation.
     Fixation(&'a str),
-    /// `START`, `EVENTS` and `SAMPLES`: what follows, and of which eyes.
+    /// `START`, `EVENTS` and `SAMPLES`: which data follow, and for which eyes.
     Setup(&'a str),
     /// `MSG`: its time, and its text without the offset that may come before it.
     Message(Option<f64>, &'a str),
@@ -23,7 +23,7 @@ pub(super) enum Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Tells what a line is by its first word.
+    /// Classifies a line by its first word.
     pub(super) fn of(line: &'a str) -> Self {
         let word = line
             .split(|c: char| c.is_ascii_whitespace())
@@ -58,7 +58,7 @@ pub(super) enum Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Understands the text of a message.
+    /// Parses the text of a message.
     pub(super) fn of(text: &'a str) -> Self {
         let (word, rest) = split_word(text);
         match word {
@@ -98,19 +98,19 @@ impl<'a> Message<'a> {
 /// The findings of a first pass over a file.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Survey {
-    /// Whether all of the file was looked at, or only its head because it is a pipe.
+    /// Whether the whole file was read, and not only its head because it is a pipe.
     pub(super) complete: bool,
     /// Whether there are fixations.
     pub(super) fixations: bool,
     /// Whether there are samples.
     pub(super) samples: bool,
-    /// Whether the recording software meant to write events.
+    /// Whether the file announces events.
     pub(super) events_announced: bool,
     /// Whether fixations of the left eye occur.
     pub(super) left: bool,
     /// How often recording was started.
     pub(super) blocks: usize,
-    /// The trials in the order of the file.
+    /// The trials, in file order.
     pub(super) trials: Vec<TrialNames>,
 }
 
@@ -123,7 +123,7 @@ pub(super) struct TrialNames {
 }
 
 impl TrialNames {
-    /// A trial of which nothing but the text after `TRIALID` is known.
+    /// A trial of which only the text after `TRIALID` is known.
     pub(super) fn of_id(id: &str) -> Self {
         Self {
             id: id.to_string(),
@@ -131,13 +131,13 @@ impl TrialNames {
         }
     }
 
-    /// The picture's name, or the trial's own where it is more than a number.
+    /// The picture's name, or the trial's own if it is more than a number.
     pub(super) fn meaningful(&self) -> Option<&str> {
         let id = Some(self.id.as_str()).filter(|id| !id.is_empty() && id.parse::<f64>().is_err());
         self.variable.as_deref().or(self.picture.as_deref()).or(id)
     }
 
-    /// A name in any case.
+    /// The meaningful name, else one made from the trial's id.
     pub(super) fn any(&self) -> String {
         self.meaningful()
             .map_or_else(|| format!("trial {}", self.id), str::to_string)
@@ -145,14 +145,15 @@ impl TrialNames {
 }
 
 impl Survey {
-    /// Looks through the whole file where it can be read twice, else through its head.
-    pub(super) fn of(input: &Input) -> Result<Self, ReadError> {
+    /// Looks through the whole file if it can be read twice, else through its head.
+    pub(super) fn of(input: &Input, sink: &mut dyn Sink) -> Result<Self, ReadError> {
         let mut survey = Self::default();
         match input.reopen()? {
             Some(again) => {
                 let mut lines: Lines = again.into_lines();
                 while let Some(line) = lines.next_line()? {
                     survey.inspect(&line);
+                    sink.looked_at_line()?;
                 }
                 survey.complete = true;
             }
@@ -160,7 +161,7 @@ impl Survey {
                 for line in input.head().lines {
                     survey.inspect(&line);
                 }
-                // Names that come after the data are known for the first trials only.
+                // Names that come after the data are known for the first trials only, so none are used.
                 for trial in &mut survey.trials {
                     trial.picture = None;
                     trial.variable = None;

@@ -1,4 +1,4 @@
-//! Which trial of an EyeLink recording was on, now and a moment ago.
+//! The current trial of an EyeLink recording, and the most recent ones.
 //!
 //! The line of a fixation is written when the fixation ends, and the next trial may have begun by then.
 
@@ -13,21 +13,21 @@ pub(super) enum TrialState {
     BetweenTrials,
 }
 
-/// The states of the last moments, each with the time at which it began.
+/// The most recent states, each with the time at which it began.
 pub(super) struct TrialHistory {
-    /// In the order of time.
-    kept: VecDeque<(f64, TrialState)>,
-    /// The last of them.
+    /// In temporal order.
+    states: VecDeque<(f64, TrialState)>,
+    /// The latest state.
     now: TrialState,
 }
 
-/// A fixation spans a pause and a trial or two, not more.
-const KEPT: usize = 16;
+/// The number of states that are stored: a fixation spans at most a pause and a trial or two.
+const MAX_STATES: usize = 16;
 
 impl TrialHistory {
     pub(super) fn new(state: TrialState) -> Self {
         Self {
-            kept: VecDeque::from([(f64::NEG_INFINITY, state.clone())]),
+            states: VecDeque::from([(f64::NEG_INFINITY, state.clone())]),
             now: state,
         }
     }
@@ -35,29 +35,33 @@ impl TrialHistory {
     /// The state changes at this time or, without a time, at the current line.
     pub(super) fn enter(&mut self, time: Option<f64>, state: TrialState) {
         let last = self
-            .kept
+            .states
             .back()
             .map_or(f64::NEG_INFINITY, |(time, _)| *time);
         let time = time.unwrap_or(last);
         if time < last {
-            // The clock was restarted: earlier times mean nothing now.
-            self.kept.clear();
+            // The clock was restarted, so earlier times no longer apply.
+            self.states.clear();
         }
-        if self.kept.len() == KEPT {
-            self.kept.pop_front();
+        if self.states.len() == MAX_STATES {
+            self.states.pop_front();
         }
-        self.kept.push_back((time, state.clone()));
+        self.states.push_back((time, state.clone()));
         self.now = state;
     }
 
-    /// The state at an earlier time, or at the current line if there is no time. For a time before all kept states, the
+    /// The state at an earlier time, or at the current line if there is no time. For a time before all stored states, the
     /// oldest one.
     pub(super) fn at(&self, time: Option<f64>) -> &TrialState {
         let Some(time) = time else {
             return &self.now;
         };
-        let entered = self.kept.iter().rev().find(|(entered, _)| *entered <= time);
-        let oldest = self.kept.front();
+        let entered = self
+            .states
+            .iter()
+            .rev()
+            .find(|(entered, _)| *entered <= time);
+        let oldest = self.states.front();
         entered.or(oldest).map_or(&self.now, |(_, state)| state)
     }
 }
@@ -89,6 +93,9 @@ mod tests {
         for number in 4..1000 {
             history.enter(None, trial(number));
         }
-        assert_eq!((history.kept.len(), history.at(None)), (KEPT, &trial(999)));
+        assert_eq!(
+            (history.states.len(), history.at(None)),
+            (MAX_STATES, &trial(999))
+        );
     }
 }

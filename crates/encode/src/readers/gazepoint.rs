@@ -120,7 +120,7 @@ impl Media {
     }
 }
 
-/// The last valid row of the fixation that is going on.
+/// The last valid row of the current fixation.
 struct Pending {
     recording: RecordingId,
     number: f64,
@@ -213,7 +213,7 @@ fn read_samples(
     let y = columns.require(&[y])?;
     let valid = columns.find(&[valid]);
     let aoi = columns.find(&["AOI"]);
-    // The column's name holds the start of the recording: `TIME(2023/02/22 14:26:24.897)`.
+    // The column's name contains the start of the recording: `TIME(2023/02/22 14:26:24.897)`.
     let time = columns
         .names()
         .iter()

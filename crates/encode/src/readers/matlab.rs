@@ -1,8 +1,8 @@
 //! MATLAB files (level 5: `save` with `-v6` or `-v7`) with scanpaths as ScanMatch expects them: matrices of n rows and
-//! the columns x (pixels), y (pixels) and, where there is a third, duration (milliseconds).
+//! the columns x (pixels), y (pixels) and optionally duration (milliseconds).
 //!
-//! A variable is one participant under its own name. Where the user or the name pattern names the participant, the file
-//! is theirs and its variables are stimuli.
+//! Each variable is one participant, named after the variable. If the user or the name pattern names the participant,
+//! the whole file is theirs and its variables are stimuli.
 
 mod elements;
 
@@ -72,7 +72,7 @@ impl Format for Matlab {
     }
 }
 
-/// Names of participants and stimuli, as the module describes.
+/// Names of participants and stimuli, as described at the top of the module.
 struct Names {
     participant: Option<String>,
     stimulus: Option<String>,

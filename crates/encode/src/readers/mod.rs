@@ -1,7 +1,7 @@
-//! The formats, one file each.
+//! The file formats, one module each.
 //!
-//! To add one: implement [`Format`] in a file of its own, list it in [`FORMATS`] (more specific formats first: the
-//! first that recognises a file reads it), and put a tiny file of your own making into `testdata/formats/`.
+//! To add a format, implement [`Format`] in its own module, list it in [`FORMATS`] (more specific formats first: the
+//! first one that recognises a file reads it), and put a small synthetic file into `testdata/formats/`.
 
 pub use accepts::SupportedOptions;
 pub(crate) use accepts::without_effect;
@@ -48,7 +48,7 @@ pub trait Format: Sync {
     /// The name by which a user chooses it.
     fn name(&self) -> &'static str;
 
-    /// The name for people, with maker or origin.
+    /// The display name, with vendor or origin.
     fn title(&self) -> &'static str;
 
     /// The options that apply to its files.
@@ -56,7 +56,7 @@ pub trait Format: Sync {
         SupportedOptions::default()
     }
 
-    /// Whether a file that starts like this is of this format.
+    /// Whether a file with this head has this format.
     fn recognises(&self, head: &Head) -> bool;
 
     /// Reads the file and hands everything to the sink.
@@ -68,7 +68,7 @@ pub trait Format: Sync {
     ) -> Result<(), ReadError>;
 }
 
-/// All formats, more particular ones first.
+/// All formats, more specific ones first.
 pub static FORMATS: &[&dyn Format] = &[
     &bids_physio::BidsPhysio,
     &matlab::Matlab,
@@ -133,7 +133,8 @@ pub(crate) fn names_unless_in_columns(
     Ok(or_file_name(found, input))
 }
 
-/// Participant and stimulus of a file with one recording. Ids go to the other side, so an id made from a file's name is reported.
+/// Participant and stimulus of a file with one recording. Ids are sent to the partner, so an id made from a file's name
+/// is reported.
 pub(crate) fn names_of(
     input: &Input,
     options: &ReadOptions,
@@ -158,7 +159,7 @@ pub(crate) fn or_file_name(found: NamesInFile, input: &Input) -> (String, Option
 pub(crate) const PARTICIPANT_NAME_FIELDS: &[EncodeField] =
     &[EncodeField::Participant, EncodeField::NameTemplate];
 
-/// The note about a file that does not name its participant. It lists unused columns that may.
+/// The note about a file that does not name its participant. It lists unused columns that may do so.
 pub(crate) fn named_after_file(unused_columns: &[String]) -> String {
     const LISTED: usize = 6;
     if unused_columns.is_empty() {
@@ -179,8 +180,7 @@ pub(crate) fn named_after_file(unused_columns: &[String]) -> String {
     )
 }
 
-/// Participant and stimulus for a data set that spells them in its file names: the user's name template takes
-/// precedence.
+/// Participant and stimulus for a data set that has them in its file names. The user's name template takes precedence.
 pub(crate) fn names_by_convention(
     input: &Input,
     options: &ReadOptions,
@@ -194,7 +194,7 @@ pub(crate) fn names_by_convention(
     names_of(input, options, by_convention, sink)
 }
 
-/// Refuses fixations where a format has gaze samples only, or the other way round.
+/// Rejects a request for fixations if a format has only gaze samples, or the other way round.
 pub(crate) fn has_only(
     rows: RowChoice,
     input: &Input,
@@ -215,7 +215,7 @@ pub(crate) fn has_only(
     .with_fields(&[EncodeField::Rows]))
 }
 
-/// The stimulus' place in the file's coordinates, flipped if the user asks for it.
+/// The space of the stimulus, flipped if the user asks for it.
 pub(crate) fn oriented(space: Space, options: &ReadOptions) -> Space {
     if options.flip_y {
         space.flipped()
@@ -224,7 +224,7 @@ pub(crate) fn oriented(space: Space, options: &ReadOptions) -> Space {
     }
 }
 
-/// Refuses raw samples where a format has only fixations.
+/// Rejects a request for raw samples if a format has only fixations.
 pub(crate) fn only_fixations(input: &Input, options: &ReadOptions) -> Result<(), ReadError> {
     has_only(RowChoice::Fixations, input, options)
 }

@@ -1,4 +1,4 @@
-//! Gaze of the GazeCom videos as the OEMC project ships it: tab-separated `X_coord Y_coord Confidence Pattern`.
+//! GazeCom gaze as the OEMC project distributes it: tab-separated `X_coord Y_coord Confidence Pattern`.
 //!
 //! Coordinates are fractions of the video with the origin at the top left; gaze off the video gives values outside 0 to
 //! 1. Pattern is F, S, P or B for fixation, saccade, pursuit and blink. There are no timestamps.
@@ -73,7 +73,7 @@ impl Format for Oemc {
         })?;
         while let Some(row) = rows.next_row()? {
             let point = row.number_or_missing(x)?.zip(row.number_or_missing(y)?);
-            // A confidence that is not stated says nothing against the point.
+            // A missing confidence does not invalidate the point.
             let confident = row.number_or_missing(confidence)? != Some(0.0);
             let seen = match row.text(pattern) {
                 "F" | "S" | "P" => true,
@@ -97,7 +97,7 @@ impl Format for Oemc {
     }
 }
 
-/// `AAF_beach.csv`: observers have three capital letters.
+/// `AAF_beach.csv`: an observer's name is three capital letters.
 fn names_in_stem(input: &Input) -> NamesInFile {
     match input.stem().split_once('_') {
         Some((observer, video))

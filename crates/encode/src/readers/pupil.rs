@@ -1,4 +1,4 @@
-//! What the two readers of Pupil Labs' files share.
+//! Code shared by the two Pupil Labs readers.
 
 use super::common::{CurrentRecording, fraction_space, pixel_space};
 use super::names_unless_in_columns;
@@ -7,7 +7,7 @@ use crate::{
     Space,
 };
 
-/// Two columns with a position, and what they mean.
+/// Two columns with a position, and the space that it lies in.
 pub(super) struct Position {
     pub(super) x: usize,
     pub(super) y: usize,
@@ -59,11 +59,11 @@ impl Position {
     }
 }
 
-/// The names of the rows' recordings.
+/// The participant and stimulus of each row.
 pub(super) struct Names {
     participant: String,
     stimulus: Option<String>,
-    /// The column `recording id` of Pupil Cloud, whose exports may hold many recordings.
+    /// Pupil Cloud's `recording id` column: its exports may contain many recordings.
     recording: Option<usize>,
     /// Whether the user names the participant, which is possible for a single recording only.
     named_by_user: bool,
@@ -109,7 +109,7 @@ impl Names {
         })
     }
 
-    /// The same with the column that tells recordings apart.
+    /// Adds the column that distinguishes recordings.
     pub(super) fn with_recording(self, columns: &Columns) -> Self {
         Self {
             recording: columns.find(&["recording id"]),
@@ -155,7 +155,7 @@ impl Names {
     }
 }
 
-/// Whether a flag such as `on_surf` is there and says no.
+/// Whether a flag such as `on_surf` is present and false.
 pub(super) fn is_false(row: Row<'_>, column: Option<usize>) -> bool {
     column.is_some_and(|column| {
         let text = row.text(column);

@@ -1,7 +1,7 @@
-//! Fixations of Pupil Labs: Pupil Player (Core) and Pupil Cloud (Invisible, Neon).
+//! Pupil Labs fixations: Pupil Player (Core) and Pupil Cloud (Invisible, Neon).
 //!
-//! `fixations_on_surface_NAME.csv` has a row for every frame of the scene video; a fixation is taken once, where it is
-//! first on the surface.
+//! `fixations_on_surface_NAME.csv` has a row for every frame of the scene video; a fixation is taken once, from the
+//! first row in which it is on the surface.
 
 use super::Format;
 use super::common::{report_fixation, start_ms};
@@ -56,7 +56,7 @@ impl Format for PupilFixations {
         let id = columns.require(&["fixation id", "fixation_id", "id"])?;
         let duration = columns.require(&["duration"])?;
         let start = columns.find(&["start_timestamp", "start timestamp"]);
-        // Player writes seconds, Cloud says that it writes nanoseconds.
+        // Player writes seconds; Cloud writes nanoseconds, and says so in the column's name.
         let start_unit = start
             .and_then(|start| TimeUnit::parse(columns.unit(start)?))
             .unwrap_or(TimeUnit::Seconds)

@@ -1,4 +1,4 @@
-//! Raw gaze of Pupil Labs: Pupil Player (Core) and Pupil Cloud (Invisible, Neon).
+//! Pupil Labs raw gaze: Pupil Player (Core) and Pupil Cloud (Invisible, Neon).
 
 use super::Format;
 use super::pupil::{Names, Position, is_false};
@@ -33,7 +33,7 @@ impl Format for PupilGaze {
         let core = columns.has_all(&["gaze_timestamp"])
             && (columns.has_all(&["norm_pos_x", "norm_pos_y"])
                 || columns.has_all(&["x_norm", "y_norm"]));
-        // Before 1.10; pupil_positions.csv, which is about the camera's picture of the eye, has a diameter.
+        // Versions before 1.10. A diameter means pupil_positions.csv, whose positions are in the eye camera's image.
         let old_core = columns.has_all(&["timestamp", "norm_pos_x", "norm_pos_y", "base_data"])
             && columns.find(&["diameter"]).is_none();
         let cloud =

@@ -1,4 +1,4 @@
-//! A sink that remembers everything, for the tests of readers.
+//! A sink that records everything, for reader tests.
 
 use super::*;
 use crate::{ColumnRoles, Dropped, EncodeNote, Fixation, Kind, Recording, RecordingId, Sample};
@@ -9,7 +9,7 @@ pub(crate) type RecordedFixation = (f64, f64, Option<f64>, Option<String>);
 /// Time in ms, point, AOI.
 pub(crate) type RecordedSample = (Option<f64>, Option<(f64, f64)>, Option<String>);
 
-/// One recording as it came.
+/// One recording as received.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Recorded {
     pub(crate) participant: String,
@@ -17,12 +17,12 @@ pub(crate) struct Recorded {
     pub(crate) kind: Kind,
     pub(crate) space: Option<Space>,
     pub(crate) fixations: Vec<RecordedFixation>,
-    /// When they start, in ms.
+    /// The starts of the fixations, in ms.
     pub(crate) starts: Vec<Option<f64>>,
     pub(crate) samples: Vec<RecordedSample>,
 }
 
-/// Remembers all calls.
+/// Records all calls.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     pub(crate) recordings: Vec<Recorded>,
@@ -95,7 +95,7 @@ impl Sink for Recorder {
     }
 }
 
-/// Reads text of a format.
+/// Reads text in a format.
 pub(crate) fn read_text(
     format: &dyn Format,
     name: &str,
@@ -126,7 +126,7 @@ pub(crate) fn detected(input: &Input) -> &'static str {
     crate::detect(&input.head()).map_or("none", |format| format.name())
 }
 
-/// A file of our own making under `testdata/formats`.
+/// A synthetic file under `testdata/formats`.
 pub(crate) fn tiny_file(name: &str) -> std::path::PathBuf {
     std::path::PathBuf::from(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -146,7 +146,7 @@ pub(crate) fn shared_folder() -> Option<std::path::PathBuf> {
         .find(|data| data.is_dir())
 }
 
-/// A published file, or `None` with a message.
+/// A published file; if it does not exist, `None` and a message.
 pub(crate) fn shared_file(path: &str) -> Option<std::path::PathBuf> {
     let file = shared_folder().map(|folder| folder.join(path));
     let file = file.filter(|file| file.exists());

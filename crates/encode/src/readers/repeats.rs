@@ -3,13 +3,13 @@
 use crate::{EncodeNote, Sink};
 use std::collections::HashMap;
 
-/// Gives the later trials of a stimulus a number: `name`, `name (2)`, `name (3)`.
+/// Numbers repeated trials of a stimulus: `name`, `name (2)`, `name (3)`.
 ///
-/// The number counts viewings, not trials: trials come in an order that differs between participants, and their first
-/// viewings must compare under the stimulus' own name.
+/// The number counts viewings, not trials. The order of trials differs between participants, and first viewings must be
+/// compared under the stimulus' own name.
 #[derive(Default)]
 pub(crate) struct Repeats {
-    /// The trials of a stimulus; the key is participant, line break, stimulus.
+    /// The trials of each stimulus; the key is participant, line break, stimulus.
     trials_of: HashMap<String, Vec<String>>,
     again: u64,
 }
@@ -19,19 +19,19 @@ impl Repeats {
     pub(crate) fn name(&mut self, participant: &str, stimulus: &str, trial: &str) -> String {
         let key = format!("{participant}\n{stimulus}");
         let trials = self.trials_of.entry(key).or_default();
-        let known = trials.iter().position(|known| known == trial);
-        let place = known.unwrap_or_else(|| {
+        let index = trials.iter().position(|other| other == trial);
+        let index = index.unwrap_or_else(|| {
             trials.push(trial.to_string());
             self.again += u64::from(trials.len() > 1);
             trials.len() - 1
         });
-        match place {
+        match index {
             0 => stimulus.to_string(),
             again => format!("{stimulus} ({})", again + 1),
         }
     }
 
-    /// Notes that it happened; for the end of a file.
+    /// Notes repeated stimuli, at the end of a file.
     pub(crate) fn report(&self, sink: &mut dyn Sink) {
         if self.again > 0 {
             sink.note(EncodeNote::StimuliRepeated { trials: self.again });

@@ -21,8 +21,7 @@ const LONGITUDE: [&str; 3] = ["longitude", "lon", "long_gaze"];
 const LATITUDE: [&str; 3] = ["latitude", "lat", "lat_gaze"];
 const DURATION: [&str; 2] = ["duration", "fix_duration"];
 
-/// How far gaze may lie outside the picture before the numbers are no longer taken for fractions; the margin allows
-/// for rounding.
+/// The range in which numbers are taken for fractions; the margin around 0 to 1 allows for rounding.
 const FRACTIONS: std::ops::RangeInclusive<f64> = -0.1..=1.1;
 
 impl Format for Salient360 {
@@ -93,7 +92,7 @@ impl Format for Salient360 {
     }
 }
 
-/// Gives the unnamed observers of a file their names.
+/// Assigns names to the unnamed observers of a file.
 struct Observers {
     count: u32,
     stimulus: String,
@@ -104,7 +103,7 @@ struct Observers {
 impl Observers {
     fn new(input: &Input, options: &ReadOptions) -> Result<Self, ReadError> {
         let found = names_found(input, options, NamesInFile::default())?;
-        // The file's own name is the stimulus' here.
+        // In this format, a file is named after its stimulus.
         let stem = input.stem();
         let stem = stem
             .strip_suffix("_fixations")
@@ -135,7 +134,7 @@ impl Observers {
     }
 }
 
-/// The header without its comment sign.
+/// The header without its comment character.
 fn header_of(line: &str) -> &str {
     line.trim_start_matches('#').trim()
 }
@@ -153,7 +152,7 @@ fn open(input: Input) -> Result<Rows, ReadError> {
         .with_remedy("expected a header such as # Idx, longitude, latitude, start timestamp"))
 }
 
-/// Fractions, if the first rows agree: versions in other units are in circulation.
+/// The space of the file: fractions, if the first rows agree. Versions in other units are in circulation.
 fn space(
     input: &Input,
     options: &ReadOptions,

@@ -1,9 +1,10 @@
-//! Raw head and eye tracking of the Salient360! experiments (Unity and SMI), which is recognised in order to be refused.
+//! Raw head and eye tracking of the Salient360! experiments (Unity and SMI), recognised only to be rejected with
+//! advice.
 //!
-//! Where somebody looked on the sphere is the head's rotation applied to the eye's direction. The file leaves open which
-//! eye to take, which way the panorama was turned in front of the viewer and whether longitude grows to the right of the
-//! picture, so that any answer of ours would be a guess. The makers' toolbox knows their experiment and exports fixation
-//! lists, which the `salient360` reader takes.
+//! Where somebody looked on the sphere is the head's rotation applied to the eye's direction. The file does not say
+//! which eye to take, how the panorama was turned in front of the viewer, or whether longitude grows to the right of
+//! the picture, so any answer would be a guess. The authors' toolbox knows their experiment and exports fixation lists,
+//! which the `salient360` reader accepts.
 
 use super::Format;
 use crate::{Head, Input, ReadError, ReadOptions, Sink};

@@ -1,4 +1,4 @@
-//! What the readers of SMI's files share: the preamble, and how stimuli are named.
+//! Code shared by the SMI readers: the preamble, and how stimuli are named.
 
 use super::repeats::Repeats;
 use crate::Sink;
@@ -13,7 +13,7 @@ pub(super) struct Preamble {
 }
 
 impl Preamble {
-    /// Takes note of a line such as `## Sample Rate:\t50`.
+    /// Parses a line such as `## Sample Rate:\t50`.
     pub(super) fn take(&mut self, line: &str) {
         let Some((key, value)) = line.trim_start_matches('#').split_once(':') else {
             return;
@@ -35,21 +35,22 @@ impl Preamble {
 
 /// The stimulus of each row.
 ///
-/// In this order: what the row itself says; the picture that a message of the same trial shows; the name for all of the
-/// file; the trial, `trial n` where it has a number only. Where a person sees one stimulus in several trials, the later ones get a number: `name (2)`.
+/// In this order: the name in the row; the picture that a message of the same trial shows; the name of the whole file;
+/// the trial, as `trial n` if it is only a number. If a person sees one stimulus in several trials, the later ones get
+/// a number: `name (2)`.
 #[derive(Default)]
 pub(super) struct Stimuli {
     whole_file: Option<String>,
     picture: String,
     picture_trial: String,
     repeats: Repeats,
-    /// Person, trial and stimulus of the last row, and the name that was made of them.
+    /// Person, trial and stimulus of the last row, from which `name` was made.
     last: [String; 3],
     name: String,
 }
 
 impl Stimuli {
-    /// With a name for files that name none.
+    /// `whole_file` is the name for files that name no stimulus.
     pub(super) fn new(whole_file: Option<String>) -> Self {
         Self {
             whole_file,
@@ -57,7 +58,7 @@ impl Stimuli {
         }
     }
 
-    /// Takes a message, which may show a picture.
+    /// Handles a message, which may show a picture.
     pub(super) fn receive(&mut self, trial: &str, message: &str) {
         if let Some(picture) = picture_in(message) {
             self.picture = picture.to_string();
@@ -65,7 +66,7 @@ impl Stimuli {
         }
     }
 
-    /// Notes that stimuli were seen again; for the end of a file.
+    /// Notes repeated stimuli, at the end of a file.
     pub(super) fn report(&self, sink: &mut dyn Sink) {
         self.repeats.report(sink);
     }
@@ -87,7 +88,7 @@ impl Stimuli {
                     format!("trial {trial}")
                 }
                 "" => trial.to_string(),
-                // The user's or the preamble's name for the file holds for all of its trials.
+                // The user's or the preamble's name for the file applies to all of its trials.
                 _ if self.whole_file.as_deref() == Some(named) => named.to_string(),
                 _ => self.repeats.name(person, named, trial),
             };
@@ -97,12 +98,12 @@ impl Stimuli {
     }
 }
 
-/// SMI writes a dash where it has nothing to say.
+/// SMI writes a dash for a missing value.
 pub(super) fn is_empty_value(text: &str) -> bool {
     text.is_empty() || text == "-"
 }
 
-/// The file name of a picture or film that a message shows: `# Message: a.bmp`, `Scene Image: d:\x\a.bmp`.
+/// The file name of a picture or video that a message shows: `# Message: a.bmp`, `Scene Image: d:\x\a.bmp`.
 fn picture_in(message: &str) -> Option<&str> {
     const ENDINGS: [&str; 12] = [
         "bmp", "jpg", "jpeg", "png", "tif", "tiff", "gif", "avi", "mp4", "mpg", "wmv", "mov",

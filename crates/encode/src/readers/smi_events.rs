@@ -1,7 +1,7 @@
-//! Events of SMI BeGaze and the IDF Event Detector, in both of their forms.
+//! SMI BeGaze and IDF Event Detector events, in both of their forms.
 //!
-//! - The list: a preamble, `Table Header for Fixations:` and its like for other events, then all events mixed, separated
-//!   by commas or tabs, in microseconds.
+//! - The list: a preamble, `Table Header for Fixations:` and similar headers for other events, then all events mixed,
+//!   separated by commas or tabs, with times in microseconds.
 //! - The table of BeGaze's metrics export: one header, `Event Start Trial Time [ms]`, `Category`, `Fixation Position X [px]`.
 
 use super::common::{CurrentRecording, pixel_space, report_fixation, start_ms};
@@ -61,7 +61,7 @@ impl Format for SmiEvents {
 
 fn read_list(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let eyes = EyeChoice::of(&input, options, sink)?;
-    // The names need the preamble, and the preamble needs the lines that the input turns into.
+    // The names need the preamble, which must be read before the input is turned into lines.
     let mut preamble = Preamble::default();
     input
         .head()
@@ -97,7 +97,7 @@ fn read_list(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result
         let mut words = row.text(0).split_ascii_whitespace();
         match words.next() {
             Some("Fixation") => {}
-            // The headers of the other kinds of events.
+            // The headers of other kinds of events.
             Some("Table") | Some("Event") => continue,
             Some("UserEvent") => {
                 stimuli.receive(row.text(trial), row.text(4));
@@ -219,7 +219,7 @@ impl EyeChoice {
             Eye::Left => false,
             Eye::Right => true,
             Eye::Any => {
-                let (left, right) = eyes_in(input)?;
+                let (left, right) = eyes_in(input, sink)?;
                 if left && right {
                     sink.assumed(
                         "both eyes were recorded; the left one was used",
@@ -243,7 +243,7 @@ impl EyeChoice {
 }
 
 /// Whether fixations of the left and of the right eye occur.
-fn eyes_in(input: &Input) -> Result<(bool, bool), ReadError> {
+fn eyes_in(input: &Input, sink: &mut dyn Sink) -> Result<(bool, bool), ReadError> {
     let mut found = (false, false);
     let mut look_at = |line: &str| {
         // The list begins a line with `Fixation L`; the table has `Left` in a column.
@@ -261,6 +261,7 @@ fn eyes_in(input: &Input) -> Result<(bool, bool), ReadError> {
                 if look_at(&line) {
                     break;
                 }
+                sink.looked_at_line()?;
             }
         }
         None => {

@@ -1,9 +1,9 @@
-//! Samples of SMI BeGaze and the IDF Converter.
+//! SMI BeGaze and IDF Converter samples.
 //!
 //! `Time Type Trial … L POR X [px] …` in microseconds under a preamble of `##` lines, or BeGaze's newer table with
 //! `RecordingTime [ms]` and `Point of Regard Left X [px]`. A sample at 0, 0 or in a blink is lost.
 
-use super::common::{CurrentRecording, pixel_space};
+use super::common::{CurrentRecording, pixel_space, sampling_rate};
 use super::smi::{Preamble, Stimuli, is_empty_value};
 use super::{Format, SupportedOptions, names_unless_in_columns};
 use crate::{
@@ -80,7 +80,7 @@ impl Format for SmiSamples {
             sink.assumed("the calibration area is the size of the screen", &[]);
         }
         let kind = Kind::Gaze {
-            rate_hz: preamble.rate_hz.or(options.rate_hz),
+            rate_hz: sampling_rate(preamble.rate_hz, options, sink),
         };
 
         let mut rows = Rows::open(input)?;
@@ -225,6 +225,18 @@ mod tests {
         assert_eq!(two.stimulus.as_deref(), Some("trial 2"));
         assert_eq!(two.samples.len(), 1);
         assert_eq!(read.dropped[&Dropped::OtherEvent], 2);
+        let faster = ReadOptions {
+            rate_hz: Some(60.0),
+            ..plain.clone()
+        };
+        let read = read_detected(&SmiSamples, "smi-samples.txt", &faster);
+        let rate_hz = Some(60.0);
+        assert_eq!(read.recordings[0].kind, Kind::Gaze { rate_hz });
+        assert!(
+            read.assumed
+                .iter()
+                .any(|text| text.contains("60 Hz as given, not 50 Hz"))
+        );
         let right = ReadOptions {
             eye: Eye::Right,
             ..plain

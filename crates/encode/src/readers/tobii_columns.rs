@@ -3,7 +3,7 @@
 use super::common::pixel_space;
 use crate::{Columns, CoordinateUnit, Eye, ReadError, ReadOptions, Row, Sink, Space, TimeUnit};
 
-/// Which column of a table is what.
+/// The columns of a table, by role.
 pub(super) struct Layout {
     pub(super) time: Option<usize>,
     pub(super) participant: Option<usize>,
@@ -19,7 +19,7 @@ pub(super) struct Layout {
     sizes: Sizes,
 }
 
-/// A picture that the gaze of glasses was mapped onto.
+/// A picture onto which the gaze of eye-tracking glasses was mapped.
 pub(super) struct Snapshot {
     pub(super) name: String,
     pub(super) x: usize,
@@ -28,7 +28,7 @@ pub(super) struct Snapshot {
     pub(super) index: Option<usize>,
 }
 
-/// A column that tells whether gaze was in an area.
+/// A column that says whether gaze was in an area.
 pub(super) struct Aoi {
     column: usize,
     /// The text in brackets: `stimulus - area` in Pro Lab, the area in Studio.
@@ -63,7 +63,7 @@ enum Frame {
 }
 
 impl Layout {
-    /// Finds everything that is there.
+    /// Finds all known columns.
     pub(super) fn of(columns: &Columns) -> Self {
         let find = |names: &[&str]| columns.find(names);
         let pair = |x: &[&str], y: &[&str]| find(x).zip(find(y));
@@ -160,7 +160,7 @@ impl Layout {
         found.first().copied()
     }
 
-    /// The extent of positions, by the sizes in a row.
+    /// The space of a position, by the sizes in a row.
     pub(super) fn space(
         &self,
         position: Position,
@@ -206,7 +206,7 @@ impl Aoi {
 }
 
 impl Position {
-    /// Says in words what the positions are.
+    /// Reports which columns the positions come from, and their unit.
     pub(super) fn explain(&self, columns: &Columns, sink: &mut dyn Sink) {
         let name = columns.names().get(self.x).map_or("", String::as_str);
         let frame = match self.frame {
@@ -232,7 +232,7 @@ pub(super) fn time_unit(
     }
     match columns.unit(time) {
         Some("ms") => return TimeUnit::Milliseconds,
-        // The Greek letter mu, the micro sign, and what is left of either in plain ASCII.
+        // The Greek letter mu, the micro sign, and the ASCII replacement of either.
         Some("μs" | "µs" | "us") => return TimeUnit::Microseconds,
         _ => {}
     }

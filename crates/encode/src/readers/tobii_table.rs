@@ -1,9 +1,9 @@
 //! Reads the tables of Tobii Pro Lab and Tobii Studio 3, which have one row per sample of any sensor.
 //!
 //! - A fixation spans many rows and is taken once, with the stimulus on which it is first seen.
-//! - Rows without a stimulus, and those of the calibration, belong to no stimulus.
-//! - Glasses show no stimulus. Where their gaze was mapped onto snapshots, these are the stimuli: all of them, or the
-//!   one that the user names. Any other name selects positions in the scene video instead.
+//! - Rows without a stimulus, and calibration rows, belong to no stimulus.
+//! - Glasses show no stimulus. If their gaze was mapped onto snapshots, the snapshots are the stimuli: all of them, or
+//!   the one that the user names. Any other name selects positions in the scene video instead.
 //! - A participant's second recording is called `participant (recording)`.
 
 use super::common::{CurrentRecording, report_fixation};
@@ -26,10 +26,7 @@ pub(super) fn read_table(
     let layout = Layout::of(columns);
     let source = Source::of(columns, &layout, head, options, sink)?;
     let mut table = Table {
-        duration_unit: match layout.duration.and_then(|column| columns.unit(column)) {
-            Some("μs" | "µs" | "us") => TimeUnit::Microseconds.in_ms(),
-            _ => TimeUnit::Milliseconds.in_ms(),
-        },
+        duration_unit: duration_unit(columns, &layout, options).in_ms(),
         layout,
         options,
         sink,
@@ -59,7 +56,7 @@ pub(super) fn read_table(
 /// The data that are read from the rows.
 enum Source {
     Fixations(Position),
-    /// By their places in the layout.
+    /// Indices into the layout's snapshots.
     Snapshots(Vec<usize>),
     Samples {
         position: Position,
@@ -128,7 +125,15 @@ impl Source {
     }
 }
 
-/// All snapshots, or the one that the user names, or none where stimuli were presented or the user names something else.
+fn duration_unit(columns: &Columns, layout: &Layout, options: &ReadOptions) -> TimeUnit {
+    let in_file = match layout.duration.and_then(|column| columns.unit(column)) {
+        Some("μs" | "µs" | "us") => TimeUnit::Microseconds,
+        _ => TimeUnit::Milliseconds,
+    };
+    options.time_unit.unwrap_or(in_file)
+}
+
+/// All snapshots, or the one that the user names, or none if stimuli were presented or the user names something else.
 fn wanted_snapshots(layout: &Layout, options: &ReadOptions) -> Vec<usize> {
     let named = |name: &str| {
         let of_name = layout
@@ -223,7 +228,7 @@ impl Table<'_> {
             .filter_map(|&place| self.layout.snapshots.get(place))
             .find(is_mapped);
         let Some(snapshot) = found else {
-            // A fixation that was not mapped is one on something else.
+            // A fixation that was not mapped was on something else.
             let reason = other_movement(row, self.layout.movement);
             self.sink.dropped(reason.unwrap_or(Dropped::NoStimulus));
             return Ok(());
@@ -302,7 +307,8 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// The stimulus of a row; the outer `None` where there is a column for it, and it is empty or the calibration.
+    /// The stimulus of a row. The outer `None` means that there is a stimulus column, but it is empty or names the
+    /// calibration.
     fn stimulus_of<'r>(&self, row: Row<'r>) -> Option<Option<&'r str>> {
         let Some(column) = self.layout.stimulus else {
             return Some(None);
@@ -339,12 +345,12 @@ impl Table<'_> {
 #[derive(Default)]
 struct LastFixation {
     last: String,
-    /// The same for the current row; reused to avoid an allocation per row.
+    /// The key of the current row; reused to avoid an allocation per row.
     this: String,
 }
 
 impl LastFixation {
-    /// Whether a row continues the last fixation: by its number, else by place and duration.
+    /// Whether a row continues the last fixation: by its number, else by position and duration.
     fn continues_fixation(
         &mut self,
         row: Row<'_>,
@@ -371,7 +377,7 @@ impl LastFixation {
     }
 }
 
-/// Why a row is no fixation, if so.
+/// Why a row is not a fixation; `None` if it is one.
 fn other_movement(row: Row<'_>, column: Option<usize>) -> Option<Dropped> {
     match column.map_or("", |column| row.text(column)) {
         "Fixation" => None,

@@ -1,4 +1,4 @@
-//! Scanpaths of visual search as JSON: `{image: {subject, image_height, image_width, X: [], Y: [], T: []}}`, and the list
+//! Visual search scanpaths as JSON: `{image: {subject, image_height, image_width, X: [], Y: [], T: []}}`, and the list
 //! of such records, each with its image under `name`, that COCO-Search18 publishes.
 //!
 //! - X and Y are pixels **of the image**, not of the screen that some records also mention: published files hold an image
@@ -12,7 +12,9 @@ use super::{Format, only_fixations};
 use crate::{Head, Input, Kind, ReadError, ReadOptions, Recording, Sink};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::cell::Cell;
 use std::fmt;
+use std::io::{self, Read};
 
 /// Visual search scanpaths as JSON.
 #[derive(Debug)]
@@ -42,6 +44,7 @@ impl Format for VisualSearchJson {
         only_fixations(&input, options)?;
         let file = input.name().to_string();
         let mut problem = None;
+        let left = Cell::new(MAX_RECORD_BYTES);
         let records = Records {
             sink: RecordSink {
                 file: &file,
@@ -49,14 +52,42 @@ impl Format for VisualSearchJson {
                 sink,
             },
             problem: &mut problem,
+            left: &left,
         };
-        let mut json = serde_json::Deserializer::from_reader(input.into_reader());
+        let mut json = serde_json::Deserializer::from_reader(LimitedReader {
+            inner: input.into_reader(),
+            left: &left,
+        });
         let read = records.deserialize(&mut json).and_then(|()| json.end());
         let Err(error) = read else { return Ok(()) };
-        let explained = problem.unwrap_or_else(|| parse_error(&file, &error));
+        let explained = problem.unwrap_or_else(|| match left.get() {
+            0 => too_long(&file),
+            _ => parse_error(&file, &error),
+        });
         Err(explained
             .at_line(error.line() as u64)
             .at_column(error.column().saturating_sub(1), ""))
+    }
+}
+
+/// The longest record. No scanpath is that long; the limit bounds memory.
+const MAX_RECORD_BYTES: usize = 16 << 20;
+
+/// Ends with an error when nothing is left, until [`Records`] allows the next record.
+struct LimitedReader<'a, R> {
+    inner: R,
+    left: &'a Cell<usize>,
+}
+
+impl<R: Read> Read for LimitedReader<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let limit = buffer.len().min(self.left.get());
+        if limit == 0 && !buffer.is_empty() {
+            return Err(io::Error::other("a record is too long"));
+        }
+        let read = self.inner.read(&mut buffer[..limit])?;
+        self.left.set(self.left.get() - read);
+        Ok(read)
     }
 }
 
@@ -76,7 +107,7 @@ struct Record {
     t: Option<Vec<Option<f64>>>,
 }
 
-/// Some write `"07"`, some 7.
+/// Some files write `"07"`, others 7.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Subject {
@@ -135,7 +166,7 @@ impl RecordSink<'_> {
             self.sink.assumed("durations are in milliseconds", &[]);
         }
         let image = image.or(record.name);
-        // One image may be searched for several things.
+        // One image may be searched for several targets.
         let stimulus = match (image, record.task) {
             (Some(image), Some(task)) => Some(format!("{task}/{image}")),
             (image, _) => image.or_else(|| self.options.stimulus.clone()),
@@ -155,11 +186,13 @@ impl RecordSink<'_> {
     }
 }
 
-/// Walks over the outermost object or list and hands each record on before the next is read.
+/// Visits the outermost object or list, and hands on each record before it reads the next.
 struct Records<'a> {
     sink: RecordSink<'a>,
-    /// What is wrong with a record; the JSON reader adds the place.
+    /// What is wrong with a record; the JSON reader adds the position.
     problem: &'a mut Option<ReadError>,
+    /// How many bytes the current record may still have.
+    left: &'a Cell<usize>,
 }
 
 impl Records<'_> {
@@ -168,6 +201,7 @@ impl Records<'_> {
         image: Option<String>,
         record: Record,
     ) -> Result<(), E> {
+        self.left.set(MAX_RECORD_BYTES);
         self.sink.record(image, record).map_err(|error| {
             *self.problem = Some(error);
             E::custom("explained elsewhere")
@@ -206,6 +240,11 @@ impl<'de> Visitor<'de> for Records<'_> {
     }
 }
 
+fn too_long(file: &str) -> ReadError {
+    ReadError::new(file, "a scanpath here is too long: more than 16 MB")
+        .with_remedy("remove it, or write each image of each subject as its own scanpath")
+}
+
 /// The JSON parser's messages quote the file, which contains participants' data; these do not.
 fn parse_error(file: &str, error: &serde_json::Error) -> ReadError {
     use serde_json::error::Category;
@@ -216,7 +255,7 @@ fn parse_error(file: &str, error: &serde_json::Error) -> ReadError {
         ),
         Category::Syntax => (
             "this is not valid JSON",
-            "correct it there: a missing comma, quote or bracket, or NaN where JSON wants null, is the usual cause",
+            "fix it at this position: a missing comma, quote or bracket, or NaN where JSON wants null, is the usual cause",
         ),
         Category::Data => (
             "a value here is not of the expected kind",

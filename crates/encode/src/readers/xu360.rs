@@ -12,7 +12,7 @@ use crate::{
 
 pub(super) struct Xu360;
 
-/// The rate of most films; the videos of the data set have 24 to 60.
+/// The frame rate of most films; the videos of the data set have 24 to 60 frames per second.
 const ASSUMED_RATE_HZ: f64 = 25.0;
 
 const COLUMNS: [&str; 8] = [
@@ -75,7 +75,7 @@ impl Format for Xu360 {
             kind: Kind::Gaze {
                 rate_hz: Some(rate_hz),
             },
-            space: Some(oriented(Space::unit().flipped(), options)),
+            space: Some(oriented(Space::panorama().flipped(), options)),
         })?;
         let names = COLUMNS.map(str::to_string).to_vec();
         let mut rows = Rows::with_names(input.into_lines(), names, b',');
@@ -162,7 +162,7 @@ mod tests {
         };
         assert_eq!(recording.participant, "p012");
         assert_eq!(recording.stimulus.as_deref(), Some("video007"));
-        assert_eq!(recording.space, Some(Space::unit().flipped()));
+        assert_eq!(recording.space, Some(Space::panorama().flipped()));
         assert_eq!(
             recording.kind,
             Kind::Gaze {
@@ -188,7 +188,7 @@ mod tests {
         let read = read_text(&Xu360, "a-b.txt", text, &options).unwrap();
         let recording = &read.recordings[0];
         assert_eq!(recording.samples, [(Some(20.0), Some((0.5, 0.25)), None)]);
-        assert_eq!(recording.space, Some(Space::unit()));
+        assert_eq!(recording.space, Some(Space::panorama()));
         assert_eq!(
             (
                 recording.participant.as_str(),

@@ -2,7 +2,7 @@
 
 use super::Columns;
 use crate::frame::{FrameCursor, row_bytes};
-use crate::input::Consumed;
+use crate::input::{Consumed, STOPPED};
 use crate::{Input, Lines, ReadError};
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ pub(super) enum Source {
     Frame(FrameRows),
 }
 
-/// Lines, and the fields of the last one.
+/// Lines, and the fields of the current one.
 pub(super) struct TextRows {
     pub(super) lines: Lines,
     pub(super) delimiter: u8,
@@ -24,18 +24,20 @@ pub(super) struct TextRows {
 
 pub(super) struct FrameRows {
     pub(super) cursor: FrameCursor,
-    /// The most rows to read.
-    most: u64,
+    /// The maximum number of rows to read.
+    max_rows: u64,
+    /// The number of rows that were added to `consumed`.
+    reported: u64,
     consumed: Arc<Consumed>,
 }
 
-/// How many rows of a frame are read between two checks whether reading should stop.
+/// How many rows of a frame are read between two checks for a request to stop.
 const ROWS_AT_A_TIME: u64 = 4096;
 
 impl Source {
     /// The rows of a frame, or the input if it is not a frame.
     pub(super) fn of_frame(input: Input) -> Result<(Self, Columns), Box<Input>> {
-        let Some((named, most, consumed)) = input.frame() else {
+        let Some((named, max_rows, consumed)) = input.frame() else {
             return Err(Box::new(input));
         };
         let frame = Arc::clone(&named.frame);
@@ -48,7 +50,8 @@ impl Source {
         };
         let rows = FrameRows {
             cursor: FrameCursor::new(frame),
-            most,
+            max_rows,
+            reported: 0,
             consumed,
         };
         Ok((Source::Frame(rows), columns))
@@ -97,23 +100,20 @@ impl FrameRows {
     /// Moves to the next row; `false` at the end.
     pub(super) fn advance(&mut self, name: &str) -> Result<bool, ReadError> {
         let done = self.cursor.count();
-        if done == self.most || !self.cursor.advance() {
-            let rest = done % ROWS_AT_A_TIME;
-            self.consumed.add(rest * row_bytes(self.cursor.frame()));
-            return Ok(false);
-        }
-        if done > 0 && done.is_multiple_of(ROWS_AT_A_TIME) {
-            self.consumed
-                .add(ROWS_AT_A_TIME * row_bytes(self.cursor.frame()));
-            if self.consumed.is_stopped() {
-                return Err(ReadError::new(name, "reading was stopped"));
+        let at_end = done == self.max_rows || !self.cursor.advance();
+        if at_end || done.is_multiple_of(ROWS_AT_A_TIME) {
+            let rows = done - self.reported;
+            self.reported = done;
+            self.consumed.add(rows * row_bytes(self.cursor.frame()));
+            if !at_end && self.consumed.is_stopped() {
+                return Err(ReadError::new(name, STOPPED));
             }
         }
-        Ok(true)
+        Ok(!at_end)
     }
 }
 
-/// Splits a line into fields of `text`; `false` where a quote is not closed.
+/// Splits a line into fields, which are ranges of `text`; returns `false` if a quote is not closed.
 pub(super) fn split(
     line: &str,
     delimiter: u8,
@@ -157,7 +157,7 @@ pub(super) fn split(
                 };
                 text.push_str(&quoted[..end]);
                 quoted = &quoted[end + 1..];
-                // A doubled quote means one.
+                // A doubled quote stands for one quote.
                 match quoted.strip_prefix('"') {
                     Some(after) => {
                         text.push('"');

@@ -1,4 +1,4 @@
-//! The paper's rule on sequences made by hand, and against two slow and simple implementations.
+//! The paper's rule on hand-made sequences, and against two slow and simple implementations.
 
 #![allow(clippy::cast_sign_loss)] // counts and rates of tests are positive
 
@@ -132,11 +132,11 @@ fn short_losses_are_bridged_and_long_ones_end_the_run() {
         ("6A 9. 6A", "A"),
         ("6A 10. 6A", ""),
         ("14A 9. 13A", "AAA"),
-        // A loss that ends elsewhere belongs to neither run.
+        // A gap between two letters belongs to neither run.
         ("11A 5. 12B", "B"),
         ("11A 1.", ""),
         ("5. 12A 5.", "A"),
-        // Seen elsewhere is not lost.
+        // A sample elsewhere is not lost.
         ("6A 1- 6A", ""),
         ("6A 2. 1- 2. 6A", ""),
         ("12A 3- 12A", "AA"),

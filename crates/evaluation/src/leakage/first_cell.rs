@@ -1,9 +1,9 @@
-//! The rows about the randomness of ciphertexts.
+//! The rows about ciphertext randomness.
 
 use super::study::{Study, row};
 use super::{Row, SCORE};
 use veilpath_audit::randomness::{self, FirstCell, Freshness};
-use veilpath_audit::{AuditError, Known, score_only};
+use veilpath_audit::{AuditError, KeyHolderView, score_only};
 use veilpath_metrics::Scanpath;
 use veilpath_protocol::watch_key_holder;
 
@@ -11,26 +11,26 @@ use veilpath_protocol::watch_key_holder;
 const RANDOMNESS: &str = "ciphertext randomness";
 
 impl Study<'_> {
-    /// Comparisons of one letter with one letter, which have a single cell: by a matrix owner that reuses randomness, and by the
+    /// Comparisons of one letter with one letter, which have a single cell: by a matrix owner without fresh randomness, and by the
     /// engine.
     pub(super) fn first_cell(&self) -> Result<Vec<Row>, AuditError> {
         let trials = self.options.rounds.min(self.host.len());
         let first_letter = |scanpath: &Scanpath| Scanpath::new(scanpath.letters()[..1].to_vec());
         let host: Vec<Scanpath> = self.host.iter().take(trials).map(first_letter).collect();
         let join: Vec<Scanpath> = self.join.iter().take(trials).map(first_letter).collect();
-        let known = |trial: usize| {
+        let view = |trial: usize| {
             let raw = self.comparison.raw(&host[trial], &join[trial])?;
-            Known::new(&self.comparison, host[trial].letters(), 1, raw)
+            KeyHolderView::new(&self.comparison, host[trial].letters(), 1, raw)
         };
         // If the randomness reveals nothing, the guess is made from the score.
         let guess = |trial: usize, cell: Option<&FirstCell>| -> Result<f64, AuditError> {
-            let (known, truth) = (known(trial)?, join[trial].letters()[0]);
+            let (view, truth) = (view(trial)?, join[trial].letters()[0]);
             if let Some(cell) = cell
-                && let Some(letter) = randomness::attack(&self.key, &known, cell)?
+                && let Some(letter) = randomness::attack(&self.key, &view, cell)?
             {
                 return Ok(f64::from(letter == truth));
             }
-            Ok(score_only::guess_one_letter(&known))
+            Ok(score_only::guess_one_letter(&view))
         };
         let guess_all = |cells: &[Option<FirstCell>]| -> Result<f64, AuditError> {
             let trials = cells.iter().enumerate();
@@ -42,7 +42,7 @@ impl Study<'_> {
             (0..trials)
                 .map(|trial| {
                     let letter = join[trial].letters()[0];
-                    randomness::first_cell_without(&self.key, &known(trial)?, letter, freshness)
+                    randomness::first_cell_without(&self.key, &view(trial)?, letter, freshness)
                         .map(Some)
                 })
                 .collect()

@@ -1,8 +1,7 @@
 //! What a curious party learns from the engines: runs all attacks of `veilpath-audit` on synthetic scanpaths.
 //!
 //! Both sides run in this process, with the code of a real session. The host follows the protocol, keeps what it decrypts, and
-//! then guesses the letters of the joining side. An attack that finds nothing proves nothing: all numbers are lower bounds on what
-//! leaks.
+//! then guesses the letters of the joining side. A failed attack proves nothing: all numbers are lower bounds on what leaks.
 
 mod first_cell;
 mod repeated;
@@ -29,13 +28,13 @@ pub struct Options {
     pub metric: Metric,
     /// The letters.
     pub alphabet: Alphabet,
-    /// Letters of every scanpath.
+    /// Letters per scanpath.
     pub length: usize,
-    /// Comparisons to attack, for each row.
+    /// The number of comparisons to attack per row.
     pub rounds: usize,
-    /// Comparisons that are mixed in one run, and host scanpaths that an attacked scanpath is compared with.
+    /// The number of comparisons mixed in one run, and of host scanpaths that each attacked scanpath is compared with.
     pub group_size: usize,
-    /// Hypotheses that an attack keeps.
+    /// The number of hypotheses that an attack keeps.
     pub hypotheses: usize,
     /// The size of the key. What the masks hide does not depend on it.
     pub key_size: KeySize,
@@ -47,13 +46,13 @@ pub struct Options {
 #[derive(Clone, Debug)]
 pub struct Report {
     options: Options,
-    /// One row for each attack on the engine paillier.
+    /// One row for each attack on the `paillier` engine.
     pub paillier: Vec<Row>,
-    /// What each side of the engine garbled could find.
+    /// What each side could find with the `garbled` engine.
     pub garbled: [Transcripts; 2],
-    /// The same for the engine shares.
+    /// The same for the `shares` engine.
     pub shares: [Transcripts; 2],
-    /// What the distinguisher found in answers about groups.
+    /// What the distinguisher found in group answers.
     pub groups: Vec<GroupTranscripts>,
 }
 
@@ -66,7 +65,7 @@ pub struct Row {
     pub attack: String,
     /// The share of the other side's letters that the best guess gets right.
     pub correct: f64,
-    /// Letters that were guessed.
+    /// The number of letters guessed.
     pub guessed: usize,
 }
 
@@ -108,7 +107,7 @@ pub fn run(options: &Options, step: &(dyn Fn() + Sync)) -> Result<Report, Error>
 }
 
 impl Report {
-    /// The report as text for people.
+    /// The report as human-readable text.
     pub fn table(&self) -> String {
         let options = &self.options;
         let mut text = format!(
@@ -157,7 +156,7 @@ impl Report {
 
     fn group_table(&self, text: &mut String) {
         text.push_str(
-            "\nanswers about groups: two inputs of the other side with the same ids, lengths, sizes of groups and answer\n\n",
+            "\ngroup answers: two inputs of the other side with the same ids, lengths, sizes of groups and answer\n\n",
         );
         let _ = writeln!(
             text,

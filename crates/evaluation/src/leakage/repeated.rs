@@ -1,8 +1,8 @@
-//! The rows about one attacked scanpath that is compared with several scanpaths of the host.
+//! The rows in which one attacked scanpath is compared with several scanpaths of the host.
 
 use super::study::Study;
 use super::{ALL, Row};
-use veilpath_audit::{AuditError, Feature, Known, LetterProbabilities, clues_of, smoothed};
+use veilpath_audit::{AuditError, Feature, KeyHolderView, LetterProbabilities, clues_of, smoothed};
 use veilpath_protocol::PaillierOptions;
 
 impl Study<'_> {
@@ -25,16 +25,16 @@ impl Study<'_> {
             })
             .collect::<Result<_, AuditError>>()?;
         let hidden =
-            |known: &Known, prior: &LetterProbabilities, round: usize, comparison: usize| {
+            |view: &KeyHolderView, prior: &LetterProbabilities, round: usize, comparison: usize| {
                 let batches = runs[round].0.chunks(cells).nth(comparison);
-                Ok(self.attack_hidden(known, prior, batches.unwrap_or_default(), Feature::All))
+                Ok(self.attack_hidden(view, prior, batches.unwrap_or_default(), Feature::All))
             };
         let public =
-            |known: &Known, prior: &LetterProbabilities, round: usize, comparison: usize| {
+            |view: &KeyHolderView, prior: &LetterProbabilities, round: usize, comparison: usize| {
                 let batches = runs[round].0.chunks(cells).nth(comparison);
                 let order = runs[round].1.chunks(cells).nth(comparison);
                 let (batches, order) = (batches.unwrap_or_default(), order.unwrap_or_default());
-                self.attack_public(known, prior, batches, order)
+                self.attack_public(view, prior, batches, order)
             };
         let hidden = self.one_after_another(hidden)?;
         let public = self.one_after_another(public)?;
@@ -45,11 +45,11 @@ impl Study<'_> {
         ])
     }
 
-    /// Attacks one comparison after another, each starting from the belief after those before it.
+    /// Attacks one comparison after another. Each attack starts from the belief after the previous one.
     fn one_after_another(
         &self,
         attack: impl Fn(
-            &Known,
+            &KeyHolderView,
             &LetterProbabilities,
             usize,
             usize,
@@ -60,9 +60,9 @@ impl Study<'_> {
         self.each_round(|round| {
             let mut belief: Option<LetterProbabilities> = None;
             for comparison in 0..count {
-                let known = self.known(round * count + comparison, round)?;
-                let prior = belief.map_or_else(|| known.uniform_probabilities(), |b| smoothed(&b));
-                belief = Some(attack(&known, &prior, round, comparison)?);
+                let view = self.view(round * count + comparison, round)?;
+                let prior = belief.map_or_else(|| view.uniform_probabilities(), |b| smoothed(&b));
+                belief = Some(attack(&view, &prior, round, comparison)?);
             }
             belief.ok_or(AuditError::Length)
         })

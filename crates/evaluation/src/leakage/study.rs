@@ -7,11 +7,11 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use veilpath_audit::groups::{self, GroupTranscripts};
-use veilpath_audit::order_hidden::{self, Batch, Effort};
+use veilpath_audit::order_hidden::{self, AttackSettings, Batch};
 use veilpath_audit::transcript::{self, Transcripts};
 use veilpath_audit::{
-    AuditError, Feature, Known, LetterProbabilities, clues_of, correct_letters, order_public,
-    score_only,
+    AuditError, Feature, KeyHolderView, LetterProbabilities, clues_of, correct_letters,
+    order_public, score_only,
 };
 use veilpath_metrics::{Comparison, Scanpath};
 use veilpath_protocol::{
@@ -29,7 +29,7 @@ pub(super) struct Study<'a> {
     pub(super) options: &'a Options,
     pub(super) comparison: Comparison,
     pub(super) key: Arc<SecretKey>,
-    /// The scanpaths of the host, which has the key.
+    /// The scanpaths of the host, which holds the key.
     pub(super) host: Vec<Scanpath>,
     /// The joining side's scanpaths, which are attacked.
     pub(super) join: Vec<Scanpath>,
@@ -67,10 +67,10 @@ impl<'a> Study<'a> {
     }
 
     /// What the host knows about a comparison before the first message.
-    pub(super) fn known(&self, host: usize, join: usize) -> Result<Known, AuditError> {
+    pub(super) fn view(&self, host: usize, join: usize) -> Result<KeyHolderView, AuditError> {
         let raw = self.comparison.raw(&self.host[host], &self.join[join])?;
         let own = self.host[host].letters();
-        Known::new(&self.comparison, own, self.join[join].len(), raw)
+        KeyHolderView::new(&self.comparison, own, self.join[join].len(), raw)
     }
 
     pub(super) fn spec(&self, engine: PaillierOptions) -> Spec {
@@ -116,8 +116,8 @@ impl<'a> Study<'a> {
     pub(super) fn score(&self) -> Result<Row, AuditError> {
         let beliefs = self.each_round(|round| {
             let mut rng = ChaCha20Rng::seed_from_u64(self.options.seed ^ (round as u64) << 20);
-            let known = self.known(round, round)?;
-            Ok(score_only::attack(&known, SCORE_TRIES, &mut rng))
+            let view = self.view(round, round)?;
+            Ok(score_only::attack(&view, SCORE_TRIES, &mut rng))
         })?;
         Ok(self.row("the score", SCORE, &beliefs))
     }
@@ -137,10 +137,10 @@ impl<'a> Study<'a> {
         let mut rows = Vec::new();
         for &(feature, name) in features {
             let beliefs = self.each_round(|round| {
-                let known = self.known(round, round)?;
+                let view = self.view(round, round)?;
                 Ok(self.attack_hidden(
-                    &known,
-                    &known.uniform_probabilities(),
+                    &view,
+                    &view.uniform_probabilities(),
                     messages[round],
                     feature,
                 ))
@@ -149,9 +149,9 @@ impl<'a> Study<'a> {
         }
         let order: Vec<_> = watched.order.chunks(cells).collect();
         let beliefs = self.each_round(|round| {
-            let known = self.known(round, round)?;
-            let prior = known.uniform_probabilities();
-            self.attack_public(&known, &prior, messages[round], order[round])
+            let view = self.view(round, round)?;
+            let prior = view.uniform_probabilities();
+            self.attack_public(&view, &prior, messages[round], order[round])
         })?;
         rows.push(self.row(&format!("public order{variant}"), ALL, &beliefs));
         Ok(rows)
@@ -164,10 +164,10 @@ impl<'a> Study<'a> {
             .map(|round| clues_of(&self.watch(engine, &[(round, round)])?))
             .collect::<Result<_, _>>()?;
         let beliefs = self.each_round(|round| {
-            let known = self.known(round, round)?;
+            let view = self.view(round, round)?;
             Ok(self.attack_hidden(
-                &known,
-                &known.uniform_probabilities(),
+                &view,
+                &view.uniform_probabilities(),
                 &runs[round],
                 Feature::All,
             ))
@@ -187,24 +187,24 @@ impl<'a> Study<'a> {
             })
             .collect::<Result<_, _>>()?;
         let beliefs = self.each_round(|round| {
-            let known = self.known(round, round)?;
-            let effort = Effort {
+            let view = self.view(round, round)?;
+            let settings = AttackSettings {
                 feature: Feature::All,
                 hypotheses: self.options.hypotheses,
                 mixed: size > 1,
             };
             let mut rng = ChaCha20Rng::seed_from_u64(self.options.seed);
             let batches = &runs[round / size];
-            let prior = known.uniform_probabilities();
+            let prior = view.uniform_probabilities();
             Ok(order_hidden::attack_mixed(
-                &known, &prior, batches, effort, &mut rng,
+                &view, &prior, batches, settings, &mut rng,
             ))
         })?;
         let view = format!("batches, {size} comparisons");
         Ok(self.row(&view, ALL, &beliefs))
     }
 
-    /// What the bytes of an engine that reveals nothing by design reveal.
+    /// What can be learned from the bytes of an engine that reveals nothing by design.
     pub(super) fn transcripts(&self, engine: Engine) -> Result<[Transcripts; 2], AuditError> {
         let spec = Spec {
             engine,
@@ -216,7 +216,7 @@ impl<'a> Study<'a> {
         found
     }
 
-    /// What a side's view of answers about groups reveals.
+    /// What a side's view of group answers reveals.
     pub(super) fn group_transcripts(&self) -> Result<Vec<GroupTranscripts>, AuditError> {
         let runs = (2 * self.options.rounds).clamp(8, 40);
         let means = GroupQuestion::Groups { published: false };
@@ -250,31 +250,31 @@ impl<'a> Study<'a> {
     /// The attack where the order of the cells is unknown.
     pub(super) fn attack_hidden(
         &self,
-        known: &Known,
+        view: &KeyHolderView,
         prior: &LetterProbabilities,
         batches: &[Batch],
         feature: Feature,
     ) -> LetterProbabilities {
-        let effort = Effort {
+        let settings = AttackSettings {
             feature,
             hypotheses: self.options.hypotheses,
             mixed: false,
         };
-        order_hidden::attack(known, prior, batches, effort, NO_BACKGROUND)
+        order_hidden::attack(view, prior, batches, settings, NO_BACKGROUND)
     }
 
     /// The attack where the order of the cells is public.
     pub(super) fn attack_public(
         &self,
-        known: &Known,
+        view: &KeyHolderView,
         prior: &LetterProbabilities,
         batches: &[Batch],
         order: &[(usize, Option<(u32, u32)>)],
     ) -> Result<LetterProbabilities, AuditError> {
-        let clues = order_public::in_place(known, batches, order)?;
+        let clues = order_public::in_place(view, batches, order)?;
         let hypotheses = self.options.hypotheses;
         Ok(order_public::attack(
-            known,
+            view,
             prior,
             &clues,
             Feature::All,

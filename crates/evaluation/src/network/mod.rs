@@ -1,11 +1,10 @@
-//! Whole comparisons between two processes, over connections of different rate and latency.
+//! Whole comparisons between two processes, over connections with different rates and latencies.
 //!
-//! Both sides run on this machine as their own processes, with the sessions of `host` and `join`: TLS, agreement, journal,
-//! counters. A rate is limited by the kernel (`tc tbf`) between two network namespaces. A relay
-//! adds the latency: it delays every byte by half a round trip. Where namespaces are not allowed, it also limits the rate, and the
-//! report says so.
+//! Both sides run on this machine as separate processes, with the sessions of `host` and `join`: TLS, agreement, journal and
+//! counters. The kernel limits the rate (`tc tbf`) between two network namespaces. A relay adds latency by delaying every byte by
+//! half a round trip. Where namespaces are not allowed, the relay also limits the rate, and the report says so.
 //!
-//! | file | its job |
+//! | file | contents |
 //! |---|---|
 //! | `work` | what is compared |
 //! | `process` | what each process does |
@@ -46,7 +45,7 @@ pub struct Options {
     pub alphabet: Alphabet,
     /// Megabits per second in each direction; `None` is the machine's loopback.
     pub rates: Vec<Option<u32>>,
-    /// Round trips in milliseconds.
+    /// Round-trip times in milliseconds.
     pub round_trips: Vec<u32>,
     /// A command that calls [`run_process`] with its standard input and output.
     pub process: Command,
@@ -182,7 +181,7 @@ fn measure(
     Ok(Row::new(case, within.is_some(), &hosted, &joined))
 }
 
-/// A process, ended when dropped.
+/// A process, which is killed on drop.
 struct Process {
     name: &'static str,
     child: Child,

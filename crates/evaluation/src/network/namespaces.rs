@@ -1,9 +1,9 @@
-//! Two network namespaces with a cable between them whose rate is limited, on Linux and for root only.
+//! Two network namespaces, connected by a virtual cable with a limited rate. This works only on Linux, as root.
 
 use std::io;
 use std::process::{Command, Stdio};
 
-/// Two namespaces, removed when dropped.
+/// Two namespaces, which are removed on drop.
 pub(super) struct Namespaces {
     names: [String; 2],
     cables: [String; 2],
@@ -16,13 +16,13 @@ pub(super) const ADDRESSES: [&str; 2] = ["10.0.0.1", "10.0.0.2"];
 const QUEUE_MS: u32 = 50;
 
 impl Namespaces {
-    /// Creates them. The error says, for people, why this machine cannot.
+    /// Creates the namespaces. The error explains to the user why this machine cannot.
     pub(super) fn new() -> Result<Self, String> {
         let process = std::process::id();
         let both = |name: &str| ["host", "join"].map(|side| format!("{name}{process}{side}"));
         let namespaces = Self {
             names: both("veilpath-"),
-            // The name of a device has at most 15 characters.
+            // A device name has at most 15 characters.
             cables: ["h", "j"].map(|side| format!("vp{process}{side}")),
         };
         namespaces.connect()?;
@@ -51,7 +51,7 @@ impl Namespaces {
     /// Limits both directions to this many megabits per second.
     pub(super) fn limit(&self, megabits: u32) -> Result<(), String> {
         let rate = format!("{megabits}mbit");
-        // What a timer of 250 Hz lets through at once, but at least one large packet.
+        // What passes in one tick of a 250 Hz timer, but at least one large packet.
         let burst = (megabits * 1_000_000 / 8 / 250).max(128 << 10).to_string();
         let queue = format!("{QUEUE_MS}ms");
         for (name, cable) in self.names.iter().zip(&self.cables) {
@@ -75,7 +75,7 @@ impl Namespaces {
 impl Drop for Namespaces {
     fn drop(&mut self) {
         for name in &self.names {
-            // The cable goes with its namespace.
+            // Deleting a namespace also deletes its cable.
             let _ = run(&["ip", "netns", "delete", name]);
         }
     }

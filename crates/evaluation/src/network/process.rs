@@ -1,5 +1,5 @@
 //! The processes of a measurement: one for each side, and the relay. Each reads its task from standard input and answers on
-//! standard output, a line of JSON each time.
+//! standard output, with one line of JSON each.
 
 use super::relay::{self, Conditions};
 use super::work::Work;
@@ -39,7 +39,7 @@ pub(super) struct SideTask {
     /// Whether it is the host, which listens on `address`; the joining side connects to it.
     pub(super) hosts: bool,
     pub(super) address: SocketAddr,
-    /// Identity, journal and counters.
+    /// The folder for identity, journal and counters.
     pub(super) folder: PathBuf,
     /// The fingerprint of the other side's key.
     pub(super) peer: String,
@@ -73,7 +73,7 @@ pub(super) struct SideReport {
     pub(super) peak_memory: Option<u64>,
     pub(super) comparisons: u64,
     pub(super) cells: u64,
-    /// Bytes that the host sent, and received.
+    /// Bytes that this side sent and received.
     pub(super) bytes: [u64; 2],
 }
 
@@ -84,7 +84,7 @@ const TIMEOUTS: Timeouts = Timeouts {
     connect: Duration::from_secs(60),
 };
 
-/// Does the task on `input`, as one of the processes of [`super::run`].
+/// Runs the task on `input`, as one of the processes of [`super::run`].
 pub fn run(input: impl BufRead, mut output: impl Write) -> Result<(), Error> {
     let mut lines = input.lines();
     let line = lines.next().unwrap_or(Ok(String::new()))?;
@@ -120,7 +120,7 @@ fn side(task: &SideTask, output: &mut impl Write) -> Result<SideReport, Error> {
         true => (Role::Host, host),
         false => (Role::Join, join_cohort),
     };
-    // No measured time includes the generation of a key.
+    // No measured time includes key generation.
     let key = match (task.spec.engine, role) {
         (Engine::Paillier(options), Role::Host) => {
             let key = SecretKey::generate(options.key_size(), &mut rand::rng())?;

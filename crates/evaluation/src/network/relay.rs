@@ -1,4 +1,4 @@
-//! A relay between the two sides that delays what it forwards and, where nothing else does, limits its rate.
+//! A relay between the two sides that delays what it forwards and, if nothing else does, limits the rate.
 
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
@@ -15,7 +15,7 @@ pub(super) struct Conditions {
     pub(super) rate: Option<f64>,
 }
 
-/// The largest piece that is forwarded at once.
+/// The size of the largest piece that is forwarded at once.
 const PIECE: usize = 64 << 10;
 
 /// Pieces in flight in one direction: 32 MB, enough for a delay of 10 ms at up to 3 GB/s.
@@ -69,7 +69,7 @@ fn read(mut from: TcpStream, to: &SyncSender<DelayedChunk>, conditions: Conditio
 fn write(mut to: TcpStream, pieces: &Receiver<DelayedChunk>) -> io::Result<()> {
     for (leaves, piece) in pieces {
         std::thread::sleep(leaves.saturating_duration_since(Instant::now()));
-        // A side that has all it needs closes first.
+        // A side that has everything it needs closes the connection first.
         if to.write_all(&piece).is_err() {
             break;
         }

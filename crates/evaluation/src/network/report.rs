@@ -1,4 +1,4 @@
-//! What was measured, as text, CSV and JSON.
+//! The measurements as text, CSV and JSON.
 
 use super::Case;
 use super::process::SideReport;
@@ -41,9 +41,9 @@ pub struct Row {
     pub megabits_per_second: Option<u32>,
     /// What limits it.
     pub limited_by: Option<Limiter>,
-    /// Milliseconds.
+    /// The round-trip time in milliseconds.
     pub round_trip_ms: u32,
-    /// Comparisons.
+    /// The number of comparisons.
     pub comparisons: u64,
     /// Matrix cells of all comparisons.
     pub cells: u64,
@@ -102,7 +102,7 @@ impl Row {
         }
     }
 
-    /// The connection for people.
+    /// A description of the connection.
     fn connection(&self) -> String {
         match (self.megabits_per_second, self.limited_by) {
             (None, _) => "loopback".into(),
@@ -130,7 +130,7 @@ const COLUMNS: [&str; 15] = [
     "join_memory_megabytes",
 ];
 
-/// What the columns of the table are.
+/// Explains the columns of the table.
 const LEGEND: &str = "\
 seconds: of the whole session; estimated: before it started; CPU: seconds of each side; sends: bytes per matrix cell; \
 memory: the most of each side, in MB
@@ -151,7 +151,7 @@ impl Report {
                 text.push(if at == 0 { '\n' } else { ',' });
                 match &row[*column] {
                     serde_json::Value::Null => {}
-                    // Names of this crate have no comma and no quote.
+                    // Names in this crate contain neither commas nor quotes.
                     serde_json::Value::String(name) => text.push_str(name),
                     number => {
                         let _ = write!(text, "{number}");
@@ -163,7 +163,7 @@ impl Report {
         Ok(text)
     }
 
-    /// The report as text for people.
+    /// The report as human-readable text.
     pub fn table(&self) -> String {
         let mut text = format!("{}, {} letters\n", self.metric, self.letters);
         if let Some(reason) = &self.relay_reason {
@@ -220,7 +220,7 @@ impl Report {
             let mut line = String::new();
             for (column, field) in row.iter().enumerate() {
                 let width = width(column);
-                // Names to the left, numbers to the right.
+                // Names are aligned to the left, numbers to the right.
                 let _ = match column {
                     0 | 2 => write!(line, "{field:<width$}  "),
                     _ => write!(line, "{field:>width$}  "),

@@ -10,14 +10,14 @@ use veilpath_protocol::PairRule;
 /// Random scanpaths: time and traffic depend only on their lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Work {
-    /// Scanpaths of the same length, all of which are compared with all of the other side.
+    /// Scanpaths of the same length, each compared with all scanpaths of the other side.
     Square {
-        /// Scanpaths of each side.
+        /// Scanpaths per side.
         scanpaths: usize,
         /// Their length.
         length: usize,
     },
-    /// Scanpaths with the lengths of the data set Salient360: 70,796 comparisons of the same stimulus.
+    /// Scanpaths with the lengths of the Salient360 data set: 70,796 comparisons of the same stimulus.
     Salient360,
 }
 

@@ -1,7 +1,7 @@
 //! Lines over logarithmic or linear axes, as SVG.
 //!
-//! The palette is that of Okabe and Ito, which colour-blind readers can distinguish; dashes mark the paper's lines without
-//! colour. Points that were not measured are hollow.
+//! The palette is that of Okabe and Ito, which colour-blind readers can distinguish. Dashes mark the paper's lines independently
+//! of colour. Points that were not measured are hollow.
 
 use maud::{Markup, html};
 
@@ -24,7 +24,7 @@ pub(crate) struct Series {
     pub(crate) colour: usize,
     /// Whether the numbers are the paper's; such lines are dashed.
     pub(crate) published: bool,
-    /// Its points: x, y, and whether it was measured.
+    /// Its points: x, y, and whether the point was measured.
     pub(crate) points: Vec<(f64, f64, bool)>,
 }
 

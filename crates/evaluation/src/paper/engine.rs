@@ -13,7 +13,7 @@ use veilpath_session::{HostKey, compare_on_loopback};
 /// The minimum number of comparisons in a step: a single one has no deviation.
 pub(super) const MIN_COMPARISONS: usize = 2;
 
-/// An engine with its key, if it needs one. The key is generated once, and no measured time includes that.
+/// An engine with its key, if it needs one. The key is generated once, outside all measured times.
 pub(super) struct PreparedEngine {
     which: MeasuredEngine,
     engine: Engine,

@@ -6,9 +6,9 @@ use crate::{PAPER_LETTERS, mean_and_deviation};
 /// The time in seconds of one comparison with this many cells, in its own session.
 ///
 /// The time per cell is the slope between the engine's longest comparison and the next one with at most a quarter of its cells.
-/// Without such a comparison it is the time of a cell while many comparisons run. The rest of the longest comparison's time is the
-/// setup before the first cell. Only the longest comparisons are used, because a short matrix offers few cells to
-/// compute at once and takes longer for each.
+/// Without such a comparison, it is the time of a cell while many comparisons run. The rest of the longest comparison's time is
+/// the setup before the first cell. Only the longest comparisons are used, because a small matrix offers few cells to compute
+/// at once and takes longer for each.
 pub(super) fn seconds(records: &[Record], engine: MeasuredEngine, cells: f64) -> Option<f64> {
     let measured = records.iter().filter_map(|record| match record {
         Record::Single {
@@ -57,9 +57,9 @@ pub(super) fn bytes(records: &[Record], engine: MeasuredEngine, length: usize) -
         } if *e == engine => Some((*length, *bytes)),
         _ => None,
     });
-    let (known, [host, join]) = longest.max_by_key(|&(length, _)| length)?;
-    let growth = (length as f64 / known as f64).powi(2);
-    let host = (host as f64 - costs(known)).max(0.0) * growth + costs(length);
+    let (measured, [host, join]) = longest.max_by_key(|&(length, _)| length)?;
+    let growth = (length as f64 / measured as f64).powi(2);
+    let host = (host as f64 - costs(measured)).max(0.0) * growth + costs(length);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // far below 2⁵³
     let bytes = [host as u64, (join as f64 * growth) as u64];
     Some(bytes)

@@ -49,7 +49,7 @@ fn section(table: &Table) -> Section {
     }
 }
 
-/// Four digits; the files have all of them.
+/// Four significant digits; the files contain all digits.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "–".into(),
@@ -199,7 +199,7 @@ fn per_key(description: &str, y: &str, lines: &[KeySizeSeries<'_>]) -> Plot {
     }
 }
 
-/// A column of the four rows of the engine paillier.
+/// A column of the four rows of the `paillier` engine.
 fn ours(table: &Table, column: &str) -> Vec<(f64, bool)> {
     KEYS.iter()
         .map(|key| {

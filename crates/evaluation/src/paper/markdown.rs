@@ -149,8 +149,8 @@ pub(super) fn render(tables: &Tables, origin: &Origin<'_>) -> String {
     headline(tables, &mut text);
     for table in &tables.0 {
         let (heading, columns) = match table.name {
-            "times" => ("Time of one comparison", TIMES),
-            "cells" => ("Time of a cell", CELLS),
+            "times" => ("Time per comparison", TIMES),
+            "cells" => ("Time per cell", CELLS),
             "traffic" => ("Traffic", TRAFFIC),
             "candidates" => ("Candidates", CANDIDATES),
             "orders" => ("Orders", ORDERS),
@@ -277,7 +277,7 @@ fn field(table: &Table, row: &[Value], column: &Column) -> String {
         .filter(|(at, value)| *at == 0 || !value.is_null())
         .map(|(_, value)| shown(&value))
         .collect();
-    // A bar would end the field.
+    // An unescaped bar would end the field.
     parts.join(" ± ").replace('|', "\\|")
 }
 
@@ -295,7 +295,7 @@ fn shown(value: &Value) -> String {
     if number == 0.0 {
         return "0".into();
     }
-    // A whole number is a length or a count.
+    // Whole numbers are lengths or counts.
     let digits = if value.is_u64() || number.abs() >= 1000.0 {
         format!("{number:.0}")
     } else {
@@ -384,7 +384,7 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}\n{text}");
         }
-        // No table contains both kinds.
+        // No table contains both measured and extrapolated numbers.
         let parts: Vec<&str> = text.split("Extrapolated from").collect();
         assert!(parts.len() > 1, "{text}");
         for part in &parts[1..] {

@@ -1,13 +1,13 @@
 //! The tables and figures of the paper's evaluation, measured on this machine, next to the paper's own numbers.
 //!
-//! | file | its job |
+//! | file | contents |
 //! |---|---|
 //! | `published` | the paper's numbers |
 //! | `data_sets` | cohorts with the lengths of its data sets |
 //! | `record` | the measurements, each stored on disk at once |
-//! | `engine` | measures one step |
+//! | `engine` | the measurement of one step |
 //! | `schedule` | which steps there are, and which of them fit into the budget |
-//! | `extrapolate` | extrapolates what did not fit |
+//! | `extrapolate` | the extrapolation of steps that did not fit |
 //! | `tables`, `data_set_tables` | the rows, as CSV and JSON |
 //! | `figures` | the HTML page with plots |
 //! | `markdown` | the summary for documents |
@@ -40,13 +40,13 @@ const VERSION: u32 = 2;
 pub struct Options {
     /// The folder that stores the measurements. A run with the same options resumes there.
     pub folder: PathBuf,
-    /// Minutes for the comparisons of the engine paillier; a quick run has its own budget.
+    /// Minutes for the comparisons with the `paillier` engine; a quick run has its own budget.
     pub budget_minutes: f64,
-    /// Whether to make short measurements only, and parts of the data sets.
+    /// Whether to make only short measurements, on parts of the data sets.
     pub quick: bool,
     /// The seed of the random scanpaths.
     pub seed: u64,
-    /// The user's cohorts, for the table of data sets.
+    /// The user's cohorts, for the data set table.
     pub user_cohorts: Option<UserCohorts>,
 }
 
@@ -63,7 +63,7 @@ pub struct UserCohorts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The folder contains this many finished measurements already.
+    /// The folder already contains finished measurements.
     Resumed {
         /// How many.
         measurements: usize,

@@ -160,8 +160,8 @@ pub(super) struct DataSet {
     pub(super) cells: Spread,
     /// Seconds per comparison, by key.
     pub(super) seconds: [Spread; 4],
-    /// Stimuli and how many scanpaths Alice and Bob have of each. The paper gives the averages of the counts and the number
-    /// of comparisons; these are round numbers that come closest to the former and meet the latter exactly.
+    /// Numbers of stimuli, and how many scanpaths Alice and Bob have of each. The paper gives the mean counts and the number of
+    /// comparisons; these whole numbers are closest to the former and match the latter exactly.
     pub(super) stimuli: &'static [(usize, usize, usize)],
 }
 

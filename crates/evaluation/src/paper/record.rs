@@ -1,4 +1,4 @@
-//! The measurements, and the file that stores them, from which an interrupted run resumes.
+//! The measurements, and the file that stores them. An interrupted run resumes from this file.
 
 use crate::Error;
 use serde::{Deserialize, Serialize};
@@ -109,7 +109,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Opens the folder's file, or creates one. An incomplete line, left by a killed run, is cut off and measured again.
+    /// Opens the folder's file, or creates one. An incomplete line, left by a killed run, is removed and measured again.
     pub(super) fn open(folder: &Path, header: &Header) -> Result<Self, Error> {
         let path = folder.join(NAME);
         let failed = |source: io::Error| Error::Write {
@@ -129,7 +129,7 @@ impl Records {
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed)?;
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        // Only where there is something to cut off: the file's modification time is that of the last measurement.
+        // Only if there is something to remove: the file's modification time is the time of the last measurement.
         if whole < text.len() {
             file.set_len(whole as u64).map_err(failed)?;
         }
@@ -165,14 +165,14 @@ impl Records {
         self.file.metadata().and_then(|file| file.modified()).ok()
     }
 
-    /// Stores a record, on disk first.
+    /// Stores a record, first on disk and then in memory.
     pub(super) fn push(&mut self, record: Record) -> Result<(), Error> {
         self.append(&record)?;
         self.all.push(record);
         Ok(())
     }
 
-    /// Writes a line at once.
+    /// Appends a line to the file.
     fn append(&mut self, line: &impl Serialize) -> Result<(), Error> {
         let written = serde_json::to_string(line)
             .map_err(io::Error::from)

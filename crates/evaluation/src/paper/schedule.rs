@@ -1,7 +1,8 @@
 //! Which steps there are, and which of them fit into the time budget.
 //!
-//! Cheap steps are always measured: cells, random orders, and everything with garbled circuits and secret sharing. The comparisons with the engine
-//! paillier follow, cheapest first, until the budget is spent. The cost of a step is extrapolated from the finished steps.
+//! Cheap steps are always measured: cells, random orders, and everything with garbled circuits and secret sharing. The comparisons
+//! with the `paillier` engine follow, cheapest first, until the budget is spent. The cost of a step is extrapolated from the
+//! finished steps.
 
 use super::engine::{MIN_COMPARISONS, PreparedEngine, cohort_of_one, random_order};
 use super::published::{DATA_SETS, DataSet, KEYS, Spread, TIMES};
@@ -16,7 +17,7 @@ use std::cell::{Cell, OnceCell};
 use veilpath_metrics::{Cohort, Encoding, Entry, Metric};
 use veilpath_protocol::{PairRule, pairs_of};
 
-/// Seconds for the comparisons of the engine paillier in a quick run.
+/// Seconds for the comparisons with the `paillier` engine in a quick run.
 pub(super) const QUICK_BUDGET: f64 = 10.0;
 /// Seconds for the cells of one engine.
 const CELL_SECONDS: f64 = 20.0;
@@ -64,7 +65,7 @@ enum BudgetedStep<'a> {
     Sample(MeasuredEngine, Source<'a>),
 }
 
-/// The largest number of comparisons of a step, and the seconds for them.
+/// The maximum number of comparisons in a step, and of seconds for them.
 type Limit = (usize, f64);
 
 /// The engines, prepared on first use: a large key takes a while to generate.
@@ -80,10 +81,10 @@ pub(super) const ENGINES: [MeasuredEngine; 6] = [
     MeasuredEngine::Paillier(KEYS[3].bits()),
 ];
 
-/// The engines with which everything is measured, for any budget.
+/// The engines with which everything is measured, whatever the budget.
 const FAST_ENGINES: [MeasuredEngine; 2] = [MeasuredEngine::Garbled, MeasuredEngine::Shares];
 
-/// The budget's share of the progress, next to one part for each step outside the budget.
+/// The budget's share of the progress, in parts; each step outside the budget is one part.
 const BUDGET_PARTS: u64 = 100;
 
 /// Reports the progress of the run.
@@ -147,8 +148,8 @@ impl Schedule<'_> {
         progress: &Progress<'_>,
     ) -> Result<(), Error> {
         for engine in ENGINES {
-            let known = |record: &Record| matches!(record, Record::Cell { engine: known, .. } if *known == engine);
-            if !records.all.iter().any(known) {
+            let is_recorded = |record: &Record| matches!(record, Record::Cell { engine: recorded, .. } if *recorded == engine);
+            if !records.all.iter().any(is_recorded) {
                 let seconds = (!self.quick).then_some(CELL_SECONDS);
                 records.push(engines.get(engine)?.cell(seconds)?)?;
             }
@@ -159,8 +160,8 @@ impl Schedule<'_> {
 
     fn orders(&self, records: &mut Records, progress: &Progress<'_>) -> Result<(), Error> {
         for size in ORDER_SIZES {
-            let known = |record: &Record| matches!(record, Record::Order { size: known, .. } if *known == size);
-            if !records.all.iter().any(known) {
+            let is_recorded = |record: &Record| matches!(record, Record::Order { size: recorded, .. } if *recorded == size);
+            if !records.all.iter().any(is_recorded) {
                 let runs = if self.quick { 5 } else { 100 };
                 records.push(random_order(size, runs, self.seed, &ORDER_STEPS))?;
             }
@@ -187,8 +188,8 @@ impl Schedule<'_> {
         }
         for source in self.sources() {
             let name = source.name();
-            let known = |record: &Record| matches!(record, Record::Full { data, engine: known, .. } if *data == name && *known == engine);
-            if !records.all.iter().any(known) {
+            let is_recorded = |record: &Record| matches!(record, Record::Full { data, engine: recorded, .. } if *data == name && *recorded == engine);
+            if !records.all.iter().any(is_recorded) {
                 let mut pair = self.cohorts(source)?;
                 if self.quick {
                     pair.a = first_three_per_stimulus(&pair.a);
@@ -206,7 +207,7 @@ impl Schedule<'_> {
         Ok(())
     }
 
-    /// The comparisons with the engine paillier, cheapest first.
+    /// The comparisons with the `paillier` engine, cheapest first.
     fn budgeted(
         &self,
         engines: &Engines,

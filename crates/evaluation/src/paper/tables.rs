@@ -119,7 +119,7 @@ impl Tables {
     }
 }
 
-/// A field of a CSV file. None contains a comma or a quote: names are those of this crate.
+/// A field of a CSV file. No field contains a comma or a quote, because all names are defined in this crate.
 fn field(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

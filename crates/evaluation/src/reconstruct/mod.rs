@@ -1,9 +1,9 @@
 //! How many comparisons reconstruct a scanpath: runs the attacks of `veilpath-audit` that choose scanpaths.
 //!
-//! The partner follows the protocol and makes up its cohort; scores are computed in the clear, as every engine gives
-//! them. Every row is measured on random scanpaths. A guess counts only if everything that the metric depends on is
-//! right: all letters; for Fréchet distances all but repetitions, for Hausdorff distances which letters occur, for
-//! recurrence rates how often each occurs. An attack that fails proves nothing: a better one may need fewer
+//! The partner follows the protocol, but makes up its cohort. Scores are computed in the clear and equal those of every
+//! engine. Every row is measured on random scanpaths. A guess counts only if everything that the metric depends on is
+//! right: all letters; for Fréchet distances, all letters except repetitions; for Hausdorff distances, which letters
+//! occur; for recurrence rates, how often each letter occurs. A failed attack proves nothing: a better one may need fewer
 //! comparisons.
 
 mod render;
@@ -33,17 +33,17 @@ pub struct Options {
     pub metrics: Vec<(String, Metric)>,
     /// The letters.
     pub alphabet: Alphabet,
-    /// Letters of the scanpaths.
+    /// The lengths of the scanpaths, in letters.
     pub lengths: Vec<usize>,
-    /// What is revealed of each pair.
+    /// What is revealed about each pair.
     pub reveal: Vec<Reveal>,
-    /// Whether the partner does not see the lengths.
+    /// Whether the lengths are hidden from the partner.
     pub hidden_lengths: bool,
-    /// Scanpaths to attack, for each row.
+    /// The number of scanpaths to attack per row.
     pub rounds: usize,
     /// How hard the search tries.
     pub effort: Effort,
-    /// The longest scanpath that is searched for: the time grows fast with the length.
+    /// The length of the longest scanpath to search for; the time grows quickly with the length.
     pub longest_search: usize,
     /// The seed of the scanpaths and the attacks.
     pub seed: u64,
@@ -62,21 +62,22 @@ pub struct Report {
 pub struct Row {
     /// The metric and its costs.
     pub metric: String,
-    /// What is revealed of each pair.
+    /// What is revealed about each pair.
     pub reveal: String,
-    /// Letters of the scanpaths.
+    /// The length of the scanpaths, in letters.
     pub length: usize,
     /// The attack.
     pub attack: &'static str,
     /// Whether its queries depend on earlier answers.
     pub adaptive: bool,
-    /// Comparisons for each scanpath that was reconstructed: the median and the most.
+    /// The median number of comparisons per reconstructed scanpath.
     pub median: Option<usize>,
-    /// The most comparisons.
-    pub most: Option<usize>,
+    /// The largest number of comparisons for a reconstructed scanpath.
+    #[serde(rename = "most")]
+    pub maximum: Option<usize>,
     /// The share of scanpaths that were reconstructed.
     pub reconstructed: f64,
-    /// The number of comparisons that information theory requires, even if the partner cheats.
+    /// The minimum number of comparisons that information theory requires, even if the partner cheats.
     pub bound: f64,
     /// The default limit; `None` if there is nothing to limit.
     pub default_limit: Option<u64>,
@@ -92,7 +93,7 @@ struct Case<'a> {
 }
 
 /// The metrics that are measured by default.
-pub fn usual_metrics(alphabet: Alphabet) -> Vec<(String, Metric)> {
+pub fn default_metrics(alphabet: Alphabet) -> Vec<(String, Metric)> {
     let letters = alphabet.size();
     let columns = (1..=letters)
         .find(|columns| columns * columns >= letters)
@@ -215,16 +216,16 @@ pub fn run(options: &Options, step: &(dyn Fn() + Sync)) -> Result<Report, Error>
 fn cases(options: &Options) -> Result<Vec<Case<'_>>, Error> {
     let mut cases = Vec::new();
     for (name, metric) in &options.metrics {
-        // Says why no private engine computes it, if none does.
+        // If no private engine computes the metric, the error says why.
         spec(metric, options.alphabet, Reveal::Score).check()?;
         let comparison = Comparison::new(metric.clone(), options.alphabet)?;
         for &reveal in &options.reveal {
             let plan = spec(metric, options.alphabet, reveal);
             let limit = DefaultLimit::new(&plan, Some(options.alphabet.size()))?;
             for &length in &options.lengths {
-                let most = length * options.alphabet.size() as usize;
+                let max_comparisons = length * options.alphabet.size() as usize;
                 let search = Attack::Search(Effort {
-                    most: options.effort.most.min(most),
+                    max_comparisons: options.effort.max_comparisons.min(max_comparisons),
                     ..options.effort
                 });
                 let attacks = [
@@ -281,14 +282,14 @@ impl Case<'_> {
             attack: self.attack.name(),
             adaptive: self.attack.is_adaptive(),
             median: found.get(found.len() / 2).copied(),
-            most: found.last().copied(),
+            maximum: found.last().copied(),
             reconstructed: found.len() as f64 / counts.len().max(1) as f64,
             bound: self.limit.bound(self.length as u64),
             default_limit: Some(limit).filter(|&limit| limit < u64::MAX),
         })
     }
 
-    /// The comparisons of one scanpath, if all of its letters were found.
+    /// The number of comparisons for one scanpath, if all of its letters were found.
     fn round(&self, options: &Options, round: u64) -> Result<Option<usize>, AuditError> {
         let mut rng = ChaCha20Rng::seed_from_u64(options.seed);
         rng.set_stream(round);

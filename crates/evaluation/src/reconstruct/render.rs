@@ -5,7 +5,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 
 impl Row {
-    /// The cells of a table for people.
+    /// The cells of a row in a human-readable table.
     fn cells(&self) -> [String; 9] {
         let count = |count: Option<usize>| count.map_or("-".into(), |count| count.to_string());
         [
@@ -14,7 +14,7 @@ impl Row {
             self.length.to_string(),
             self.attack.to_string(),
             count(self.median),
-            count(self.most),
+            count(self.maximum),
             format!("{:.0} %", 100.0 * self.reconstructed),
             format!("{:.1}", self.bound),
             self.default_limit
@@ -27,11 +27,11 @@ const HEADINGS: [&str; 9] = [
     "metric", "reveals", "length", "attack", "median", "most", "found", "bound", "limit",
 ];
 
-/// Columns of numbers, which are aligned to the right.
+/// Which columns contain numbers; these are aligned to the right.
 const NUMBERS: [bool; 9] = [false, false, true, false, true, true, true, true, true];
 
 impl Report {
-    /// The report as text for people.
+    /// The report as human-readable text.
     pub fn table(&self) -> String {
         let cells: Vec<[String; 9]> = self.rows.iter().map(Row::cells).collect();
         let width = |column: usize| {
@@ -92,7 +92,7 @@ impl Report {
                 row.attack,
                 row.adaptive,
                 count(row.median),
-                count(row.most),
+                count(row.maximum),
                 row.reconstructed,
                 row.bound,
                 row.default_limit

@@ -15,7 +15,7 @@ fn small_study(alphabet: Alphabet, metrics: Vec<(String, Metric)>) -> Options {
             members: 8,
             sweeps: 16,
             proposals: 30,
-            most: 200,
+            max_comparisons: 200,
         },
         longest_search: 5,
         seed: 1,
@@ -25,7 +25,7 @@ fn small_study(alphabet: Alphabet, metrics: Vec<(String, Metric)>) -> Options {
 #[test]
 fn a_small_study_reconstructs_and_stays_above_the_limit() {
     let alphabet = Alphabet::letters(16).unwrap();
-    let options = small_study(alphabet, usual_metrics(alphabet));
+    let options = small_study(alphabet, default_metrics(alphabet));
     let steps_done = std::sync::atomic::AtomicU64::new(0);
     let report = run(&options, &|| {
         steps_done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

@@ -53,7 +53,7 @@ fn errors_give_the_position_and_do_not_show_other_letters() {
     assert!(Alphabet::letters(0).is_err() && Alphabet::letters(53).is_err());
 }
 
-/// The toolbox's `RoiModulus`: two letters are the row and the column of a cell.
+/// The toolbox's `RoiModulus`: the two letters are a cell's row and column.
 #[test]
 fn double_letters_count_in_rows_of_the_grid() {
     let grid: Grid = "12x8".parse().unwrap();
@@ -76,7 +76,7 @@ fn double_letters_count_in_rows_of_the_grid() {
         Alphabet::for_grid(&Grid::default()).unwrap().modulus(),
         None
     );
-    // More columns or rows than a letter can count.
+    // More columns or rows than a letter has values.
     for wide in ["27x3", "3x27"] {
         let grid: Grid = wide.parse().unwrap();
         assert!(Alphabet::on_grid(Notation::DoubleLetters, &grid).is_err());

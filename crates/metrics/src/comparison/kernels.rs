@@ -1,4 +1,4 @@
-//! Which kernel computes a metric.
+//! Selects the kernel for a metric.
 
 use super::Comparison;
 use crate::kernel::double::DoubleKernel;
@@ -21,7 +21,7 @@ enum IntegerKernel {
     Levenshtein {
         cost: i64,
     },
-    /// No letter is replaced: a deletion and an insertion cost no more.
+    /// Replacing a letter never costs less than a deletion and an insertion.
     Subsequence {
         insert: i64,
         delete: i64,
@@ -36,9 +36,9 @@ enum IntegerKernel {
     None,
 }
 
-/// Metrics that are computed in double precision in the clear, unless integers are requested.
+/// Metrics that are computed in double precision in the clear unless integers are requested.
 enum ExactKernel {
-    /// As in the original.
+    /// As in the original toolbox.
     ScanMatch {
         threshold: f64,
         kernel: DoubleKernel,
@@ -121,7 +121,7 @@ impl Kernels {
         self.largest
     }
 
-    /// The numbers of the shared scanpath with each of the others.
+    /// Computes the user's numbers for the shared scanpath with each of the others.
     pub(super) fn scores(
         &self,
         comparison: &Comparison,
@@ -158,7 +158,7 @@ impl Kernels {
         }
     }
 
-    /// The raw results of the shared scanpath with each of the others.
+    /// Computes the raw results for the shared scanpath with each of the others.
     #[allow(clippy::cast_possible_wrap)] // a distance is at most `MAX_LENGTH`
     pub(super) fn raw(
         &self,
@@ -198,7 +198,7 @@ impl Kernels {
     }
 }
 
-/// The caller excludes a threshold of 0 and two empty scanpaths.
+/// The caller rules out a threshold of 0 and two empty scanpaths.
 #[allow(clippy::cast_precision_loss)] // lengths are far below 2⁵³
 fn scanmatch(sum: f64, threshold: f64, longer: usize) -> PairScore {
     PairScore::of_scanmatch(sum / (threshold * longer as f64))

@@ -1,4 +1,4 @@
-//! ScanMatch's best sum in double precision, equal to the textbook recurrence to the last bit.
+//! ScanMatch's best sum in double precision, bit-identical to the textbook recurrence.
 
 use super::Row;
 use super::number::Number;
@@ -55,8 +55,8 @@ fn multiple(count: usize, gap: f64) -> f64 {
     count as f64 * gap
 }
 
-/// The state of a sweep, as that of Smith–Waterman. Its borders are not zero and sums are not associative, so lanes
-/// outside the table must not be changed.
+/// The state of a sweep, as in Smith–Waterman. The borders are not zero and floating-point addition is not associative,
+/// so lanes outside the table must stay unchanged.
 struct Sums {
     gap: f64,
     length: usize,

@@ -1,21 +1,21 @@
-//! Levenshtein distances, 64 rows of the table in a machine word.
+//! Levenshtein distances, with 64 rows of the table in a machine word.
 //!
-//! Neighbouring cells of the table differ by −1, 0 or 1, so a column of it is two bits a row: whether the step down
-//! is +1 and whether it is −1 (Myers 1999, in the form of Hyyrö 2003). A column follows from the previous one with a
+//! Neighbouring cells of the table differ by −1, 0 or 1, so a column takes two bits per row: whether the step down is
+//! +1 and whether it is −1 (Myers 1999, in the form of Hyyrö 2003). Each column follows from the previous one in a
 //! dozen word operations. The table is swept in *strips* of up to [`STRIP_WORDS`] words, whose columns stay in
-//! registers; the steps across the lower edge of a strip, a bit or two per column, are stored for the strip below.
-//! The distance is the length of the other scanpath plus all steps down of the last column: nothing has to be counted
-//! on the way.
+//! registers. The steps across the lower edge of a strip, one or two bits per column, are stored for the strip below.
+//! The distance is the length of the other scanpath plus all steps down the last column, so nothing needs to be counted
+//! along the way.
 
-/// Words of a strip: two registers each, with some left for temporaries.
+/// Words per strip. Each takes two registers, which leaves some for temporaries.
 const STRIP_WORDS: usize = 4;
 const STRIP_ROWS: usize = STRIP_WORDS * 64;
 
-/// One scanpath, as the positions of each letter.
+/// The positions of each letter in one scanpath.
 pub(super) struct Positions {
     length: usize,
     letters: usize,
-    /// The rows of each strip that have each letter: strip by strip, letter by letter, word by word.
+    /// For each strip and letter, a bit mask of the rows with that letter, word by word.
     rows: Vec<u64>,
 }
 
@@ -26,7 +26,7 @@ struct Column<const WORDS: usize> {
 }
 
 impl Positions {
-    /// `scanpath` must only have letters below `letters`.
+    /// All letters of `scanpath` must be below `letters`.
     pub(super) fn new(scanpath: &[u16], letters: usize) -> Self {
         let mut rows = vec![0; scanpath.len().div_ceil(64) * letters];
         for (strip, part) in rows
@@ -45,7 +45,7 @@ impl Positions {
         }
     }
 
-    /// The edits to the other scanpath. `crossings` is working memory.
+    /// The number of edits to the other scanpath. `crossings` is scratch space.
     pub(super) fn distance(&self, other: &[u16], crossings: &mut Vec<u8>) -> usize {
         let strips = self.length.div_ceil(STRIP_ROWS);
         if strips > 1 {
@@ -61,7 +61,7 @@ impl Positions {
             } else {
                 &mut []
             };
-            // The steps of −1 never exceed the sum: it is the value of a cell of the table.
+            // Cannot underflow: the sum minus the −1 steps is the value of a table cell.
             let (rises, falls) = match length.div_ceil(64) {
                 1 => steps_down::<1>(rows, other, crossings, length),
                 2 => steps_down::<2>(rows, other, crossings, length),
@@ -74,12 +74,12 @@ impl Positions {
     }
 }
 
-/// The step to the right along the edge of a strip is +1.
+/// The step right along the edge of a strip is +1.
 const RISE: u8 = 1;
-/// It is −1.
+/// The step right along the edge of a strip is −1.
 const FALL: u8 = 2;
 
-/// Steps of +1 and of −1 down the last column of a strip of `length` rows.
+/// Counts the +1 and −1 steps down the last column of a strip of `length` rows.
 #[inline]
 fn steps_down<const WORDS: usize>(
     rows: &[u64],
@@ -122,13 +122,13 @@ impl<const WORDS: usize> Column<WORDS> {
             rise = (not_rising >> 63) ^ 1;
             fall = falling >> 63;
         }
-        // Flags of one bit each.
+        // One-bit flags.
         #[allow(clippy::cast_possible_truncation)]
         let below = (rise | fall << 1) as u8;
         below
     }
 
-    /// Steps of +1 and of −1 in the first `length` rows.
+    /// Counts the +1 and −1 steps in the first `length` rows.
     fn count(&self, length: usize) -> (usize, usize) {
         let mut counts = (0, 0);
         for (word, (rises, falls)) in self.rises.iter().zip(&self.falls).enumerate() {

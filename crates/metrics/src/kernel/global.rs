@@ -1,15 +1,15 @@
-//! The least cost of a global alignment, for any table of costs.
+//! The minimum cost of a global alignment, for any cost table.
 //!
-//! With `D(i, j)` the least cost of the first `i` and `j` letters, the kernel stores the gain over the path of gaps
-//! along the border: `H = D(i, j−1) + insert − D(i, j)` and `V = D(i−1, j) + delete − D(i, j)`. With `T` the gain of
-//! a substitution, `max(0, insert + delete − cost)`, the recurrence becomes
+//! With `D(i, j)` the minimum cost of the first `i` and `j` letters, the kernel stores the gain over the all-gaps path
+//! along the border: `H = D(i, j−1) + insert − D(i, j)` and `V = D(i−1, j) + delete − D(i, j)`. With `T` the gain of a
+//! substitution, `max(0, insert + delete − cost)`, the recurrence becomes
 //!
 //! ```text
 //! t = max(T, V(i, j−1), H(i−1, j));   H(i, j) = t − V(i, j−1);   V(i, j) = t − H(i−1, j)
 //! ```
 //!
-//! with zeros at the borders, and the least cost is `m·delete + n·insert − Σ H(m, j)`. `t`, `H` and `V` never exceed
-//! the largest `T`, and all can be divided by a common divisor of all `T`; so most cost tables fit 8 bits per cell.
+//! with zeros at the borders, and the minimum cost is `m·delete + n·insert − Σ H(m, j)`. `t`, `H` and `V` never exceed
+//! the largest `T`, and all can be divided by a common divisor of all `T`. So most cost tables fit in 8 bits per cell.
 
 use super::Row;
 use super::number::{FLOAT_LIMIT, Number};
@@ -18,7 +18,7 @@ use super::sweep::{Recurrence, Sweeper, active, lanes, window};
 use super::values::{Values, common_divisor};
 use crate::{GlobalModel, RewardModel};
 
-/// A global model, prepared.
+/// A global model prepared for sweeps.
 pub(crate) struct GlobalKernel {
     insert: u32,
     delete: u32,
@@ -26,7 +26,7 @@ pub(crate) struct GlobalKernel {
     gains: Gains,
 }
 
-/// The gains of substitutions, in the narrowest numbers that fit them.
+/// The gains of substitutions, in the narrowest type that fits them.
 enum Gains {
     /// No substitution is cheaper than a deletion plus an insertion.
     None,
@@ -38,18 +38,18 @@ enum Gains {
 
 impl GlobalKernel {
     pub(crate) fn new(model: &GlobalModel, letters: u32) -> Self {
-        // At most 2³¹, since no cost passes 2³⁰.
+        // At most 2³¹, since no cost exceeds 2³⁰.
         let both = model.insert + model.delete;
         let costs = Values::of_costs(&model.costs, letters).squared(letters);
-        let (mut most, mut divisor) = (0, 0);
+        let (mut max_gain, mut divisor) = (0, 0);
         costs.visit(|cost| {
             let gain = both.saturating_sub(cost);
-            most = most.max(gain);
+            max_gain = max_gain.max(gain);
             if divisor != 1 {
                 divisor = common_divisor(divisor, gain);
             }
         });
-        let gains = match most.checked_div(divisor).map(i64::from) {
+        let gains = match max_gain.checked_div(divisor).map(i64::from) {
             None => Gains::None,
             Some(0..=0xff) => Gains::Narrow(reduced(&costs, both, divisor)),
             Some(0x100..=0xffff) => Gains::Middle(reduced(&costs, both, divisor)),
@@ -64,7 +64,7 @@ impl GlobalKernel {
         }
     }
 
-    /// The least costs of the shared scanpath's alignments with each of the others.
+    /// The minimum alignment costs of the shared scanpath with each of the others.
     pub(crate) fn row(&self, row: Row<'_>, mut finished: impl FnMut(usize, i64)) {
         let (lane_gap, step_gap) = if row.lane_is_first {
             (self.delete, self.insert)
@@ -90,7 +90,7 @@ impl GlobalKernel {
     }
 }
 
-/// An alignment with free gaps, prepared: its rewards are the gains of substitutions.
+/// A prepared alignment with free gaps. Its rewards are the gains of substitutions.
 pub(crate) struct RewardKernel {
     model: RewardModel,
     rewards: Rewards,
@@ -99,11 +99,11 @@ pub(crate) struct RewardKernel {
 enum Rewards {
     Middle(Values<u16>),
     Wide(Values<u32>),
-    /// Too many letters for a table.
+    /// The alphabet is too large for a table.
     Computed,
 }
 
-/// A table of rewards has at most this many letters.
+/// The largest alphabet that gets a table of rewards.
 const TABLE_LETTERS: u32 = 2048;
 
 impl RewardKernel {
@@ -182,8 +182,8 @@ struct Differences<T> {
     horizontal: Vec<T>,
 }
 
-/// Places outside the table need no special treatment: before a scanpath everything is zero and stays zero, and
-/// no place inside reads a value after its end.
+/// Positions outside the table need no special treatment. Before a scanpath everything is zero and stays zero, and no
+/// position inside the table reads a value after its end.
 impl<T: Number> Recurrence<T::Bits> for Differences<T> {
     fn begin(&mut self, _first_row: usize) {
         self.vertical.fill([T::default(); GROUP]);
@@ -199,7 +199,7 @@ impl<T: Number> Recurrence<T::Bits> for Differences<T> {
             .zip(columns)
             .zip(&values[active])
         {
-            // Everything is read before anything is written: otherwise the compiler does not vectorise.
+            // Read everything before writing anything; otherwise the compiler does not vectorise.
             let (left, up) = (*vertical, *horizontal);
             let best = lanes(|lane| {
                 T::from_bits(gains[lane])

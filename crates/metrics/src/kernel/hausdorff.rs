@@ -1,10 +1,10 @@
-//! The largest distance of a letter to the nearest letter of the other scanpath. Only the letters that occur matter.
+//! The largest distance from a letter to the nearest letter of the other scanpath. Only the set of letters matters.
 
 use super::Row;
 use super::profile::StepLetters;
 use crate::RankModel;
 
-/// The ranks of the Hausdorff distances of the shared scanpath to each of the others, none of them empty.
+/// The ranks of the Hausdorff distances from the shared scanpath to each of the others. None of them may be empty.
 pub(crate) fn row(model: &RankModel, row: Row<'_>, mut finished: impl FnMut(usize, i64)) {
     let lane = StepLetters::of(&[row.lane], row.letters);
     for (index, &other) in row.others.iter().enumerate() {

@@ -1,21 +1,21 @@
-//! Levenshtein distances, bit-parallel: by `edits` if a table of letters is small, by the `rapidfuzz` crate for large
-//! alphabets and for long scanpaths that may be similar.
+//! Bit-parallel Levenshtein distances. `edits` handles small letter tables; the `rapidfuzz` crate handles large
+//! alphabets and long scanpaths that may be similar.
 
 use super::Row;
 use super::edits::Positions;
 use super::profile::StepLetters;
 use rapidfuzz::distance::levenshtein::{Args, BatchComparator, distance, distance_with_args};
 
-/// Letters that are looked up in a table; for more of them the crate needs a hash map per 64 letters.
+/// Up to this many letters, positions are looked up in a table. Beyond it, the crate needs a hash map per 64 letters.
 const DIRECT_LETTERS: usize = 256;
 
-/// Below this many cells, finding the letters in use takes longer than hash maps do.
+/// Below this many matrix cells, finding the letters in use takes longer than the hash maps do.
 const RENUMBERED_CELLS: usize = 1 << 22;
 
-/// From this length on the crate is faster than `edits`, since it skips cells that cannot matter.
+/// From this length on, the crate is faster than `edits` because it skips cells that cannot matter.
 const LONG: usize = 4096;
 
-/// From this length on it pays to test first whether two scanpaths are similar.
+/// From this length on, it pays to check first whether two scanpaths are similar.
 const VERY_LONG: usize = 2 * LONG;
 
 /// The distances of the shared scanpath to each of the others.
@@ -27,7 +27,7 @@ pub(crate) fn row(row: Row<'_>, finished: impl FnMut(usize, usize)) {
     if row.lane.len().saturating_mul(steps) < RENUMBERED_CELLS {
         return by_rapidfuzz(row.lane, row.others, finished);
     }
-    // Large alphabets are seldom used in full: number the letters that are.
+    // Large alphabets are seldom used in full, so renumber the letters that occur.
     let mut all = vec![row.lane];
     all.extend(row.others);
     let used = StepLetters::of(&all, row.letters);
@@ -50,7 +50,7 @@ pub(crate) fn row(row: Row<'_>, finished: impl FnMut(usize, usize)) {
     );
 }
 
-/// With a table of the positions of each letter, for few letters.
+/// Looks up the positions of each letter in a table, for small alphabets.
 fn distances(
     lane: &[u16],
     others: &[&[u16]],
@@ -67,7 +67,7 @@ fn distances(
     }
 }
 
-/// With `rapidfuzz`, which uses hash maps if there are many letters.
+/// Uses `rapidfuzz`, which needs hash maps for large alphabets.
 fn by_rapidfuzz(lane: &[u16], others: &[&[u16]], mut finished: impl FnMut(usize, usize)) {
     let whole = |other: &[u16]| distance(lane.iter().copied(), other.iter().copied());
     if let [other] = others {
@@ -81,10 +81,10 @@ fn by_rapidfuzz(lane: &[u16], others: &[&[u16]], mut finished: impl FnMut(usize,
     }
 }
 
-/// The number of edits, if it is so small that the crate only needs cells near the diagonal.
+/// The number of edits, if it is small enough that the crate only needs cells near the diagonal.
 ///
-/// Only very long scanpaths are tried, with limits that grow so fast that all failed attempts together cost a small
-/// part of the whole table.
+/// Only very long scanpaths are tried. The limits grow so fast that all failed attempts together cost a small part of
+/// the whole table.
 fn few_edits(a: &[u16], b: &[u16]) -> Option<usize> {
     if a.len().min(b.len()) < VERY_LONG {
         return None;

@@ -1,8 +1,9 @@
-//! The lengths of lines in a matrix of recurrence, 64 columns in a machine word. Work is done only where a run starts or ends.
+//! Line lengths in a recurrence matrix, with 64 columns in a machine word. Per-bit work happens only where a run
+//! starts or ends.
 
 use crate::{LineLengths, RecurrentLines};
 
-/// The lines of at least `line` points in a matrix of `rows` rows. `row` returns a row.
+/// Finds the lines of at least `line` points in a matrix of `rows` rows. `row` returns one row.
 pub(super) fn lines<'a>(
     rows: usize,
     words: usize,
@@ -11,7 +12,8 @@ pub(super) fn lines<'a>(
 ) -> RecurrentLines {
     let columns = words * 64;
     let blank = vec![0u64; words];
-    // The row in which the run of a column began, and that of a diagonal, counted from the lower left corner.
+    // The row in which the current run of each column began, and the same for each diagonal, counted from the lower
+    // left corner.
     let mut column_starts = vec![0usize; columns];
     let mut diagonal_starts = vec![0usize; columns + rows];
     let mut found = RecurrentLines::default();
@@ -35,30 +37,27 @@ pub(super) fn lines<'a>(
                 let carried = bits.get(word + 1).map_or(0, |next| next << 63);
                 bits[word] >> 1 | carried
             };
-            for place in places(here & !above[word]) {
-                column_starts[first + place] = at;
+            for bit in set_bits(here & !above[word]) {
+                column_starts[first + bit] = at;
             }
-            for place in places(here & !below[word]) {
-                add(&mut found.columns, at + 1 - column_starts[first + place]);
+            for bit in set_bits(here & !below[word]) {
+                add(&mut found.columns, at + 1 - column_starts[first + bit]);
             }
-            let diagonal = |place: usize| first + place + rows - 1 - at;
-            for place in places(here & !before(above)) {
-                diagonal_starts[diagonal(place)] = at;
+            let diagonal = |bit: usize| first + bit + rows - 1 - at;
+            for bit in set_bits(here & !before(above)) {
+                diagonal_starts[diagonal(bit)] = at;
             }
-            for place in places(here & !after(below)) {
-                add(
-                    &mut found.diagonal,
-                    at + 1 - diagonal_starts[diagonal(place)],
-                );
+            for bit in set_bits(here & !after(below)) {
+                add(&mut found.diagonal, at + 1 - diagonal_starts[diagonal(bit)]);
             }
-            // Starts and ends in one row alternate.
+            // Starts and ends alternate within a row.
             let (starts, ends) = (here & !before(bits), here & !after(bits));
-            for place in places(starts | ends) {
-                if starts >> place & 1 == 1 {
-                    run_start = first + place;
+            for bit in set_bits(starts | ends) {
+                if starts >> bit & 1 == 1 {
+                    run_start = first + bit;
                 }
-                if ends >> place & 1 == 1 {
-                    add(&mut found.rows, first + place + 1 - run_start);
+                if ends >> bit & 1 == 1 {
+                    add(&mut found.rows, first + bit + 1 - run_start);
                 }
             }
         }
@@ -66,11 +65,11 @@ pub(super) fn lines<'a>(
     found
 }
 
-/// The places of the ones in a word, from the lowest.
-fn places(mut word: u64) -> impl Iterator<Item = usize> {
+/// The positions of the one bits in a word, from the lowest.
+fn set_bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
-        let place = (word != 0).then(|| word.trailing_zeros() as usize);
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize);
         word &= word.wrapping_sub(1);
-        place
+        bit
     })
 }

@@ -1,4 +1,4 @@
-//! The greatest score of a local alignment (Smith–Waterman).
+//! The best score of a local alignment (Smith–Waterman).
 
 use super::Row;
 use super::number::{FLOAT_LIMIT, Number};
@@ -7,7 +7,7 @@ use super::sweep::{Recurrence, Sweeper, active, lanes, window};
 use super::values::{Values, common_divisor};
 use crate::LocalModel;
 
-/// A local model, prepared: scores and gap divided by their common divisor.
+/// A prepared local model. Scores and gap are divided by their common divisor.
 pub(crate) struct LocalKernel {
     gap: i64,
     divisor: i64,
@@ -16,7 +16,7 @@ pub(crate) struct LocalKernel {
 }
 
 impl LocalKernel {
-    #[allow(clippy::cast_possible_wrap)] // a divisor of numbers up to 2³⁰ is no larger
+    #[allow(clippy::cast_possible_wrap)] // the divisor of numbers up to 2³⁰ is at most 2³⁰
     pub(crate) fn new(model: &LocalModel, letters: u32) -> Self {
         let scores = Values::of_scores(&model.scores).squared(letters);
         let (mut divisor, mut largest) = (model.gap, 0);
@@ -35,12 +35,12 @@ impl LocalKernel {
         }
     }
 
-    /// The greatest scores of the shared scanpath with each of the others.
+    /// The best scores of the shared scanpath with each of the others.
     #[allow(clippy::cast_possible_wrap)] // lengths are at most `MAX_LENGTH`
     pub(crate) fn row(&self, row: Row<'_>, mut finished: impl FnMut(usize, i64)) {
         let longest = row.others.iter().map(|other| other.len()).max();
-        // No alignment scores more than this. Larger penalties are clipped to it: either way nothing remains of an
-        // alignment that meets one.
+        // No alignment scores more than this. Larger penalties are clipped to it: either way, such a penalty cancels
+        // any alignment that meets it.
         let bound = self.largest * row.lane.len().min(longest.unwrap_or(0)) as i64;
         let finish = |index: usize, score: i64| finished(index, score * self.divisor);
         if bound <= i64::from(i16::MAX) {
@@ -83,8 +83,8 @@ impl LocalKernel {
     }
 }
 
-/// The state of a sweep: by lane the scores to the left and diagonally above, and the greatest so far; by column,
-/// backwards, the scores above.
+/// The state of a sweep. By lane: the scores to the left and diagonally above, and the best so far. By column,
+/// reversed: the scores above.
 struct LocalScores<T> {
     length: usize,
     gap: T,
@@ -94,7 +94,7 @@ struct LocalScores<T> {
     above: Vec<T>,
 }
 
-/// Places outside the table score zero before a scanpath, and after its end no more than a place inside.
+/// Positions before a scanpath score zero. Positions after its end score no more than some position inside.
 impl<T: Number> Recurrence<T::Bits> for LocalScores<T> {
     fn begin(&mut self, _first_row: usize) {
         self.left.fill([T::default(); GROUP]);
@@ -114,7 +114,7 @@ impl<T: Number> Recurrence<T::Bits> for LocalScores<T> {
             .zip(columns)
             .zip(&values[active])
         {
-            // Everything is read before anything is written: otherwise the compiler does not vectorise.
+            // Read everything before writing anything; otherwise the compiler does not vectorise.
             let (before, up, corner, record) = (*left, *above, *diagonal, *greatest);
             let best = lanes(|lane| {
                 let gapped = before[lane].larger(up[lane]).minus(gap);

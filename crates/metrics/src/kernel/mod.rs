@@ -1,14 +1,14 @@
 //! The fast alignment kernels.
 //!
-//! Most of them sweep the table of cells in the same way (`sweep`): a *strip* of up to 128 rows at a time, along
-//! anti-diagonals, so that every cell of a step is independent of the others and the compiler turns the step into
-//! vector instructions of whatever width the target has. One scanpath lies along the *lanes* (rows), the other along
-//! the *steps* (columns). The work per cell is in `global`, `local`, `double` and `walk`; `values` has the value of each pair
-//! of letters, `profile` arranges the values by lanes.
+//! Most kernels sweep the table in the same way (`sweep`): a *strip* of up to 128 rows at a time, along anti-diagonals.
+//! The cells of one step are independent of each other, so the compiler turns the step into vector instructions of
+//! whatever width the target has. One scanpath lies along the *lanes* (rows), the other along the *steps* (columns).
+//! `global`, `local`, `double` and `walk` define the work per cell. `values` holds the value of each letter pair, and
+//! `profile` arranges the values by lane.
 //!
-//! `edits` and `subsequence` have 64 rows in a machine word instead.
+//! `edits` and `subsequence` pack 64 rows into a machine word instead.
 //!
-//! Memory besides the letter tables is proportional to the sum of the lengths.
+//! Apart from the letter tables, memory is proportional to the sum of the lengths.
 
 pub(crate) mod double;
 mod edits;
@@ -25,26 +25,26 @@ mod sweep;
 pub(crate) mod values;
 pub(crate) mod walk;
 
-/// One scanpath against several others.
+/// One scanpath to compare with several others.
 ///
-/// `lane_is_first` says on which side of the comparison the shared scanpath is: it matters if the cost of a pair
-/// depends on the order of its letters.
+/// `lane_is_first` says which side of the comparison the shared scanpath is on. It matters if the cost of a letter pair
+/// depends on the order of the letters.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'a> {
     /// The shared scanpath, which lies along the lanes.
     pub(crate) lane: &'a [u16],
-    /// The others, each along the steps of a sweep of its own.
+    /// The others. Each lies along the steps of its own sweep.
     pub(crate) others: &'a [&'a [u16]],
     /// Whether `lane` is the first side.
     pub(crate) lane_is_first: bool,
-    /// Letters in the alphabet.
+    /// The size of the alphabet.
     pub(crate) letters: u32,
-    /// Called with the number of finished cells, strip by strip, because a single pair can take minutes.
+    /// Called after each strip with the number of finished cells, because a single pair can take minutes.
     pub(crate) progress: &'a (dyn Fn(u64) + Sync),
 }
 
 impl Row<'_> {
-    /// The lengths of the first side and the second in the pair with one of the others.
+    /// The lengths of the first and second side in the pair with one of the others.
     pub(crate) fn lengths(&self, index: usize) -> (usize, usize) {
         let (lane, other) = (self.lane.len(), self.others[index].len());
         if self.lane_is_first {
@@ -54,7 +54,7 @@ impl Row<'_> {
         }
     }
 
-    /// The cells of the table with one of the others.
+    /// The number of table cells in the pair with one of the others.
     pub(crate) fn cells(&self, index: usize) -> u64 {
         self.lane.len() as u64 * self.others[index].len() as u64
     }

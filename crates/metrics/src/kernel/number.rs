@@ -1,20 +1,20 @@
-//! The numbers that kernels count in.
+//! The number types that kernels compute with.
 
 use super::sweep::Value;
 
-/// A type of number with which a kernel counts exactly within a given range.
+/// A number type with which a kernel computes exactly within a given range.
 ///
-/// Single-precision floats are among them: they are exact up to [`FLOAT_LIMIT`], and the baseline's vector instructions
-/// take the larger of two floats at once, but not of two 32-bit integers.
+/// It may be a single-precision float: floats are exact up to [`FLOAT_LIMIT`], and the baseline instruction set has a
+/// vector maximum for floats but not for 32-bit integers.
 pub(crate) trait Number: Copy + Default {
-    /// No number is larger.
+    /// The largest number.
     const LARGEST: Self;
-    /// The same bits as an integer, as profiles store it.
+    /// An integer with the same bits, as stored in profiles.
     type Bits: Value;
 
-    /// From an integer that is known to fit; the largest number if it does not.
+    /// Converts from an integer; returns the largest number if it does not fit.
     fn of(integer: i64) -> Self;
-    /// To an integer.
+    /// Converts to an integer.
     fn integer(self) -> i64;
     /// To bits.
     fn bits(self) -> Self::Bits;
@@ -30,7 +30,7 @@ pub(crate) trait Number: Copy + Default {
     fn smaller(self, other: Self) -> Self;
 }
 
-/// Floats represent every integer up to this one.
+/// Single-precision floats represent every integer up to this one.
 pub(crate) const FLOAT_LIMIT: i64 = 1 << f32::MANTISSA_DIGITS;
 
 macro_rules! integers {
@@ -123,7 +123,7 @@ macro_rules! floats {
                 self - other
             }
 
-            /// Unlike `max` of floats, which checks for NaN, a single instruction.
+            /// A single instruction, unlike the standard `max` of floats, which checks for NaN.
             #[inline(always)]
             fn larger(self, other: Self) -> Self {
                 if self > other { self } else { other }

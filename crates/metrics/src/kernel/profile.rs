@@ -1,19 +1,20 @@
-//! Substitution values arranged for a sweep: for each letter that occurs along the steps, the values against all lanes.
+//! Substitution values arranged for a sweep: for each letter that occurs along the steps, its values against all lanes.
 
 use super::Row;
 
-/// Lanes that are handled together: they fill one vector register in the narrowest arithmetic.
+/// Lanes that are processed together. They fill one vector register in the narrowest arithmetic.
 pub(crate) const GROUP: usize = 16;
 /// Lanes that are copied from a profile at once.
 pub(crate) const GRANULE: usize = GROUP / 2;
-/// Rows of a strip: enough to hide the latency between a step's stores and the next step's shifted loads.
+/// Rows per strip: enough to hide the latency between a step's stores and the next step's shifted loads.
 const MAX_LANES: usize = 128;
-/// A strip's profile should stay in the second-level cache; strips are narrower if many letters are in use.
+/// A strip's profile should stay in the second-level cache, so strips are narrower if many letters are in use.
 const STRIP_BYTES: usize = 1 << 18;
-/// A profile that several scanpaths share is stored whole up to this size, and rebuilt strip by strip beyond.
+/// Up to this size, a profile that several scanpaths share is stored whole. Beyond it, the profile is rebuilt strip by
+/// strip.
 const SHARED_BYTES: usize = 1 << 21;
 
-/// The letters that occur along the steps, numbered from 1. Number 0 is blank: it represents places outside the
+/// The letters that occur along the steps, numbered from 1. Number 0 is blank: it stands for positions outside the
 /// scanpath, and all its values are the default (zero).
 pub(crate) struct StepLetters {
     numbers: Vec<u32>,
@@ -21,7 +22,7 @@ pub(crate) struct StepLetters {
 }
 
 impl StepLetters {
-    /// The letters of all `scanpaths` over an alphabet of `size`.
+    /// Collects the letters of all `scanpaths` over an alphabet of `size` letters.
     pub(crate) fn of(scanpaths: &[&[u16]], size: u32) -> Self {
         let mut numbers = vec![0u32; size as usize];
         let mut letters = Vec::new();
@@ -42,21 +43,21 @@ impl StepLetters {
         &self.letters
     }
 
-    /// A letter's number from 1.
+    /// A letter's number, from 1.
     #[inline]
     pub(crate) fn number(&self, letter: u16) -> u32 {
         self.numbers[usize::from(letter)]
     }
 }
 
-/// How a scanpath is laid out in strips of equal width. Missing rows are put before the first row, where blank values
+/// How a scanpath is laid out in strips of equal width. Padding rows come before the first row, where blank values
 /// leave the borders of the table unchanged.
 #[derive(Clone, Copy)]
 pub(crate) struct Layout {
     /// Rows per strip, a multiple of [`GROUP`].
     pub(crate) lanes: usize,
     pub(crate) strips: usize,
-    /// Blank rows in front.
+    /// The number of padding rows in front.
     pub(crate) padding: usize,
 }
 
@@ -68,7 +69,7 @@ impl Layout {
         }
         let strips = rows.div_ceil(widest);
         let lanes = rows.div_ceil(strips.max(1)).next_multiple_of(GROUP);
-        // Rounding the width up can make the last strip superfluous.
+        // Rounding the width up can make the last strip unnecessary.
         let strips = rows.div_ceil(lanes.max(1));
         Self {
             lanes,
@@ -88,7 +89,7 @@ pub(crate) struct Profile<'a, T, F> {
 }
 
 impl<'a, T: Copy + Default, F: Fn(u16, u16) -> T> Profile<'a, T, F> {
-    /// `value` returns the value of a letter of the first side and one of the second.
+    /// `value` returns the value of a first-side letter and a second-side letter.
     pub(crate) fn new(row: Row<'a>, value: F) -> Self {
         let steps = StepLetters::of(row.others, row.letters);
         let letters = steps.letters.len() + 1;
@@ -116,8 +117,8 @@ impl<'a, T: Copy + Default, F: Fn(u16, u16) -> T> Profile<'a, T, F> {
         self.layout
     }
 
-    /// Where the values of each letter of a scanpath start in a strip, with blanks before and after, so that lanes
-    /// may run past the scanpath by a group.
+    /// Where the values of each letter of a scanpath start in a strip. Blanks before and after let lanes run past the
+    /// scanpath by up to a group.
     pub(crate) fn starts(&self, scanpath: &[u16], starts: &mut Vec<u32>) {
         let width = u32::try_from(self.layout.lanes / GRANULE).unwrap_or(u32::MAX);
         starts.clear();
@@ -130,7 +131,8 @@ impl<'a, T: Copy + Default, F: Fn(u16, u16) -> T> Profile<'a, T, F> {
         starts.resize(starts.len() + GROUP, 0);
     }
 
-    /// One strip's values: for each letter number, all lanes. `room` is the buffer if they are not stored.
+    /// One strip's values: for each letter number, all lanes. `room` is the buffer to use if the profile is not stored
+    /// whole.
     pub(crate) fn strip<'s>(
         &'s self,
         strip: usize,

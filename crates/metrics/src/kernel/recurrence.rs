@@ -1,24 +1,24 @@
-//! Cross-recurrence, 64 columns of the matrix in a machine word.
+//! Cross-recurrence, with 64 columns of the matrix in a machine word.
 //!
-//! The row of a letter of the lane says at which steps the other scanpath has a letter that recurs with it. Points on lines
-//! of at least `L` are what remains after shrinking every run by `L − 1` and growing the rest again. In a row, runs are
-//! shrunk by shifts; in a column, by rows above each other; on a diagonal, by both.
+//! The row of a lane letter marks the steps at which the other scanpath has a letter that recurs with it. To find the
+//! points on lines of at least `L`, shrink every run by `L − 1` and grow what remains again. Runs in a row are shrunk
+//! by shifts, runs in a column by combining successive rows, and runs on a diagonal by both.
 
 use super::Row;
 use super::profile::StepLetters;
 use crate::{RecurrenceModel, RecurrentLines, RecurrentPoints};
 
-/// The matrix of a pair, letter by letter of the lane.
+/// The matrix of a pair, stored once per lane letter.
 struct Rows {
     words: usize,
-    /// For each letter that the lane has: which steps recur with it.
+    /// For each letter in the lane: the steps that recur with it.
     bits: Vec<u64>,
-    /// For each of these letters: Σ j over these steps, and how many there are.
+    /// For each of these letters: the sum of these steps, Σ j, and their number.
     sums: Vec<(u64, u64)>,
     lines: Vec<u64>,
 }
 
-/// The recurrences of the shared scanpath with each of the others.
+/// Analyses the recurrences of the shared scanpath with each of the others.
 pub(crate) fn row(
     model: &RecurrenceModel,
     row: Row<'_>,
@@ -44,7 +44,7 @@ pub(crate) fn row(
     }
 }
 
-/// The counts of a matrix whose rows are given, 64 columns in a word.
+/// Counts the points of a matrix given by its rows, 64 columns in a word.
 pub(crate) fn count(rows: &[Vec<u64>], line: u32) -> RecurrentPoints {
     let mut lines = rows.to_vec();
     lines
@@ -53,14 +53,14 @@ pub(crate) fn count(rows: &[Vec<u64>], line: u32) -> RecurrentPoints {
     let matrix = Rows {
         words: rows.first().map_or(0, Vec::len),
         bits: rows.concat(),
-        sums: rows.iter().map(|row| sum_of_places(row)).collect(),
+        sums: rows.iter().map(|row| sum_of_positions(row)).collect(),
         lines: lines.concat(),
     };
     let all: Vec<usize> = (0..rows.len()).collect();
     matrix.count(&all, line as usize, true)
 }
 
-/// The lines of such a matrix.
+/// The lines of a matrix given by its rows.
 pub(crate) fn lines(rows: &[Vec<u64>], line: u32) -> RecurrentLines {
     let words = rows.first().map_or(0, Vec::len);
     super::lines::lines(rows.len(), words, line as usize, |at| &rows[at])
@@ -70,11 +70,11 @@ impl Rows {
     fn new(model: &RecurrenceModel, row: Row<'_>, letters: &[u16], other: &[u16]) -> Self {
         let words = other.len().div_ceil(64);
         let steps = StepLetters::of(&[other], row.letters);
-        // By letter of the steps: where it is.
-        let mut places = vec![0u64; steps.letters().len() * words];
+        // For each letter along the steps: its positions.
+        let mut positions = vec![0u64; steps.letters().len() * words];
         for (step, &letter) in other.iter().enumerate() {
             let number = steps.number(letter) as usize - 1;
-            places[number * words + step / 64] |= 1 << (step % 64);
+            positions[number * words + step / 64] |= 1 << (step % 64);
         }
         let mut rows = Self {
             words,
@@ -83,37 +83,37 @@ impl Rows {
             lines: vec![0; letters.len() * words],
         };
         let line = model.line as usize;
-        for (place, &lane) in letters.iter().enumerate() {
-            let bits = &mut rows.bits[place * words..][..words];
+        for (position, &lane) in letters.iter().enumerate() {
+            let bits = &mut rows.bits[position * words..][..words];
             for (number, &step) in steps.letters().iter().enumerate() {
                 let recur = match row.lane_is_first {
                     true => model.letters.recur(lane, step),
                     false => model.letters.recur(step, lane),
                 };
                 if recur {
-                    let of_letter = &places[number * words..][..words];
+                    let of_letter = &positions[number * words..][..words];
                     bits.iter_mut()
                         .zip(of_letter)
                         .for_each(|(to, from)| *to |= from);
                 }
             }
-            rows.sums.push(sum_of_places(bits));
-            let lines = &mut rows.lines[place * words..][..words];
+            rows.sums.push(sum_of_positions(bits));
+            let lines = &mut rows.lines[position * words..][..words];
             lines.copy_from_slice(bits);
             keep_runs(lines, line);
         }
         rows
     }
 
-    /// Counts everything; `lane` are the numbers of the lane's letters.
-    #[allow(clippy::cast_possible_wrap)] // sums of places are below 2⁶²
+    /// Counts everything. `lane` holds the numbers of the lane's letters.
+    #[allow(clippy::cast_possible_wrap)] // sums of positions are below 2⁶²
     fn count(&self, lane: &[usize], line: usize, lane_is_first: bool) -> RecurrentPoints {
         let row = |at: usize| &self.bits[lane[at] * self.words..][..self.words];
         let (mut all, mut along_steps, mut shift) = (0, 0, 0i64);
-        for (place, &letter) in lane.iter().enumerate() {
+        for (position, &letter) in lane.iter().enumerate() {
             let (sum, count) = self.sums[letter];
             all += count;
-            shift += sum as i64 - place as i64 * count as i64;
+            shift += sum as i64 - position as i64 * count as i64;
             along_steps += ones(&self.lines[letter * self.words..][..self.words]);
         }
         let along_lane = self.count_lines(
@@ -149,7 +149,7 @@ impl Rows {
         }
     }
 
-    /// The lines; `lane` are the numbers of the lane's letters.
+    /// Finds the lines. `lane` holds the numbers of the lane's letters.
     fn lines(&self, lane: &[usize], line: usize, lane_is_first: bool) -> RecurrentLines {
         let row = |at: usize| &self.bits[lane[at] * self.words..][..self.words];
         let found = super::lines::lines(lane.len(), self.words, line, row);
@@ -163,8 +163,8 @@ impl Rows {
         }
     }
 
-    /// Points on lines that cross rows. `shrink` keeps the starts of lines at row `at` that row `at + back` continues;
-    /// `grow` adds the points that starts `back` rows above reach.
+    /// Counts points on lines that cross rows. `shrink` keeps the line starts at row `at` that row `at + back`
+    /// continues. `grow` adds the points that line starts `back` rows above reach.
     fn count_lines(
         &self,
         rows: usize,
@@ -173,7 +173,7 @@ impl Rows {
         grow: impl Fn(usize, &[u64], &mut [u64]),
     ) -> u64 {
         let words = self.words;
-        // The starts of lines in the last `line` rows.
+        // The line starts in the last `line` rows.
         let mut starts = vec![0u64; line * words];
         let mut points = vec![0u64; words];
         let mut counted = 0;
@@ -204,8 +204,8 @@ fn ones(words: &[u64]) -> u64 {
     words.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// The sum of the places of all ones, and their number.
-fn sum_of_places(words: &[u64]) -> (u64, u64) {
+/// The sum of the positions of all one bits, and their number.
+fn sum_of_positions(words: &[u64]) -> (u64, u64) {
     let mut sum = 0;
     for (index, &word) in words.iter().enumerate() {
         let mut rest = word;
@@ -229,7 +229,7 @@ fn keep_runs(words: &mut [u64], line: usize) {
     }
 }
 
-/// `to` AND `from` moved towards the lower places; `back` is below 64.
+/// `to` AND `from` shifted towards the lower positions; `back` is below 64.
 #[inline]
 fn and_shifted_down(to: &mut [u64], from: &[u64], back: usize) {
     if back == 0 {
@@ -241,7 +241,7 @@ fn and_shifted_down(to: &mut [u64], from: &[u64], back: usize) {
     }
 }
 
-/// `to` OR `from` moved towards the higher places; `back` is below 64.
+/// `to` OR `from` shifted towards the higher positions; `back` is below 64.
 #[inline]
 fn or_shifted_up(back: usize, from: &[u64], to: &mut [u64]) {
     if back == 0 {

@@ -1,19 +1,19 @@
-//! Longest common subsequences, 64 rows of the table in a machine word.
+//! Longest common subsequences, with 64 rows of the table in a machine word.
 //!
-//! A step down the table of lengths is 0 or 1, so a column of it is one bit a row: 0 where the length rises (Hyyrö 2004). A
-//! column follows from the previous one by one addition, whose carry goes from word to word. The table is swept in *strips* of
-//! up to [`STRIP_WORDS`] words, whose columns stay in registers; the carry out of each column, one bit, is stored for the
-//! strip below. The length is the number of zeros in the last column.
+//! A step down the table of lengths is 0 or 1, so a column takes one bit per row: 0 where the length rises (Hyyrö
+//! 2004). Each column follows from the previous one by one addition, whose carry propagates from word to word. The
+//! table is swept in *strips* of up to [`STRIP_WORDS`] words, whose columns stay in registers. The carry out of each
+//! column, one bit, is stored for the strip below. The length is the number of zeros in the last column.
 
 use super::Row;
 
 const STRIP_WORDS: usize = 4;
 const STRIP_ROWS: usize = STRIP_WORDS * 64;
 
-/// Letters that are looked up in a table that stays in the first-level cache.
+/// Up to this many letters, the lookup table stays in the first-level cache.
 pub(crate) const MAX_LETTERS: u32 = 256;
 
-/// The lengths for the shared scanpath and each of the others.
+/// Computes the lengths for the shared scanpath and each of the others.
 pub(crate) fn row(row: Row<'_>, mut finished: impl FnMut(usize, usize)) {
     let strips = row.lane.chunks(STRIP_ROWS);
     let is_single = strips.len() <= 1;
@@ -37,14 +37,14 @@ pub(crate) fn row(row: Row<'_>, mut finished: impl FnMut(usize, usize)) {
     }
 }
 
-/// Adds the lengths that a strip of the shared scanpath contributes.
+/// Adds what one strip of the shared scanpath contributes to the lengths.
 fn add_strip<const WORDS: usize>(
     strip: &[u16],
     row: Row<'_>,
     carries: &mut [Vec<bool>],
     lengths: &mut [usize],
 ) {
-    // The rows of the strip that have each letter.
+    // For each letter, the rows of the strip with that letter.
     let mut rows = vec![[0u64; WORDS]; row.letters as usize];
     for (place, &letter) in strip.iter().enumerate() {
         rows[usize::from(letter)][place / 64] |= 1 << (place % 64);
@@ -60,14 +60,14 @@ fn add_strip<const WORDS: usize>(
                 *carry = step(&mut column, &rows[usize::from(letter)], *carry);
             }
         }
-        // Rows below the strip have no letter and stay 1.
+        // Rows below the strip match no letter and stay 1.
         let zeros = column.iter().map(|word| word.count_zeros() as usize);
         *length += zeros.sum::<usize>();
         (row.progress)(strip.len() as u64 * other.len() as u64);
     }
 }
 
-/// Computes the next column; `carry` comes from the strip above, and the result goes to the one below.
+/// Computes the next column. `carry` comes from the strip above; the returned carry goes to the strip below.
 #[inline(always)]
 fn step<const WORDS: usize>(
     column: &mut [u64; WORDS],

@@ -1,27 +1,29 @@
 //! The sweep over a table of cells along anti-diagonals, strip by strip.
 //!
-//! At step `s` lane `l` of a strip is at column `s − l`. Its substitution value therefore belongs to the letter `l`
-//! steps back. Fetching it cell by cell would cost more than the rest of the recurrence, so values are copied eight
-//! lanes at a time, as if all eight were at the same column, and then *skewed*: lanes whose number has bit 0 set are
-//! taken from 1 step back, then those with bit 1 from 2 steps back, then those with bit 2 from 4 steps back.
+//! At step `s`, lane `l` of a strip is at column `s − l`. Its substitution value therefore belongs to the letter `l`
+//! steps back. Fetching values cell by cell would cost more than the rest of the recurrence. Instead, they are copied
+//! eight lanes at a time, as if all eight were at the same column, and then *skewed*: lanes whose number has bit 0 set
+//! are taken from 1 step back, then those with bit 1 set from 2 steps back, then those with bit 2 set from 4 steps
+//! back.
 
 use super::profile::{GRANULE, GROUP, Profile};
 use std::hint::black_box;
 use std::ops::{BitAnd, BitXor, Not};
 
-/// Steps whose values are prepared at once; they stay in the first-level cache.
+/// Steps whose values are prepared at once. They stay in the first-level cache.
 const CHUNK: usize = 128;
 
-/// The work of a kernel in a sweep.
+/// A kernel's work in a sweep.
 pub(crate) trait Recurrence<T> {
-    /// A new strip begins, whose first lane is this row, counting the blank rows at the start.
+    /// Begins a new strip. `first_row` is the row of its first lane, counting the padding rows.
     fn begin(&mut self, first_row: usize);
 
-    /// Step `step` of the strip, with the values of all lanes; those of groups that [`active`] excludes are stale.
+    /// Performs one step of the strip with the values of all lanes. Values of groups that [`active`] excludes are
+    /// stale.
     fn step(&mut self, step: usize, values: &[[T; GROUP]]);
 }
 
-/// Room for sweeps, one after another.
+/// Buffers that successive sweeps reuse.
 pub(crate) struct Sweeper<T> {
     starts: Vec<u32>,
     strip: Vec<[T; GRANULE]>,
@@ -39,7 +41,7 @@ impl<T: Value> Sweeper<T> {
         }
     }
 
-    /// Sweeps the table of the profile's scanpath and another, neither of them empty.
+    /// Sweeps the table of the profile's scanpath and `other`. Neither may be empty.
     pub(crate) fn sweep<F: Fn(u16, u16) -> T>(
         &mut self,
         profile: &Profile<'_, T, F>,
@@ -52,7 +54,7 @@ impl<T: Value> Sweeper<T> {
         let steps = other.len() + layout.lanes - 1;
         profile.starts(other, &mut self.starts);
         self.values.resize(CHUNK * groups, [T::default(); GROUP]);
-        // Blank rows at the start make strips even; the reported cells still add up to those of the table.
+        // Padding rows make strips even. The reported cells still add up to those of the table.
         let rows = layout.lanes * layout.strips - layout.padding;
         let cells = rows as u64 * other.len() as u64;
         let done = |strips: usize| cells / layout.strips as u64 * strips as u64;
@@ -62,7 +64,8 @@ impl<T: Value> Sweeper<T> {
             for first in (0..steps).step_by(CHUNK) {
                 let last = steps.min(first + CHUNK);
                 for group in 0..groups {
-                    // The steps at which a lane of this group is inside the scanpath, counted from its first lane's start.
+                    // The steps at which some lane of this group is inside the scanpath, relative to the step at which
+                    // its first lane starts.
                     let from = first.max(group * GROUP);
                     let to = last.min(group * GROUP + other.len() + GROUP - 1);
                     if from < to {
@@ -85,21 +88,21 @@ impl<T: Value> Sweeper<T> {
     }
 }
 
-/// The groups that have a lane inside a scanpath of `length` at a step.
+/// The groups with a lane inside a scanpath of `length` letters at a step.
 #[inline]
 pub(crate) fn active(step: usize, length: usize, groups: usize) -> std::ops::Range<usize> {
     let first = (step + 1).saturating_sub(length) / GROUP;
     first..(step / GROUP + 1).min(groups)
 }
 
-/// Where the columns of a step begin in an array of columns that is stored backwards with a group of slack at each
-/// end, so that a step's columns are adjacent in the order of its lanes.
+/// Where a step's columns begin in a reversed array of columns with a group of slack at each end. The reversal makes a
+/// step's columns adjacent in lane order.
 #[inline]
 pub(crate) fn window(step: usize, length: usize, first_lane: usize) -> usize {
     length + GROUP - 1 + first_lane - step
 }
 
-/// A number of which a sweep needs only the bits.
+/// A number that a sweep moves around only as bits.
 pub(crate) trait Value:
     Copy + Default + Not<Output = Self> + BitXor<Output = Self> + BitAnd<Output = Self>
 {
@@ -110,7 +113,7 @@ impl<T> Value for T where
 {
 }
 
-/// Memory for the stages of skewing, and for each of them the lanes that are taken from an earlier step.
+/// Buffers for the stages of skewing, and for each stage a mask of the lanes taken from an earlier step.
 struct SkewBuffers<T> {
     masks: [[T; GROUP]; 3],
     raw: Vec<[T; GROUP]>,
@@ -128,7 +131,7 @@ impl<T: Value> SkewBuffers<T> {
             })
         };
         Self {
-            // If the masks were known to the compiler, it would copy lane by lane instead of blending whole vectors.
+            // If the compiler knew the masks, it would copy lane by lane instead of blending whole vectors.
             masks: black_box([mask(1), mask(2), mask(4)]),
             raw: room(7),
             once: room(6),
@@ -136,7 +139,7 @@ impl<T: Value> SkewBuffers<T> {
         }
     }
 
-    /// Writes the values of one group of lanes for a range of its steps. `out` has a place for every group of each step.
+    /// Writes the values of one group of lanes for a range of its steps. `out` has a slot for every group of each step.
     fn skew(
         &mut self,
         table: &[[T; GRANULE]],
@@ -148,13 +151,13 @@ impl<T: Value> SkewBuffers<T> {
         let count = steps.len();
         let groups = out.len() / count;
         if size_of::<T>() == size_of::<u64>() {
-            // Vectors of the baseline have two such lanes: blending takes more work than fetching one by one.
+            // Baseline vectors hold two such lanes, so blending takes more work than fetching one by one.
             return fetch(table, starts, group, steps, out);
         }
         let raw = &mut self.raw[..count + 7];
         let once = &mut self.once[..count + 6];
         let twice = &mut self.twice[..count + 4];
-        // Seven steps more than requested, because lanes look up to seven steps back; the upper half of the group is
+        // Seven steps more than requested, because lanes look up to seven steps back. The upper half of the group is
         // another eight steps behind.
         let lower = &starts[steps.start + GROUP - 7..];
         let upper = &starts[steps.start + GROUP - 7 - GRANULE..];
@@ -197,7 +200,7 @@ fn fetch<T: Value>(
     }
 }
 
-/// A group of lanes from the value of each.
+/// Builds a group from the value of each lane.
 #[inline(always)]
 pub(crate) fn lanes<T: Copy + Default>(lane: impl Fn(usize) -> T) -> [T; GROUP] {
     let mut group = [T::default(); GROUP];
@@ -207,7 +210,7 @@ pub(crate) fn lanes<T: Copy + Default>(lane: impl Fn(usize) -> T) -> [T; GROUP] 
     group
 }
 
-/// Lanes from `back` where the mask is ones, from `now` elsewhere.
+/// Takes lanes from `back` where the mask is all ones, and from `now` elsewhere.
 #[inline(always)]
 fn blend<T: Value>(now: &[T; GROUP], back: &[T; GROUP], mask: &[T; GROUP]) -> [T; GROUP] {
     let (now, back) = (*now, *back);

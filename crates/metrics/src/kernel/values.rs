@@ -1,20 +1,21 @@
-//! The value of each pair of letters, for look-up without arithmetic on distances.
+//! The value of each letter pair, precomputed so that lookups need no distance arithmetic.
 
 use crate::{Costs, Distance, Grid, Scores};
 
-/// Alphabets up to this size get a full square of values: 65,536 of them fit a second-level cache.
+/// Up to this size, an alphabet gets a full square of values: 65,536 values fit the second-level cache.
 const SQUARE_LETTERS: u32 = 256;
 
 /// A value for each pair of letters of an alphabet.
 pub(crate) enum Values<T> {
-    /// Row by row, the row being the first side's letter.
+    /// Stored row by row. The row is the first side's letter.
     Square { size: usize, values: Vec<T> },
     /// One value for equal letters, another for different ones.
     Equal { same: T, other: T },
-    /// Values that depend only on how many columns and rows two grid cells are apart: far fewer than pairs of cells.
+    /// Values that depend only on how many columns and rows apart two grid cells are. There are far fewer of these than
+    /// pairs of cells.
     Offsets {
         columns: usize,
-        places: Vec<(u16, u16)>,
+        positions: Vec<(u16, u16)>,
         values: Vec<T>,
     },
 }
@@ -35,16 +36,16 @@ impl<T: Copy> Values<T> {
             }
             Values::Offsets {
                 columns,
-                places,
+                positions,
                 values,
             } => {
-                let (a, b) = (places[a], places[b]);
+                let (a, b) = (positions[a], positions[b]);
                 values[usize::from(a.1.abs_diff(b.1)) * columns + usize::from(a.0.abs_diff(b.0))]
             }
         }
     }
 
-    /// Visits every value that a pair of letters can have, perhaps more than once.
+    /// Visits every value that a letter pair can have, possibly more than once.
     pub(crate) fn visit(&self, visitor: impl FnMut(T)) {
         match self {
             Values::Square { values, .. } | Values::Offsets { values, .. } => {
@@ -54,7 +55,7 @@ impl<T: Copy> Values<T> {
         }
     }
 
-    /// The same with another value at each place.
+    /// Replaces each value.
     pub(crate) fn map<U>(&self, change: impl Fn(T) -> U) -> Values<U> {
         match self {
             Values::Square { size, values } => Values::Square {
@@ -67,17 +68,17 @@ impl<T: Copy> Values<T> {
             },
             Values::Offsets {
                 columns,
-                places,
+                positions,
                 values,
             } => Values::Offsets {
                 columns: *columns,
-                places: places.clone(),
+                positions: positions.clone(),
                 values: values.iter().map(|&value| change(value)).collect(),
             },
         }
     }
 
-    /// A full square if the alphabet is small enough; one look-up per pair is the least work.
+    /// Expands to a full square if the alphabet is small enough: one lookup per pair is the least work.
     pub(crate) fn squared(self, letters: u32) -> Self {
         if letters > SQUARE_LETTERS || matches!(self, Values::Square { .. }) {
             return self;
@@ -94,28 +95,28 @@ impl<T: Copy> Values<T> {
         }
     }
 
-    /// Values by the distance of grid cells.
+    /// Values by the offset between grid cells.
     fn on_grid(grid: &Grid, letters: u32, value: impl Fn(u16) -> T) -> Self {
         let columns = grid.columns();
         let rows = (letters.max(1) - 1) / columns + 1;
         let cells = |count: u32| (0..count).map(|cell| u16::try_from(cell).unwrap_or(u16::MAX));
-        let place = |cell: u16| {
+        let position = |cell: u16| {
             let short = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
             let cell = u32::from(cell);
             (short(cell % columns), short(cell / columns))
         };
         Values::Offsets {
             columns: columns as usize,
-            places: cells(letters).map(place).collect(),
-            // The cell at this offset from the first cell represents all pairs with that offset; joined edges depend
-            // only on the offset as well.
+            positions: cells(letters).map(position).collect(),
+            // The cell at this offset from the first cell represents all pairs with that offset. This holds for joined
+            // edges too.
             values: cells(rows * columns).map(value).collect(),
         }
     }
 }
 
 impl Values<u32> {
-    /// Replacement costs over an alphabet of `letters`.
+    /// Replacement costs over an alphabet of `letters` letters.
     pub(crate) fn of_costs(costs: &Costs, letters: u32) -> Self {
         match costs {
             Costs::Unit { mismatch } => Values::Equal {
@@ -124,7 +125,7 @@ impl Values<u32> {
             },
             Costs::Index { .. } => Values::Offsets {
                 columns: letters as usize,
-                places: (0..letters)
+                positions: (0..letters)
                     .map(|letter| (u16::try_from(letter).unwrap_or(u16::MAX), 0))
                     .collect(),
                 values: (0..letters)
@@ -165,7 +166,7 @@ impl Values<f64> {
     }
 }
 
-/// The greatest common divisor; that of 0 and a number is the number.
+/// The greatest common divisor. The gcd of 0 and a number is the number.
 pub(crate) fn common_divisor(mut a: u32, mut b: u32) -> u32 {
     while b != 0 {
         (a, b) = (b, a % b);

@@ -1,4 +1,4 @@
-//! Walks along both scanpaths at once: the least sum of distances (dynamic time warping), and the smallest maximum
+//! Walks along both scanpaths at once: the minimum sum of distances (dynamic time warping), and the smallest maximum
 //! distance (discrete Fréchet distance).
 
 use super::Row;
@@ -21,7 +21,7 @@ impl WarpingKernel {
         }
     }
 
-    /// The least sums of the shared scanpath with each of the others, none of them empty.
+    /// The minimum sums of the shared scanpath with each of the others. None of them may be empty.
     #[allow(clippy::cast_possible_wrap)] // lengths are at most `MAX_LENGTH`
     pub(crate) fn row(&self, row: Row<'_>, mut finished: impl FnMut(usize, i64)) {
         let longest = row.others.iter().map(|other| other.len()).max();
@@ -48,14 +48,14 @@ impl WarpingKernel {
         }
     }
 
-    /// The same in double precision, in the unit of distances.
+    /// The minimum sums in double precision, in the unit of distances.
     pub(crate) fn exact_row(&self, row: Row<'_>, finished: impl FnMut(usize, f64)) {
         let distance = |a, b| self.model.lattice.distance(a, b);
         walk::<f64, Sum>(row, distance, finished);
     }
 }
 
-/// The ranks of the smallest maximum distances of the shared scanpath with each of the others, none of them
+/// The ranks of the smallest maximum distances of the shared scanpath with each of the others. None of them may be
 /// empty.
 pub(crate) fn bottlenecks(model: &RankModel, row: Row<'_>, mut finished: impl FnMut(usize, i64)) {
     let rank = |a, b| i64::from(model.ranks.rank(a, b));
@@ -84,7 +84,7 @@ pub(crate) fn bottlenecks(model: &RankModel, row: Row<'_>, mut finished: impl Fn
     }
 }
 
-/// How the distance at a place combines with the best path to it.
+/// How the distance at a cell combines with the best path to it.
 trait Combine<T> {
     fn combine(before: T, here: T) -> T;
 }
@@ -92,11 +92,11 @@ trait Combine<T> {
 /// Adds the distances.
 struct Sum;
 
-/// Keeps the longer distance.
+/// Keeps the larger distance.
 struct Longest;
 
 impl<T: Number> Combine<T> for Sum {
-    /// Saturates: the largest integer, which occurs only outside the table, stays the largest.
+    /// Saturates. The largest integer, which occurs only outside the table, stays the largest.
     #[inline(always)]
     fn combine(before: T, here: T) -> T {
         before.plus(here)
@@ -137,9 +137,9 @@ fn walk<T: Number, C: Combine<T>>(
     }
 }
 
-/// The state of a sweep: the best path to the place on the left and diagonally above, by lane, and above, by column,
-/// backwards. Values outside the table are the worst possible, except before the first place of both scanpaths; so
-/// lanes outside the table must not be changed.
+/// The state of a sweep. By lane: the best path to the cell on the left and to the one diagonally above. By column,
+/// reversed: the best path to the cell above. Values outside the table are the worst possible, except before the first
+/// cell of both scanpaths, so lanes outside the table must stay unchanged.
 struct SweepState<T, C> {
     length: usize,
     padding: usize,

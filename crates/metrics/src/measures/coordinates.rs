@@ -1,7 +1,7 @@
-//! Measures of points in the plane, in double precision.
+//! Measures on points in the plane, in double precision.
 //!
-//! The table of a pair is swept along anti-diagonals, in which no place depends on another, so that the compiler uses vector
-//! instructions.
+//! The matrix of a pair is swept along anti-diagonals. The cells of an anti-diagonal do not depend on each other, so
+//! the compiler uses vector instructions.
 
 use crate::Fixation;
 use crate::kernel::number::Number;
@@ -11,7 +11,7 @@ use crate::kernel::number::Number;
 pub(crate) struct Plane {
     x: Vec<f64>,
     y: Vec<f64>,
-    /// The same in reverse, the order in which an anti-diagonal visits the second side.
+    /// The same in reverse: the order in which an anti-diagonal visits the second side.
     reversed_x: Vec<f64>,
     reversed_y: Vec<f64>,
 }
@@ -48,12 +48,12 @@ pub(super) fn squared([x, y]: [f64; 2], [other_x, other_y]: [f64; 2]) -> f64 {
     across * across + down * down
 }
 
-/// The least sum of distances (dynamic time warping); neither is empty.
+/// The minimum sum of distances (dynamic time warping). Neither side may be empty.
 pub(crate) fn warping_distance(a: &Plane, b: &Plane) -> f64 {
     walk(a, b, |before: f64, squared: f64| before + squared.sqrt())
 }
 
-/// The smallest maximum distance (discrete Fréchet distance); neither is empty.
+/// The smallest maximum distance (discrete Fréchet distance). Neither side may be empty.
 pub(crate) fn frechet_distance(a: &Plane, b: &Plane) -> f64 {
     let longest = |before: f64, squared: f64| if before > squared { before } else { squared };
     walk(a, b, longest).sqrt()
@@ -69,7 +69,7 @@ fn walk(a: &Plane, b: &Plane, combine: impl Fn(f64, f64) -> f64) -> f64 {
     diagonals.before[m]
 }
 
-/// The values of an anti-diagonal and of the two before it, by row from 1. Row 0 is outside the table.
+/// The values of an anti-diagonal and of the two before it, by row from 1. Row 0 is outside the matrix.
 pub(super) struct Diagonals {
     two_before: Vec<f64>,
     before: Vec<f64>,
@@ -77,7 +77,7 @@ pub(super) struct Diagonals {
 }
 
 impl Diagonals {
-    /// Before the first place of a table with `rows` rows, with the value there.
+    /// Starts before the first cell of a matrix with `rows` rows, with the value there.
     pub(super) fn new(rows: usize, before_all: f64) -> Self {
         let outside = || vec![f64::INFINITY; rows + 1];
         let mut two_before = outside();
@@ -89,7 +89,7 @@ impl Diagonals {
         }
     }
 
-    /// Continues after two anti-diagonals, each given by its first row and its values.
+    /// Resumes after two anti-diagonals, each given by its first row and its values.
     pub(super) fn resumed(
         rows: usize,
         two_before: &(usize, Vec<f64>),
@@ -104,8 +104,8 @@ impl Diagonals {
         diagonals
     }
 
-    /// Computes the next anti-diagonal in the rows from `lowest` to `highest`, at least one of which it must have.
-    /// Returns the first row and the values.
+    /// Computes the next anti-diagonal in the rows from `lowest` to `highest`, at least one of which it must cross.
+    /// Returns its first row and its values.
     #[inline(always)]
     pub(super) fn step(
         &mut self,
@@ -120,11 +120,11 @@ impl Diagonals {
         let first = (diagonal + 1).saturating_sub(n).max(lowest);
         let last = diagonal.min(highest);
         let count = last - first + 1;
-        // Column j = diagonal − i is at place n − 1 − j of the reversed points.
-        let place = n - 1 + first - diagonal;
+        // Column j = diagonal − i is at index n − 1 − j of the reversed points.
+        let reversed_first = n - 1 + first - diagonal;
         let (x, y) = (&a.x[first..][..count], &a.y[first..][..count]);
-        let other_x = &b.reversed_x[place..][..count];
-        let other_y = &b.reversed_y[place..][..count];
+        let other_x = &b.reversed_x[reversed_first..][..count];
+        let other_y = &b.reversed_y[reversed_first..][..count];
         let above = &self.before[first..][..count];
         let left = &self.before[first + 1..][..count];
         let corner = &self.two_before[first..][..count];
@@ -134,7 +134,7 @@ impl Diagonals {
             let square = squared([x[at], y[at]], [other_x[at], other_y[at]]);
             slots[at] = combine(best, square);
         }
-        // Places beyond the ends of this anti-diagonal are outside the table.
+        // Cells beyond the ends of this anti-diagonal are outside the matrix.
         self.now[first] = f64::INFINITY;
         if let Some(beyond) = self.now.get_mut(last + 2) {
             *beyond = f64::INFINITY;
@@ -145,20 +145,22 @@ impl Diagonals {
     }
 }
 
-/// The largest distance of a point to the nearest point of the other (Hausdorff distance); neither is empty.
+/// The largest distance from a point to the nearest point of the other side (Hausdorff distance). Neither side may be
+/// empty.
 pub(crate) fn hausdorff(a: &Plane, b: &Plane) -> f64 {
     farthest(b, a, farthest(a, b, 0.0)).sqrt()
 }
 
-/// Points that are compared before it is decided whether to go on: a few vector registers.
+/// Points to compare before deciding whether to continue: a few vector registers.
 const BLOCK: usize = 16;
 
-/// The square of the largest distance of a point to its nearest point of the other side, or `least` if that is larger. Once a
-/// point has one that is no farther than the largest distance so far, it cannot change that; mostly a few blocks show this.
-fn farthest(from: &Plane, to: &Plane, least: f64) -> f64 {
+/// The square of the largest distance from a point to its nearest point on the other side, or `minimum` if that is
+/// larger. Once a point has a neighbour no farther away than the largest distance so far, it cannot change the result.
+/// A few blocks are usually enough to show this.
+fn farthest(from: &Plane, to: &Plane, minimum: f64) -> f64 {
     let (xs, rest_x) = to.x.as_chunks::<BLOCK>();
     let (ys, rest_y) = to.y.as_chunks::<BLOCK>();
-    let mut largest = least;
+    let mut largest = minimum;
     for (&x, &y) in from.x.iter().zip(&from.y) {
         let rest = rest_x.iter().zip(rest_y);
         let mut nearest = rest.fold(f64::INFINITY, |nearest, (&other_x, &other_y)| {
@@ -182,7 +184,7 @@ fn nearest_in_block([x, y]: [f64; 2], xs: &[f64; BLOCK], ys: &[f64; BLOCK]) -> f
     for at in 0..BLOCK {
         squares[at] = squared([x, y], [xs[at], ys[at]]);
     }
-    // Halves are vectors, unlike a minimum of one number after the other.
+    // Halving vectorises, unlike a running minimum.
     let mut half = BLOCK / 2;
     while half > 0 {
         for at in 0..half {
@@ -193,15 +195,15 @@ fn nearest_in_block([x, y]: [f64; 2], xs: &[f64; BLOCK], ys: &[f64; BLOCK]) -> f
     squares[0]
 }
 
-/// For each point of `a`, which points of `b` are at most `radius` away; 64 of them in a word.
+/// For each point of `a`, a bit mask of the points of `b` that are at most `radius` away, 64 to a word.
 pub(crate) fn recurrence(a: &Plane, b: &Plane, radius: f64) -> Vec<Vec<u64>> {
     let row = |(x, y): (&f64, &f64)| {
         let mut words = vec![0u64; b.len().div_ceil(64)];
         for (word, (xs, ys)) in words.iter_mut().zip(b.x.chunks(64).zip(b.y.chunks(64))) {
-            for (place, (other_x, other_y)) in xs.iter().zip(ys).enumerate() {
-                // Compare roots, not squares, so that a distance of exactly 60 is within 60.
+            for (bit, (other_x, other_y)) in xs.iter().zip(ys).enumerate() {
+                // Compare roots, not squares, so that a distance of exactly 60 is within a radius of 60.
                 let within = squared([*x, *y], [*other_x, *other_y]).sqrt() <= radius;
-                *word |= u64::from(within) << place;
+                *word |= u64::from(within) << bit;
             }
         }
         words

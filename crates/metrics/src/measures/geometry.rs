@@ -5,15 +5,16 @@ use crate::scale::{self, DEFAULT_DISTANCE_SCALE};
 use crate::{Alphabet, MetricError, Model, PairScore};
 use serde::{Deserialize, Serialize};
 
-/// Dynamic time warping with Euclidean distances: the least sum of distances over all ways to walk along both scanpaths at
-/// once, in which each step advances one of them or both.
+/// Dynamic time warping with Euclidean distances: the minimum sum of distances over all walks along both scanpaths,
+/// where each step advances one of them or both.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dtw {
-    /// Where the points are.
+    /// The points to compare.
     pub points: Points,
     /// The divisor of the sum.
     pub divisor: PathDivisor,
-    /// The fixed-point scale. `None`: in double precision; secure engines then compute in hundredths of a unit.
+    /// The fixed-point scale. `None` means double precision in the clear; secure engines then compute in
+    /// hundredths of a unit.
     pub scale: Option<u32>,
 }
 
@@ -28,24 +29,25 @@ pub enum PathDivisor {
     Lengths,
 }
 
-/// Discrete Fréchet distance: the smallest maximum distance over all such walks.
+/// Discrete Fréchet distance: the smallest maximum distance over all walks along both scanpaths, as in [`Dtw`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frechet {
-    /// Where the points are.
+    /// The points to compare.
     pub points: Points,
 }
 
-/// Hausdorff distance: the largest distance of a point to the nearest point of the other scanpath. It ignores the order.
+/// Hausdorff distance: the largest distance from a point to the nearest point of the other scanpath. The order of the
+/// points does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hausdorff {
-    /// Where the points are.
+    /// The points to compare.
     pub points: Points,
 }
 
-/// Dynamic time warping in integers. The raw result is the least sum.
+/// Dynamic time warping in integers. The raw result is the minimum sum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WarpingModel {
-    /// Where the letters are.
+    /// The positions of the letters.
     pub lattice: Lattice,
     /// The fixed-point scale.
     pub scale: u32,
@@ -53,21 +55,21 @@ pub struct WarpingModel {
     pub divisor: PathDivisor,
 }
 
-/// A measure that compares distances and never adds them. The raw result is a rank.
+/// A measure that compares distances but never adds them. The raw result is a rank.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankModel {
-    /// The distances of letters.
+    /// The ranks of the distances between letters.
     pub ranks: Ranks,
 }
 
 impl WarpingModel {
-    /// The distance of two letters, in units.
+    /// The distance between two letters, in units.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked when the model was made
     pub fn distance(&self, a: u16, b: u16) -> u32 {
         (self.lattice.distance(a, b) * f64::from(self.scale)).round() as u32
     }
 
-    /// The largest distance of two letters of an alphabet with `letters` letters, in units.
+    /// The largest distance between two letters of an alphabet with `letters` letters, in units.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked when the model was made
     pub fn largest(&self, letters: u32) -> u32 {
         (self.lattice.farthest(letters) * f64::from(self.scale)).round() as u32
@@ -102,7 +104,7 @@ impl PathDivisor {
 }
 
 impl Dtw {
-    /// The largest error of a score in integers for scanpaths of up to these lengths: half a unit for each step of a path.
+    /// The largest error of an integer score for scanpaths of up to these lengths: half a unit for each step of a path.
     #[allow(clippy::cast_precision_loss)] // lengths are far below 2⁵³
     pub fn error_bound(&self, m: usize, n: usize) -> f64 {
         let scale = self.scale.unwrap_or(distance_scale(&self.points));
@@ -112,8 +114,8 @@ impl Dtw {
     }
 }
 
-/// The scale of sums of distances between these points. For cells of a screen it is the smallest power of ten whose units are at most
-/// a fiftieth of a cell's diagonal: finer ones would cost more and say nothing about fixations.
+/// The scale for sums of distances between these points. For cells of a screen, it is the smallest power of ten whose
+/// units are at most a fiftieth of a cell's diagonal. Finer units would cost more and say nothing about fixations.
 pub(crate) fn distance_scale(points: &Points) -> u32 {
     let Points::Cells { width, height, .. } = points else {
         return DEFAULT_DISTANCE_SCALE;
@@ -140,7 +142,7 @@ pub(crate) fn dtw_model(dtw: &Dtw, alphabet: &Alphabet) -> Result<Model, MetricE
     }))
 }
 
-/// The ranks of distances of an alphabet's letters, if the points are letters.
+/// The ranks of the distances between an alphabet's letters, if the points are letters.
 pub(crate) fn ranks_of(
     points: &Points,
     alphabet: &Alphabet,

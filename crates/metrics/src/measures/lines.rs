@@ -1,4 +1,4 @@
-//! Statistics of the lines in a matrix of recurrence: how many there are, and how long they are.
+//! Statistics of the lines in a recurrence matrix: how many there are, and how long they are.
 
 use crate::QuantityKind;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub enum LineOutput {
     Longest,
     /// The mean length of diagonal lines.
     MeanLine,
-    /// The entropy of the lengths of diagonal lines, −Σ p ln p, where p is the share of lines that have a length.
+    /// The entropy of the lengths of diagonal lines, −Σ p ln p, where p is the share of lines with a given length.
     Entropy,
     /// Trapping time: the mean length of lines along the second scanpath, with the first fixed.
     TrappingRows,
@@ -25,7 +25,7 @@ pub enum LineOutput {
     LongestColumn,
 }
 
-/// The lines of a matrix of recurrence.
+/// The lines of a recurrence matrix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecurrentLines {
     /// Diagonal lines.
@@ -43,7 +43,7 @@ pub struct LineLengths {
 }
 
 impl LineOutput {
-    /// All of them.
+    /// All statistics.
     pub const ALL: [LineOutput; 8] = [
         LineOutput::Lines,
         LineOutput::Longest,
@@ -55,7 +55,7 @@ impl LineOutput {
         LineOutput::LongestColumn,
     ];
 
-    /// Its name in options and results.
+    /// The name used in options and results.
     pub fn name(self) -> &'static str {
         match self {
             LineOutput::Lines => "lines",
@@ -69,7 +69,7 @@ impl LineOutput {
         }
     }
 
-    /// Longer diagonals mean that more is in the same order; the others do not say which of two pairs is more
+    /// Longer diagonals mean that more is in the same order. The other statistics do not say which of two pairs is more
     /// similar.
     pub(crate) fn kind(self) -> QuantityKind {
         match self {
@@ -78,7 +78,7 @@ impl LineOutput {
         }
     }
 
-    /// Whether the number is undefined without lines.
+    /// Whether the statistic is undefined without lines.
     pub(crate) fn needs_lines(self) -> bool {
         match self {
             LineOutput::MeanLine
@@ -92,7 +92,7 @@ impl LineOutput {
         }
     }
 
-    /// The number; `None` where it needs lines and there are none.
+    /// The statistic; `None` if it needs lines and there are none.
     #[allow(clippy::cast_precision_loss)] // counts are far below 2⁵³
     pub(crate) fn number(self, lines: &RecurrentLines) -> Option<f64> {
         match self {
@@ -109,7 +109,7 @@ impl LineOutput {
 }
 
 impl LineLengths {
-    /// One line more.
+    /// Adds one line.
     pub fn add(&mut self, length: usize) {
         if self.counts.len() <= length {
             self.counts.resize(length + 1, 0);
@@ -127,12 +127,12 @@ impl LineLengths {
         self.counts.iter().sum()
     }
 
-    /// The length of the longest one; 0 if there is none.
+    /// The length of the longest line; 0 if there is none.
     pub fn longest(&self) -> u64 {
         self.counts.len().saturating_sub(1) as u64
     }
 
-    /// Points on all lines.
+    /// The number of points on all lines.
     pub fn points(&self) -> u64 {
         let lengths = (0u64..).zip(&self.counts);
         lengths.map(|(length, count)| length * count).sum()
@@ -152,7 +152,7 @@ impl LineLengths {
             let share = count as f64 / all as f64;
             share * libm::log(share)
         });
-        // 0 and not −0 where all have the same length.
+        // Gives 0, not −0, if all lines have the same length.
         (all > 0).then(|| 0.0 - terms.sum::<f64>())
     }
 }

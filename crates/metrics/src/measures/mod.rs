@@ -1,14 +1,14 @@
-//! The measures of the field besides alignments: their settings, and their integers.
+//! The measures other than alignments: their settings and their integer models.
 
 mod coordinates;
 mod geometry;
-mod least_path;
 mod lines;
 mod multimatch;
 mod points;
 mod recurrence;
 mod rewards;
 mod scasim;
+mod shortest_path;
 mod subsmatch;
 
 pub(crate) use coordinates::{

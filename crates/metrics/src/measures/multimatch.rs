@@ -1,26 +1,26 @@
 //! MultiMatch (Jarodzka, Holmqvist and Nyström 2010; Dewhurst et al. 2012): five similarities of aligned saccades.
 //!
-//! A saccade has the position and the duration of the fixation that it starts from. Saccades are aligned by the path
-//! through the table of |a − b| with the least sum, from the first pair (which costs nothing) to the last, by steps
-//! right, down and diagonal. Ties are broken from the end of the path: diagonal before up before left. The five numbers
-//! are medians over the pairs of the path, subtracted from 1 after dividing by the most that they can be.
+//! A saccade has the position and the duration of the fixation it starts from. Saccades are aligned by the path with
+//! the minimum sum through the matrix of |a − b|, from the first pair (which costs nothing) to the last, by steps
+//! right, down and diagonal. Ties are broken from the end of the path: diagonal before up before left. Each of the five
+//! numbers is a median over the pairs of the path, divided by its largest possible value and subtracted from 1.
 
 use super::coordinates::Plane;
-use super::least_path::least_path;
+use super::shortest_path::shortest_path;
 use crate::{Fixation, MetricError, PairScore, Quantity, QuantityKind};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// MultiMatch with its numbers.
+/// MultiMatch and its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MultiMatch {
-    /// Which numbers come out, each at most once.
+    /// The outputs to report, each at most once.
     pub outputs: Vec<MultiMatchOutput>,
-    /// Merges saccades before they are compared.
+    /// How to merge saccades before the comparison.
     pub simplification: Option<Simplification>,
 }
 
-/// A number of MultiMatch.
+/// An output of MultiMatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MultiMatchOutput {
@@ -30,27 +30,28 @@ pub enum MultiMatchOutput {
     Direction,
     /// How similar their lengths are: 1 − median difference / diagonal.
     Length,
-    /// How near their starts are: 1 − median distance / diagonal.
+    /// How close their starts are: 1 − median distance / diagonal.
     Position,
     /// How similar the durations of the fixations are: 1 − median of difference / longer duration.
     Duration,
 }
 
-/// When two saccades in a row become one. Passes by direction and by length alternate until nothing changes.
+/// When two consecutive saccades are merged. Passes by direction and by length alternate until nothing changes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Simplification {
-    /// They merge if the angle between them is smaller, in degrees, and the fixation between them is short.
+    /// They merge if the angle between them is smaller than this, in degrees, and the fixation between them is short.
     pub direction: f64,
-    /// They merge if the first is shorter, in the unit of coordinates, and the fixation before or after it is short.
+    /// They merge if the first is shorter than this, in the unit of coordinates, and the fixation before or after it is
+    /// short.
     pub length: f64,
-    /// A fixation is short if it lasts less, in milliseconds.
+    /// A fixation is short if it lasts less than this, in milliseconds.
     pub duration: f64,
 }
 
 /// The saccades of a scanpath, prepared for comparisons.
 #[derive(Clone, Debug)]
 pub(crate) struct Saccades {
-    /// None if there are too few to compare.
+    /// Empty if there are too few saccades to compare.
     list: Vec<PolarSaccade>,
     vectors: Plane,
 }
@@ -63,7 +64,7 @@ struct PolarSaccade {
     direction: f64,
 }
 
-/// A saccade with the fixation that it starts from.
+/// A saccade with the fixation it starts from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Saccade {
     x: f64,
@@ -73,7 +74,7 @@ struct Saccade {
 }
 
 impl MultiMatchOutput {
-    /// All of them.
+    /// All outputs.
     pub const ALL: [MultiMatchOutput; 5] = [
         MultiMatchOutput::Shape,
         MultiMatchOutput::Direction,
@@ -82,7 +83,7 @@ impl MultiMatchOutput {
         MultiMatchOutput::Duration,
     ];
 
-    /// Its name in options and results.
+    /// The name used in options and results.
     pub fn name(self) -> &'static str {
         match self {
             MultiMatchOutput::Shape => "shape",
@@ -93,7 +94,7 @@ impl MultiMatchOutput {
         }
     }
 
-    /// The dissimilarity of two saccades, from 0 to 1 if all points are on the screen. `None` for two durations of 0.
+    /// The dissimilarity of two saccades, from 0 to 1 if all points are on the screen. `None` if both durations are 0.
     #[inline(always)]
     fn difference(self, a: &PolarSaccade, b: &PolarSaccade, diagonal: f64) -> Option<f64> {
         let (first, second) = (&a.saccade, &b.saccade);
@@ -130,15 +131,16 @@ impl Saccade {
         length(self.x, self.y)
     }
 
-    /// The angle to the next saccade in degrees. The arctangent is defined for every rounded vector, unlike an arccosine.
+    /// The angle to the next saccade, in degrees. Unlike an arccosine, the arctangent is defined for every rounded
+    /// vector.
     fn turning_angle(&self, next: &Saccade) -> f64 {
         let cross = self.x * next.y - self.y * next.x;
         let dot = self.x * next.x + self.y * next.y;
         libm::atan2(cross.abs(), dot).to_degrees()
     }
 
-    /// Both as one saccade, from the start of the first. The time of the fixation between them is lost, as in the
-    /// original.
+    /// Merges both into one saccade, from the start of the first. As in the original, the duration of the fixation
+    /// between them is lost.
     fn merged(&self, next: &Saccade) -> Self {
         Self {
             x: self.x + next.x,
@@ -149,7 +151,7 @@ impl Saccade {
 }
 
 impl MultiMatch {
-    /// The numbers that come out.
+    /// The outputs, in order.
     pub fn quantities(&self) -> Vec<Quantity> {
         let quantity = |output: &MultiMatchOutput| Quantity {
             name: output.name(),
@@ -187,7 +189,7 @@ impl MultiMatch {
         Ok(())
     }
 
-    /// The saccades of a scanpath, which are compared.
+    /// The saccades to compare in a scanpath.
     pub(crate) fn saccades(&self, fixations: &[Fixation]) -> Saccades {
         let saccades = match (fixations.len(), &self.simplification) {
             (0..3, _) => Vec::new(),
@@ -208,13 +210,13 @@ impl MultiMatch {
         }
     }
 
-    /// The numbers of a pair on a screen with this diagonal; undefined where one of the scanpaths has fewer than three
+    /// The outputs for a pair on a screen with this diagonal. Undefined if either scanpath has fewer than three
     /// fixations.
     pub(crate) fn compare(&self, a: &Saccades, b: &Saccades, diagonal: f64) -> PairScore {
         if a.list.is_empty() || b.list.is_empty() {
             return PairScore::from_numbers(self.outputs.iter().map(|_| None));
         }
-        let path = least_path(&a.vectors, &b.vectors);
+        let path = shortest_path(&a.vectors, &b.vectors);
         let mut differences = Vec::with_capacity(path.len());
         let number = |output: &MultiMatchOutput| {
             differences.clear();
@@ -253,7 +255,7 @@ fn simplify(mut path: Vec<Saccade>, last: f64, rule: &Simplification) -> Vec<Sac
         };
         let end_is_short = is_short(path.len() - 1, &path);
         path = merge(&path, is_short);
-        // A short last saccade has no next one: it becomes a part of the one before.
+        // A short last saccade has no successor, so it is merged into the one before.
         if end_is_short
             && let [.., one_before, end] = path[..]
             && is_short(path.len() - 1, &path)
@@ -267,7 +269,7 @@ fn simplify(mut path: Vec<Saccade>, last: f64, rule: &Simplification) -> Vec<Sac
     }
 }
 
-/// Each saccade for which `joins` is true becomes one with the next, which is then done.
+/// Merges each saccade for which `joins` is true with the next, which is then skipped.
 fn merge(path: &[Saccade], joins: impl Fn(usize, &[Saccade]) -> bool) -> Vec<Saccade> {
     let mut merged = Vec::with_capacity(path.len());
     let mut at = 0;
@@ -283,7 +285,7 @@ fn merge(path: &[Saccade], joins: impl Fn(usize, &[Saccade]) -> bool) -> Vec<Sac
     merged
 }
 
-/// The middle number, or the mean of the two in the middle; there is at least one.
+/// The median. `numbers` must not be empty.
 fn median(numbers: &mut [f64]) -> f64 {
     let (count, middle) = (numbers.len(), numbers.len() / 2);
     let (below, &mut upper, _) = numbers.select_nth_unstable_by(middle, f64::total_cmp);

@@ -1,19 +1,19 @@
-//! Where the letters of a scanpath are, and how far they are from each other.
+//! The positions of a scanpath's letters, and the distances between them.
 
 use super::MAX_CELLS;
 use crate::model::fits_grid;
 use crate::{Alphabet, Grid, MetricError};
 use serde::{Deserialize, Serialize};
 
-/// Where the points are that a measure compares.
+/// The points that a measure compares.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Points {
-    /// The cells of a grid, one cell apart.
+    /// The cells of a grid, at unit spacing.
     Grid {
         /// The grid of the letters.
         grid: Grid,
-        /// Whether left and right are joined.
+        /// Whether the left and right edges are joined.
         wrap: bool,
     },
     /// The grid cells to which fixations were rounded, with their size in the unit of coordinates.
@@ -25,11 +25,11 @@ pub enum Points {
         /// The height of a cell.
         height: f64,
     },
-    /// The fixations' own coordinates, in their unit; only in the clear.
+    /// The fixations' original coordinates, in their unit. Only in the clear.
     Fixations,
 }
 
-/// The cells of a grid with their size, in the unit of distances.
+/// The cells of a grid and their size, in the unit of distances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lattice {
     grid: Grid,
@@ -37,11 +37,11 @@ pub struct Lattice {
     height: f64,
 }
 
-/// The distances between the cells of a grid, as places in the list of all that occur.
+/// The distances between the cells of a grid, as ranks in the list of all distances that occur.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranks {
     lattice: Lattice,
-    /// The rank for each number of columns and rows between two cells, row by row.
+    /// The rank for each column and row offset between two cells, row by row.
     by_offset: Vec<u32>,
     /// In ascending order.
     distances: Vec<f64>,
@@ -57,7 +57,7 @@ impl Points {
         }
     }
 
-    /// The letters' places, if the points are letters.
+    /// The positions of the letters, if the points are letters.
     pub fn lattice(&self) -> Option<Lattice> {
         match self {
             Points::Grid { grid, wrap } => Some(Lattice {
@@ -78,7 +78,7 @@ impl Points {
         }
     }
 
-    /// The places of the letters of an alphabet.
+    /// The positions of an alphabet's letters.
     pub(crate) fn of_letters(&self, alphabet: &Alphabet) -> Result<Option<Lattice>, MetricError> {
         let lattice = self.lattice();
         let is_size = |size: f64| size.is_finite() && size > 0.0;
@@ -104,20 +104,21 @@ impl Lattice {
         &self.grid
     }
 
-    /// The Euclidean distance of two cells.
+    /// The Euclidean distance between two cells.
     pub fn distance(&self, a: u16, b: u16) -> f64 {
         let (across, down) = self.grid.offset(a, b);
         self.at_offset(across, down)
     }
 
-    /// Exact up to the root, which is correctly rounded: the same on every machine, unlike `hypot`.
+    /// Everything before the square root is exact, and the root is correctly rounded. So, unlike `hypot`, the result is
+    /// the same on every machine.
     fn at_offset(&self, across: u32, down: u32) -> f64 {
         let across = f64::from(across) * self.width;
         let down = f64::from(down) * self.height;
         (across * across + down * down).sqrt()
     }
 
-    /// The largest distance of two of the first `letters` cells.
+    /// The largest distance between two of the first `letters` cells.
     pub fn farthest(&self, letters: u32) -> f64 {
         let (across, down) = crate::model::farthest_offset(&self.grid, letters);
         self.at_offset(across, down)
@@ -125,13 +126,13 @@ impl Lattice {
 }
 
 impl Ranks {
-    /// The ranks of all distances on a lattice.
+    /// Ranks all distances on a lattice.
     pub fn new(lattice: Lattice) -> Self {
         let grid = lattice.grid;
         let offsets =
             (0..grid.rows()).flat_map(|down| (0..grid.columns()).map(move |across| (across, down)));
         let by_offset: Vec<f64> = offsets
-            .map(|(across, down)| lattice.at_offset(grid.across(across), down))
+            .map(|(across, down)| lattice.at_offset(grid.column_distance(across), down))
             .collect();
         let mut distances = by_offset.clone();
         distances.sort_by(f64::total_cmp);
@@ -147,12 +148,12 @@ impl Ranks {
         }
     }
 
-    /// The rank of the distance of two cells; 0 for a cell and itself.
+    /// The rank of the distance between two cells; 0 for a cell and itself.
     pub fn rank(&self, a: u16, b: u16) -> u32 {
         let grid = self.lattice.grid;
         let (across, down) = grid.offset(a, b);
-        let place = down as usize * grid.columns() as usize + across as usize;
-        self.by_offset.get(place).copied().unwrap_or(u32::MAX)
+        let index = down as usize * grid.columns() as usize + across as usize;
+        self.by_offset.get(index).copied().unwrap_or(u32::MAX)
     }
 
     /// The distance with this rank.
@@ -177,7 +178,7 @@ mod tests {
     use crate::Distance;
 
     #[test]
-    fn ranks_are_places_among_all_distances() {
+    fn ranks_follow_the_order_of_all_distances() {
         for (grid, count) in [("7x7", 27), ("1x1", 1), ("4x1", 4)] {
             let grid: Grid = grid.parse().unwrap();
             let lattice = Points::Grid { grid, wrap: false }.lattice().unwrap();

@@ -1,21 +1,21 @@
 //! Cross-recurrence: how often, and in which patterns, two scanpaths visit the same places.
 //!
-//! Fixation `i` of the first scanpath and `j` of the second *recur* if they have the same letter, or lie within a radius:
-//! c(i, j) = 1. `C` is the number of such points. A *line* is a run of at least `L` of them: on a diagonal (both
-//! look at the same places in the same order), in a row or in a column (one stays where the other has been).
+//! Fixation `i` of the first scanpath and `j` of the second *recur* if they have the same letter, or lie within a
+//! radius: c(i, j) = 1. `C` is the number of such points. A *line* is a run of at least `L` points: on a diagonal (both
+//! look at the same places in the same order), or in a row or column (one stays where the other has been).
 //!
 //! # Integers
-//! The raw result of a pair packs the outputs of the plan, the first into the lowest bits. The widths follow from the
-//! lengths. `rec` is `C`. A ratio is rounded half up to 0.01 %: `⌊(20,000·points + C) / (2·C)⌋`, at most [`RATIO_ONE`];
-//! the number after the largest one says that it is undefined (`C` = 0). `corm` is shifted by [`RATIO_ONE`], so that no
-//! number is negative.
+//! The raw result of a pair packs the outputs of the plan, the first into the lowest bits. Field widths follow from the
+//! lengths. `rec` is `C`. A ratio is rounded half up to 0.01 %: `⌊(20,000·points + C) / (2·C)⌋`, at most [`RATIO_ONE`].
+//! The next integer above the largest ratio means undefined (`C` = 0). `corm` is shifted by [`RATIO_ONE`] so that it is
+//! never negative.
 
 use super::lines::{LineOutput, RecurrentLines};
 use super::points::{Lattice, Points};
 use crate::{Alphabet, MetricError, Model, PairScore, Quantity, QuantityKind};
 use serde::{Deserialize, Serialize};
 
-/// A ratio of 1, in integers.
+/// The integer that represents a ratio of 1.
 pub const RATIO_ONE: u64 = 10_000;
 
 /// Cross-recurrence quantification.
@@ -23,13 +23,13 @@ pub const RATIO_ONE: u64 = 10_000;
 pub struct Crqa {
     /// When two fixations recur.
     pub rule: RecurrenceRule,
-    /// The shortest line.
+    /// The minimum length of a line.
     pub line: u32,
-    /// Which numbers come out, each at most once.
+    /// The outputs to report, each at most once.
     pub outputs: Vec<CrqaOutput>,
-    /// What an undefined number becomes.
+    /// How undefined numbers are reported.
     pub undefined: Undefined,
-    /// Whether numbers are rounded as secure engines round them.
+    /// Whether numbers are rounded as in secure engines.
     pub rounded: bool,
 }
 
@@ -41,14 +41,14 @@ pub enum RecurrenceRule {
     SameLetter,
     /// Their distance is at most the radius.
     Within {
-        /// Where the points are.
+        /// The points to compare.
         points: Points,
-        /// In the unit of distances.
+        /// The radius, in the unit of distances.
         radius: f64,
     },
 }
 
-/// A number of a cross-recurrence analysis.
+/// An output of a cross-recurrence analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrqaOutput {
@@ -64,19 +64,19 @@ pub enum CrqaOutput {
     LamColumns,
     /// Centre of recurrence mass: 100·Σ(j − i)·c / ((max(m, n) − 1)·C). Positive if the second scanpath is later.
     Corm,
-    /// A statistic of lines, which is computed in the clear only.
+    /// A statistic of lines, computed in the clear only.
     #[serde(untagged)]
     Line(LineOutput),
 }
 
-/// What an undefined number becomes.
+/// How an undefined number is reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Undefined {
-    /// It is missing in the results.
+    /// As missing.
     #[default]
     Missing,
-    /// It counts as 0.
+    /// As 0.
     Zero,
 }
 
@@ -85,24 +85,24 @@ pub enum Undefined {
 pub struct RecurrenceModel {
     /// Which letters recur.
     pub letters: RecurrentLetters,
-    /// The shortest line.
+    /// The minimum length of a line.
     pub line: u32,
-    /// The numbers that come out, from the lowest bits.
+    /// The outputs, from the lowest bits up.
     pub outputs: Vec<CrqaOutput>,
-    /// What an undefined number becomes.
+    /// How undefined numbers are reported.
     pub undefined: Undefined,
 }
 
 /// Which letters recur.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RecurrentLetters {
-    /// The same.
+    /// Equal letters.
     Same,
-    /// Those within a radius.
+    /// Letters within a radius.
     Within {
-        /// Where the letters are.
+        /// The positions of the letters.
         lattice: Lattice,
-        /// In the unit of distances.
+        /// The radius, in the unit of distances.
         radius: f64,
     },
 }
@@ -112,11 +112,11 @@ pub enum RecurrentLetters {
 pub struct RecurrentPoints {
     /// All points, `C`.
     pub all: u64,
-    /// Those on diagonal lines.
+    /// Points on diagonal lines.
     pub diagonal: u64,
-    /// Those on lines along the second scanpath.
+    /// Points on lines along the second scanpath.
     pub rows: u64,
-    /// Those on lines along the first scanpath.
+    /// Points on lines along the first scanpath.
     pub columns: u64,
     /// Σ(j − i) over all points.
     pub shift: i64,
@@ -131,7 +131,7 @@ struct Ratio {
 }
 
 impl CrqaOutput {
-    /// All that are computed from counts of points, in every engine.
+    /// All outputs that are computed from point counts, in every engine.
     pub const ALL: [CrqaOutput; 6] = [
         CrqaOutput::Rec,
         CrqaOutput::Det,
@@ -141,7 +141,7 @@ impl CrqaOutput {
         CrqaOutput::Corm,
     ];
 
-    /// Its name in options and results.
+    /// The name used in options and results.
     pub fn name(self) -> &'static str {
         match self {
             CrqaOutput::Rec => "rec",
@@ -154,18 +154,18 @@ impl CrqaOutput {
         }
     }
 
-    /// All that are computed in the clear.
+    /// All outputs that are computed in the clear.
     pub fn in_the_clear() -> Vec<Self> {
         let lines = LineOutput::ALL.map(CrqaOutput::Line);
         Self::ALL.into_iter().chain(lines).collect()
     }
 
-    /// Whether it describes lines rather than points.
+    /// Whether the output describes lines rather than points.
     pub fn is_of_lines(self) -> bool {
         matches!(self, CrqaOutput::Line(_))
     }
 
-    /// Whether a pair may be without it.
+    /// Whether the output can be undefined for a pair.
     fn may_be_undefined(self) -> bool {
         match self {
             CrqaOutput::Rec => false,
@@ -174,12 +174,12 @@ impl CrqaOutput {
         }
     }
 
-    /// Whether lengths enter the number apart from the points, so that it cannot be read without them.
+    /// Whether the number depends on the lengths other than through the points, so that it cannot be read without them.
     pub fn divides_by_length(self) -> bool {
         matches!(self, CrqaOutput::Rec | CrqaOutput::Corm)
     }
 
-    /// The largest integer, which says that the number is undefined; for `rec`, that all points recur.
+    /// The largest integer: it means undefined, or for `rec`, that all points recur.
     pub fn largest(self, m: usize, n: usize) -> u64 {
         match self {
             CrqaOutput::Rec => m as u64 * n as u64,
@@ -189,12 +189,12 @@ impl CrqaOutput {
         }
     }
 
-    /// Bits of its field in a raw result.
+    /// The width of the output's field in a raw result, in bits.
     pub fn width(self, m: usize, n: usize) -> u32 {
         u64::BITS - self.largest(m, n).leading_zeros()
     }
 
-    /// The fraction behind it, from 0 to 1 (`corm`: 0 to 2); `of` is 0 where it is undefined.
+    /// The underlying fraction, from 0 to 1 (`corm`: 0 to 2). `of` is 0 if it is undefined.
     fn ratio(self, counted: &RecurrentPoints, m: usize, n: usize) -> Ratio {
         let longest_shift = (m.max(n) as u64).saturating_sub(1);
         let (points, of, zero) = match self {
@@ -224,7 +224,7 @@ impl CrqaOutput {
     }
 
     /// The user's number in double precision.
-    #[allow(clippy::cast_precision_loss)] // counts are far below 2⁵³ in practice, and keep 53 bits beyond
+    #[allow(clippy::cast_precision_loss)] // counts are far below 2⁵³ in practice; larger ones keep 53 bits
     fn exact(
         self,
         counted: &RecurrentPoints,
@@ -260,7 +260,7 @@ pub(crate) fn rounded(points: u64, of: u64) -> u64 {
 }
 
 impl Crqa {
-    /// The numbers that come out.
+    /// The outputs, in order.
     pub fn quantities(&self) -> Vec<Quantity> {
         let quantity = |output: &CrqaOutput| Quantity {
             name: output.name(),
@@ -274,7 +274,7 @@ impl Crqa {
         self.outputs.iter().map(quantity).collect()
     }
 
-    /// Whether a number is about lines, so that it is computed in the clear only.
+    /// Whether an output describes lines and is therefore computed in the clear only.
     pub fn has_lines(&self) -> bool {
         self.outputs.iter().any(|output| output.is_of_lines())
     }
@@ -322,7 +322,7 @@ impl Crqa {
         Ok(())
     }
 
-    /// The user's numbers in double precision, or rounded as secure engines do; statistics of lines are never rounded.
+    /// The user's numbers in double precision, or rounded as in secure engines. Line statistics are never rounded.
     pub(crate) fn exact(
         &self,
         counted: &RecurrentPoints,
@@ -344,7 +344,7 @@ impl Crqa {
     }
 }
 
-/// The longest shortest line.
+/// The largest value of the minimum line length.
 pub(crate) const MAX_LINE: u32 = 64;
 
 impl RecurrentLetters {
@@ -358,18 +358,18 @@ impl RecurrentLetters {
 }
 
 impl RecurrenceModel {
-    /// Whether an output may be undefined.
+    /// Whether any output can be undefined.
     pub fn has_undefined(&self) -> bool {
         self.undefined == Undefined::Missing
             && self.outputs.iter().any(|output| output.may_be_undefined())
     }
 
-    /// Whether a number is about lines, so that there is no raw result.
+    /// Whether any output describes lines, so that there is no raw result.
     pub fn has_lines(&self) -> bool {
         self.outputs.iter().any(|output| output.is_of_lines())
     }
 
-    /// Whether a number cannot be read without the lengths.
+    /// Whether any output cannot be read without the lengths.
     pub fn divides_by_length(&self) -> bool {
         self.outputs.iter().any(|output| output.divides_by_length())
     }
@@ -381,7 +381,7 @@ impl RecurrenceModel {
             .map(move |&output| (output, output.width(m, n)))
     }
 
-    /// Bits of a raw result; an error if they are more than 63.
+    /// The width of a raw result in bits. Fails if it exceeds 63.
     pub fn bits(&self, m: usize, n: usize) -> Result<u32, MetricError> {
         if self.has_lines() {
             return Err(MetricError::NoIntegers);
@@ -392,13 +392,13 @@ impl RecurrenceModel {
         }
     }
 
-    /// The raw result for what was counted.
+    /// The raw result for these counts.
     pub fn raw(&self, counted: &RecurrentPoints, m: usize, n: usize) -> Result<i64, MetricError> {
         self.bits(m, n)?;
-        let (mut raw, mut place) = (0, 0);
+        let (mut raw, mut shift) = (0, 0);
         for (output, width) in self.fields(m, n) {
-            raw |= output.integer(counted, m, n, self.undefined) << place;
-            place += width;
+            raw |= output.integer(counted, m, n, self.undefined) << shift;
+            shift += width;
         }
         Ok(raw.cast_signed())
     }

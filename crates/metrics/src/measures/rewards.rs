@@ -1,47 +1,49 @@
 //! The largest reward of an alignment of fixations, in double precision (ScaSim).
 //!
-//! A power of an arctangent in every place would take most of the time. It is a function of the squared chord between two
-//! directions (the distance of their points on a sphere of radius 1), and is read from a table of cubic pieces. A piece
-//! belongs to the upper bits of the squared chord's floating-point number, so that pieces are narrow where the function is
-//! steep; the lower bits say where in the piece a number is. This needs neither a root nor a rounding, and vector
-//! instructions do it for a row at once. Equal places have the factor 1 to the last bit.
+//! Computing a power of an arctangent for every matrix cell would take most of the time. The factor is a function of
+//! the squared chord between two directions (the squared distance between their points on the unit sphere), and is read
+//! from a table of cubic pieces. The upper bits of the squared chord's floating-point representation select the piece,
+//! so pieces are narrow where the function is steep. The lower bits give the offset within the piece. This needs
+//! neither a square root nor rounding, and vector instructions do it for a whole row at once. Equal positions get a
+//! factor of exactly 1.
 
 use super::scasim::{View, angle};
 use crate::Fixation;
 use crate::kernel::number::Number;
 
-/// `modulator^angle` by the squared chord.
+/// `modulator^angle` as a function of the squared chord.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Factors {
     modulator: f64,
-    /// Powers of the distance from the piece's start, in units of its power of two, beginning with the constant.
+    /// Polynomial coefficients in the offset from the start of the piece, relative to its power of two, constant first.
     pieces: Vec<Polynomial>,
 }
 
 type Polynomial = [f64; 4];
 
-/// Pieces for each power of two of the squared chord, as a power of two. The error of a factor is below 2e-11.
+/// Log2 of the number of pieces per power of two of the squared chord. The error of a factor is below 2e-11.
 const PIECE_BITS: u32 = 7;
-/// Powers of two, as a power of two: squared chords from 2⁻¹²⁷ to 2. What is smaller counts as equal places.
+/// Log2 of the number of powers of two: squared chords from 2⁻¹²⁷ to 2. Smaller chords count as equal positions.
 const OCTAVE_BITS: u32 = 7;
 /// A power of two, so that a mask keeps an index below it.
 const PIECES: usize = 1 << (PIECE_BITS + OCTAVE_BITS);
-/// How far the upper bits of a number must be shifted down.
+/// How far to shift a number right to keep its upper bits.
 const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - PIECE_BITS;
-/// The place in a piece.
-const PLACE: u64 = (1 << SHIFT) - 1;
-/// The smallest squared chord with a piece. The lower bits of its exponent are zeros, so those of others are a piece's number.
+/// The mask for the offset within a piece.
+const OFFSET_MASK: u64 = (1 << SHIFT) - 1;
+/// The smallest squared chord with a piece. The lower bits of its exponent are zero, so in larger chords these bits
+/// give the piece's index.
 const MIN_SQUARED_CHORD: f64 = f64::from_bits(((1023 + 1 - (1 << OCTAVE_BITS)) as u64) << 52);
 const ONE: u64 = 1f64.to_bits();
-/// Columns whose pieces are found at once; they stay in the first-level cache.
+/// Columns whose pieces are looked up at once. They stay in the first-level cache.
 const CHUNK: usize = 256;
-/// How far from straight ahead a fixation may be, in degrees, so that the squared chord of two is in the table.
+/// How far from straight ahead a fixation may be, in degrees, for the squared chord of any two to be in the table.
 const MAX_DEGREES: f64 = 44.0;
 
 impl Factors {
     pub(crate) fn new(modulator: f64) -> Self {
         let per_radian = libm::log(modulator) * 1f64.to_degrees();
-        // The factor and its slope where a piece begins.
+        // The factor and its slope at the start of a piece.
         let at = |piece: usize| {
             let upper = MIN_SQUARED_CHORD.to_bits() + ((piece as u64) << SHIFT);
             let square = f64::from_bits(upper);
@@ -77,14 +79,14 @@ impl Factors {
     }
 }
 
-/// Directions of fixations on a sphere of radius 1, and durations.
+/// The directions of fixations as points on the unit sphere, and their durations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GazeDirections {
     x: Vec<f64>,
     y: Vec<f64>,
     z: Vec<f64>,
     durations: Vec<f64>,
-    /// Whether all chords with other narrow ones are in the table.
+    /// Whether the table covers all chords to other narrow scanpaths.
     are_narrow: bool,
 }
 
@@ -99,8 +101,8 @@ impl GazeDirections {
             directions.z.push(z / length);
             directions.durations.push(fixation.duration);
         }
-        let least = libm::cos(MAX_DEGREES.to_radians());
-        directions.are_narrow = directions.z.iter().all(|&z| z >= least);
+        let min_z = libm::cos(MAX_DEGREES.to_radians());
+        directions.are_narrow = directions.z.iter().all(|&z| z >= min_z);
         directions
     }
 
@@ -120,7 +122,7 @@ impl GazeDirections {
 
 /// The largest total reward.
 pub(super) fn largest_reward(factors: &Factors, a: &GazeDirections, b: &GazeDirections) -> f64 {
-    // Long rows have little overhead, and the reward is the same for either order.
+    // Long rows have less overhead, and swapping the sides does not change the reward.
     let (a, b) = if a.len() > b.len() { (b, a) } else { (a, b) };
     match a.are_narrow && b.are_narrow {
         true => from_table(factors, a, b),
@@ -128,26 +130,29 @@ pub(super) fn largest_reward(factors: &Factors, a: &GazeDirections, b: &GazeDire
     }
 }
 
-/// With factors from the table.
+/// Reads factors from the table.
 fn from_table(factors: &Factors, a: &GazeDirections, b: &GazeDirections) -> f64 {
-    // With a length that the compiler knows, a remainder is a valid index.
+    // Because the length is a constant, the compiler can prove that a remainder is a valid index.
     let Ok(pieces) = <&[Polynomial; PIECES]>::try_from(factors.pieces.as_slice()) else {
         return one_by_one(factors.modulator, a, b);
     };
     let mut numbers = [0; CHUNK];
-    let mut places = [0.0; CHUNK];
+    let mut offsets = [0.0; CHUNK];
     let mut best = vec![0.0; b.len()];
     for row in 0..a.len() {
         let (from, duration) = (a.direction(row), a.durations[row]);
         let (mut corner, mut left) = (0.0, 0.0);
         for (chunk, best) in best.chunks_mut(CHUNK).enumerate() {
             let (first, count) = (chunk * CHUNK, best.len());
-            let (numbers, places) = (&mut numbers[..count], &mut places[..count]);
-            find_pieces(from, b, first, numbers, places);
-            let cells = numbers.iter().zip(places.iter()).zip(&b.durations[first..]);
-            for (slot, ((&number, &place), &other)) in best.iter_mut().zip(cells) {
+            let (numbers, offsets) = (&mut numbers[..count], &mut offsets[..count]);
+            find_pieces(from, b, first, numbers, offsets);
+            let cells = numbers
+                .iter()
+                .zip(offsets.iter())
+                .zip(&b.durations[first..]);
+            for (slot, ((&number, &offset), &other)) in best.iter_mut().zip(cells) {
                 let [constant, linear, square, cube] = pieces[number as usize % PIECES];
-                let factor = constant + place * (linear + place * (square + place * cube));
+                let factor = constant + offset * (linear + offset * (square + offset * cube));
                 let paired = corner + factor * duration.smaller(other);
                 corner = *slot;
                 left = left.larger(paired.larger(corner));
@@ -158,14 +163,14 @@ fn from_table(factors: &Factors, a: &GazeDirections, b: &GazeDirections) -> f64 
     best.last().copied().unwrap_or_default()
 }
 
-/// The pieces of the squared chords from one direction to some others, and the places in them.
-#[allow(clippy::cast_possible_truncation)] // twelve upper bits of the exponent and those of the piece
+/// Finds the pieces of the squared chords from one direction to several others, and the offsets within them.
+#[allow(clippy::cast_possible_truncation)] // at most twelve bits of sign and exponent, and those of the piece
 fn find_pieces(
     [x, y, z]: [f64; 3],
     to: &GazeDirections,
     first: usize,
     numbers: &mut [u32],
-    places: &mut [f64],
+    offsets: &mut [f64],
 ) {
     let count = numbers.len();
     let (u, v, w) = (
@@ -173,17 +178,17 @@ fn find_pieces(
         &to.y[first..][..count],
         &to.z[first..][..count],
     );
-    let places = &mut places[..count];
+    let offsets = &mut offsets[..count];
     for at in 0..count {
         let (across, down, ahead) = (x - u[at], y - v[at], z - w[at]);
         let square = across * across + down * down + ahead * ahead;
         let bits = square.larger(MIN_SQUARED_CHORD).to_bits();
         numbers[at] = (bits >> SHIFT) as u32;
-        places[at] = f64::from_bits(bits & PLACE | ONE) - 1.0;
+        offsets[at] = f64::from_bits(bits & OFFSET_MASK | ONE) - 1.0;
     }
 }
 
-/// Computes the factor of each pair, for directions outside the table.
+/// Computes the factor of each pair directly, for directions outside the table.
 fn one_by_one(modulator: f64, a: &GazeDirections, b: &GazeDirections) -> f64 {
     let mut best = vec![0.0; b.len()];
     for row in 0..a.len() {
@@ -204,7 +209,7 @@ fn one_by_one(modulator: f64, a: &GazeDirections, b: &GazeDirections) -> f64 {
 mod tests {
     use super::*;
 
-    /// One pair of fixations of a millisecond, a chord apart, has its factor as reward.
+    /// The reward of two fixations of one millisecond is the factor of the chord between them.
     #[test]
     fn factors_are_those_of_the_definition() {
         let directions = |chord: f64| {

@@ -1,51 +1,51 @@
 //! ScaSim (von der Malsburg and Vasishth 2011): how much time two scanpaths spend at different places.
 //!
-//! The distance is the sum of all durations of both minus twice the largest total reward of an alignment with free gaps, in
-//! which two fixations `a` and `b` that are `angle` degrees apart are rewarded with `min(d_a, d_b) · modulator^angle`.
+//! The distance is the sum of all durations of both scanpaths minus twice the largest total reward of an alignment with
+//! free gaps. Aligning two fixations `a` and `b` that are `angle` degrees apart earns `min(d_a, d_b) ·
+//! modulator^angle`.
 //!
 //! # Integers
-//! Over letters that are grid cell · classes + duration class, the reward is rounded to a unit, and so is each duration. The
-//! raw result is `total_a + total_b − 2·R` in units, where `total` is the sum of the durations of a side's letters.
+//! Letters are grid cell · classes + duration class. Each reward and each duration is rounded to a unit. The raw result
+//! is `total_a + total_b − 2·R` in units, where `total` is the sum of the durations of a side's letters.
 
 use super::rewards::{Factors, GazeDirections, largest_reward};
 use crate::{Alphabet, Fixation, Grid, MetricError, Model, PairScore, Screen, ScreenUnit};
 use serde::{Deserialize, Serialize};
 
-/// ScaSim with its numbers.
+/// ScaSim and its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScaSim {
     /// The viewing geometry.
     pub view: View,
-    /// How much the reward of two fixations shrinks with each degree between them, from 0 to 1.
+    /// The factor by which the reward of two fixations shrinks with each degree between them, from 0 to 1.
     pub modulator: f64,
     /// The divisor of the distance.
     pub divisor: DurationDivisor,
-    /// The grid and the classes to which fixations are rounded; `None` compares fixations without
-    /// rounding.
+    /// The grid and the duration classes to which fixations are rounded. `None` compares fixations without rounding.
     pub classes: Option<DurationClasses>,
 }
 
-/// Where the eye was, so that places on a screen become directions.
+/// The position of the eye, for converting screen positions to directions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct View {
-    /// The place straight ahead of the eye, in the unit of coordinates.
+    /// The point straight ahead of the eye, in the unit of coordinates.
     pub center: [f64; 2],
-    /// The width and height of one unit, and the distance of the eye, all in the same unit of length.
+    /// The width and height of one coordinate unit, in the same unit of length as `distance`.
     pub pixel: [f64; 2],
-    /// From the eye to the centre.
+    /// The distance from the eye to the centre.
     pub distance: f64,
 }
 
-/// The divisor of the distance of two scanpaths.
+/// The divisor of the distance between two scanpaths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DurationDivisor {
-    /// Nothing: milliseconds.
+    /// No divisor: the distance is in milliseconds.
     #[default]
     None,
-    /// The number of fixations of both.
+    /// The number of fixations of both scanpaths.
     Fixations,
-    /// The sum of all durations of both; only in the clear.
+    /// The sum of all durations of both scanpaths. Only in the clear.
     Durations,
 }
 
@@ -56,9 +56,9 @@ pub struct DurationClasses {
     pub grid: Grid,
     /// Width and height of the screen in the unit of coordinates.
     pub screen: [f64; 2],
-    /// The duration that each class stands for, in ascending order.
+    /// The duration that each class represents, in ascending order.
     pub durations: Vec<f64>,
-    /// Units of a millisecond.
+    /// Units per millisecond.
     pub scale: u32,
 }
 
@@ -67,18 +67,18 @@ pub struct DurationClasses {
 pub struct RewardModel {
     classes: usize,
     cells: usize,
-    /// `modulator^angle` of two cells, row by row.
+    /// `modulator^angle` for each pair of cells, row by row.
     factors: Vec<f64>,
     durations: Vec<f64>,
     scale: u32,
     divisor: DurationDivisor,
 }
 
-/// The most grid cells of a quantisation.
+/// The largest number of grid cells in a quantisation.
 pub const MAX_CELLS: u32 = 1024;
 
 impl View {
-    /// The view of a screen whose size and distance are known.
+    /// The view of a screen, if its size and distance are known.
     pub fn of_screen(screen: &Screen) -> Option<Self> {
         let center = [screen.width() / 2.0, screen.height() / 2.0];
         match (screen.unit(), screen.viewing()) {
@@ -94,7 +94,7 @@ impl View {
         }
     }
 
-    /// The direction of a place, of any length.
+    /// The direction of a point, not normalised.
     pub(crate) fn direction(&self, x: f64, y: f64) -> [f64; 3] {
         [
             (x - self.center[0]) * self.pixel[0],
@@ -104,7 +104,7 @@ impl View {
     }
 }
 
-/// The angle between two directions in degrees. Exact for equal ones, unlike an arccosine.
+/// The angle between two directions in degrees. Unlike an arccosine, it is exact for equal directions.
 pub(crate) fn angle(p: &[f64; 3], q: &[f64; 3]) -> f64 {
     let cross = [
         p[1] * q[2] - p[2] * q[1],
@@ -169,7 +169,7 @@ impl ScaSim {
         }))
     }
 
-    /// The distance of fixations in double precision.
+    /// The distance between two lists of fixations in double precision.
     pub(crate) fn distance(
         &self,
         factors: &Factors,
@@ -220,31 +220,31 @@ impl DurationClasses {
         Ok(())
     }
 
-    /// Cells times classes.
+    /// The number of letters: cells times classes.
     pub fn letters(&self) -> u64 {
         u64::from(self.grid.cells()) * self.durations.len() as u64
     }
 
     /// The centre of a grid cell on the screen.
     fn center(&self, cell: u32) -> [f64; 2] {
-        let place = |at: u32, of: u32, size: f64| (f64::from(at) + 0.5) / f64::from(of) * size;
+        let coordinate = |at: u32, of: u32, size: f64| (f64::from(at) + 0.5) / f64::from(of) * size;
         let columns = self.grid.columns();
         [
-            place(cell % columns, columns, self.screen[0]),
-            place(cell / columns, self.grid.rows(), self.screen[1]),
+            coordinate(cell % columns, columns, self.screen[0]),
+            coordinate(cell / columns, self.grid.rows(), self.screen[1]),
         ]
     }
 }
 
-/// The grid cell of a fixation; a place off the screen counts as the nearest one on it.
+/// The grid cell of a fixation. Points off the screen are moved to the nearest cell.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
 pub(crate) fn cell_of(grid: &Grid, screen: [f64; 2], fixation: &Fixation) -> u32 {
-    let place = |at: f64, size: f64, count: u32| {
+    let index = |at: f64, size: f64, count: u32| {
         let cell = (at / size * f64::from(count)).floor();
         cell.clamp(0.0, f64::from(count - 1)) as u32
     };
-    let column = place(fixation.x, screen[0], grid.columns());
-    let row = place(fixation.y, screen[1], grid.rows());
+    let column = index(fixation.x, screen[0], grid.columns());
+    let row = index(fixation.y, screen[1], grid.rows());
     row * grid.columns() + column
 }
 

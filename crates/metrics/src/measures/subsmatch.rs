@@ -4,11 +4,11 @@ use crate::MetricError;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// SubsMatch on letters: 1 − ½ Σ |f_a − f_b| over the relative frequencies of all sequences of `window` letters. A scanpath
-/// that is shorter than the window has no such sequence, and the similarity is undefined.
+/// SubsMatch on letters: 1 − ½ Σ |f_a − f_b| over the relative frequencies of all sequences of `window` letters. If a
+/// scanpath is shorter than the window, it has no such sequence and the similarity is undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubsMatch {
-    /// Letters of a sequence.
+    /// The number of letters in a sequence.
     pub window: u32,
 }
 
@@ -53,7 +53,7 @@ impl Grams<'_> {
         if of == 0 {
             return None;
         }
-        // Σ min(f_a, f_b) is the same number, and whole numbers make it exact up to one division.
+        // Σ min(f_a, f_b) is the same number. Computed in integers, it is exact up to one division.
         let mut common = 0;
         let (mut mine, mut theirs) = (self.grams.iter().peekable(), other.grams.iter().peekable());
         while let (Some((gram, count)), Some((their_gram, their_count))) =

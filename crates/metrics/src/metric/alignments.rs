@@ -1,4 +1,4 @@
-//! Alignments in integers.
+//! Alignment metrics in integers.
 
 use super::LocalScoring;
 use crate::model::{Costs, GlobalModel, LocalModel, Model, ScoreFormula, Scores, fits_grid};
@@ -40,7 +40,7 @@ pub(super) fn cost_model(
         }
         Substitution::Table { table } => {
             fits_table(alphabet, table)?;
-            // A table may be larger than the alphabet; entries that no letter can reach must not change scale or
+            // A table may be larger than the alphabet. Entries that no letter can reach must not affect scale or
             // similarity.
             let used = table.first(alphabet.size());
             let scale = scale::choose(requested, gaps.into_iter().chain(used.clone()))?;
@@ -64,9 +64,9 @@ pub(super) fn cost_model(
     }))
 }
 
-/// A maximised score as a minimum cost: subtract half the reward from each letter of an alignment, so that equal
-/// letters cost 0, different ones `reward + mismatch` and a gap `reward / 2 + gap`; the scale is doubled to keep the
-/// half an integer.
+/// Turns a maximised score into a minimum cost. Half the reward is subtracted from each letter of an alignment, so that
+/// equal letters cost 0, different ones `reward + mismatch`, and a gap `reward / 2 + gap`. The scale is doubled to keep
+/// the half an integer.
 pub(super) fn score_model(
     reward: f64,
     mismatch: f64,
@@ -77,7 +77,7 @@ pub(super) fn score_model(
     let per_letter = scale::cost("match reward", reward, scale)?;
     let penalty = scale::cost("mismatch penalty", mismatch, scale)?;
     let gap_penalty = scale::cost("gap penalty", gap, scale)?;
-    // Errors name the user's numbers, not the sums computed from them.
+    // Errors name the user's parameters, not the sums derived from them.
     let within = |name, cost: u64, value| {
         u32::try_from(cost)
             .ok()
@@ -147,8 +147,8 @@ pub(super) fn local_model(
     }))
 }
 
-/// ScanMatch maximises `Σ (T − d) + Σ g`, which is `(T/2)(m+n)` minus the least cost with substitution cost `d` and gap
-/// cost `T/2 − g`.
+/// ScanMatch maximises `Σ (T − d) + Σ g`, which is `(T/2)(m+n)` minus the minimum cost with substitution cost `d` and
+/// gap cost `T/2 − g`.
 pub(super) fn scanmatch_model(
     alphabet: &Alphabet,
     grid: Grid,

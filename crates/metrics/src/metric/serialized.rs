@@ -1,4 +1,4 @@
-//! The serialized form of a metric: both kinds of Needleman–Wunsch have the same name, and differ in their fields.
+//! The serialized form of a metric. Both kinds of Needleman–Wunsch have the same name and differ in their fields.
 
 use super::{LocalScoring, Metric};
 use crate::measures::{Crqa, Dtw, Frechet, Hausdorff, MultiMatch, ScaSim, SubsMatch};

@@ -1,10 +1,10 @@
-//! From the raw result of a pair to the user's numbers.
+//! Converts the raw result of a pair to the user's numbers.
 
 use super::{Costs, GlobalModel, Model, ScoreFormula, check_lengths};
 use crate::{MetricError, PairScore};
 
 impl Model {
-    /// The user's numbers for a raw result of scanpaths with `m` and `n` letters over an alphabet of `letters`.
+    /// The user's numbers for a raw result of scanpaths with `m` and `n` letters over an alphabet of `letters` letters.
     pub fn read(
         &self,
         raw: i64,
@@ -28,8 +28,8 @@ impl Model {
         }
     }
 
-    /// What a pair of letters contributes: a cost, a score, a distance, the rank of one, a reward, or 1 if the
-    /// two recur.
+    /// What a letter pair contributes: a cost, a score, a distance, the rank of a distance, a reward, or 1 if the two
+    /// recur.
     pub fn entry(&self, a: u16, b: u16) -> i64 {
         match self {
             Model::Global(model) => model.costs.cost(a, b).into(),
@@ -42,7 +42,7 @@ impl Model {
         }
     }
 
-    /// Whether scanpaths of these lengths have numbers for the user.
+    /// Checks that scanpaths of these lengths have numbers for the user.
     pub(crate) fn check_score(&self, m: usize, n: usize) -> Result<(), MetricError> {
         match self {
             Model::Global(model) if m == 0 && n == 0 && model.divides_by_length() => {
@@ -52,7 +52,7 @@ impl Model {
         }
     }
 
-    /// Whether scanpaths of these lengths have a raw result.
+    /// Checks that scanpaths of these lengths have a raw result.
     pub fn check_lengths(&self, m: usize, n: usize) -> Result<(), MetricError> {
         check_lengths(m, n)?;
         let metric = match self {
@@ -68,8 +68,8 @@ impl Model {
         }
     }
 
-    /// [`Model::read`] with a given [largest](Model::largest) number: finding it takes a pass over the whole table,
-    /// which many pairs should share.
+    /// [`Model::read`] with a given [largest](Model::largest) number. Finding that number takes a pass over the whole
+    /// table, which many pairs should share.
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)] // results beyond 2⁵³ keep 53 significant bits; lengths are checked
     pub(crate) fn read_with_largest(
         &self,
@@ -95,7 +95,7 @@ impl Model {
                     units,
                     cells,
                 } => {
-                    // A deletion may cost a unit more than an insertion. Halves are exact.
+                    // A deletion may cost one unit more than an insertion. Halves are exact.
                     let skew = f64::from(model.delete) - f64::from(model.insert);
                     let cost = raw as f64 - skew * (m as f64 - n as f64) / 2.0;
                     let cost = cost / units * cells;
@@ -124,12 +124,12 @@ impl Model {
 }
 
 impl GlobalModel {
-    /// One minus the cost's share of the largest cost that these lengths allow. With unit costs this is
-    /// `1 − distance / max(m, n)`.
+    /// One minus the ratio of the cost to the largest cost that these lengths allow. With unit costs, this is `1 −
+    /// distance / max(m, n)`.
     #[allow(clippy::cast_precision_loss)]
     fn similarity(&self, raw: i64, m: usize, n: usize, largest: i64) -> f64 {
-        // Unit costs do not depend on the alphabet: over a single letter, too, Levenshtein's similarity is 1 −
-        // distance / max(m, n).
+        // Unit costs do not depend on the alphabet: even over a single letter, Levenshtein's similarity is 1 − distance
+        // / max(m, n).
         let largest = match self.costs {
             Costs::Unit { mismatch } => mismatch.into(),
             _ => largest.unsigned_abs(),

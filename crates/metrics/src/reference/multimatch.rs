@@ -3,19 +3,19 @@
 use crate::{Fixation, Simplification};
 use std::f64::consts::PI;
 
-/// A scanpath as saccades, each with the fixation that it starts from.
+/// A scanpath as saccades, each with the fixation it starts from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Saccades {
-    /// Across and down.
+    /// The horizontal and vertical components of each saccade.
     pub vectors: Vec<[f64; 2]>,
-    /// Where each starts.
+    /// The start of each saccade.
     pub starts: Vec<[f64; 2]>,
-    /// The duration of the fixation that each starts from, and that of the last fixation.
+    /// The duration of the fixation at each start, and that of the last fixation.
     pub durations: Vec<f64>,
 }
 
 impl Saccades {
-    /// One saccade between each two fixations.
+    /// One saccade between every two consecutive fixations.
     pub fn of(fixations: &[Fixation]) -> Self {
         let pairs = || fixations.windows(2);
         Self {
@@ -27,7 +27,7 @@ impl Saccades {
         }
     }
 
-    /// Merged by direction and by length in turn until nothing changes.
+    /// Merges by direction and by length in turn until nothing changes.
     #[must_use]
     pub fn simplified(mut self, rule: &Simplification) -> Self {
         loop {
@@ -35,7 +35,7 @@ impl Saccades {
             self = self.pass(|path, at| path.turns_little(at, rule));
             let end_was_short = path_end_is_short(&self, rule);
             self = self.pass(|path, at| path.is_short(at, rule));
-            // The last saccade has no next one: it becomes a part of the one before.
+            // The last saccade has no successor, so it is merged into the one before.
             let count = self.vectors.len();
             if end_was_short && count > 1 && path_end_is_short(&self, rule) {
                 let [x, y] = self.vectors.remove(count - 1);
@@ -64,7 +64,7 @@ impl Saccades {
             && (self.durations[at] < rule.duration || self.durations[at + 1] < rule.duration)
     }
 
-    /// Each saccade for which `joins` is true becomes one with the next, which is then done.
+    /// Merges each saccade for which `joins` is true with the next, which is then skipped.
     fn pass(&self, joins: impl Fn(&Self, usize) -> bool) -> Self {
         let mut merged = Self::default();
         let mut at = 0;
@@ -98,23 +98,29 @@ fn between(a: [f64; 2], b: [f64; 2]) -> f64 {
     length([a[0] - b[0], a[1] - b[1]])
 }
 
-/// Shape, direction, length, position and duration of two scanpaths with at least one saccade each, on a screen with
+/// Shape, direction, length, position and duration for two scanpaths with at least one saccade each, on a screen with
 /// this diagonal. Ties are broken from the end of the path: diagonal before up before left.
 pub fn multimatch(a: &Saccades, b: &Saccades, diagonal: f64) -> [Option<f64>; 5] {
     let (m, n) = (a.vectors.len(), b.vectors.len());
-    let mut least = vec![vec![f64::INFINITY; n + 1]; m + 1];
+    let mut min_sums = vec![vec![f64::INFINITY; n + 1]; m + 1];
     for i in 0..m {
         for j in 0..n {
-            let before = least[i][j].min(least[i][j + 1]).min(least[i + 1][j]);
+            let before = min_sums[i][j]
+                .min(min_sums[i][j + 1])
+                .min(min_sums[i + 1][j]);
             let here = between(a.vectors[i], b.vectors[j]);
-            least[i + 1][j + 1] = if i + j == 0 { 0.0 } else { before + here };
+            min_sums[i + 1][j + 1] = if i + j == 0 { 0.0 } else { before + here };
         }
     }
     let mut path = vec![(m, n)];
     while let Some(&(i, j)) = path.last()
         && (i, j) != (1, 1)
     {
-        let (corner, up, left) = (least[i - 1][j - 1], least[i - 1][j], least[i][j - 1]);
+        let (corner, up, left) = (
+            min_sums[i - 1][j - 1],
+            min_sums[i - 1][j],
+            min_sums[i][j - 1],
+        );
         path.push(if corner <= up && corner <= left {
             (i - 1, j - 1)
         } else if up <= left {

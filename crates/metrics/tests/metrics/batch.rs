@@ -1,6 +1,6 @@
-//! Many pairs give the same results as each pair by itself, in order, or the error of the first that is refused.
+//! A batch gives the same results as each pair by itself, in order, or the error of the first rejected pair.
 
-// A test may panic in its helpers as well.
+// Test helpers may panic too.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -74,7 +74,7 @@ proptest! {
     }
 }
 
-/// Rows long enough to be split into several tasks, and one pair that outweighs all others.
+/// Rows long enough to be split into several tasks, and one pair larger than all others together.
 #[test]
 fn a_pair_that_outweighs_all_others_does_not_change_results() {
     let alphabet = Alphabet::letters(30).unwrap();

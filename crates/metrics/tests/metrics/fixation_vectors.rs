@@ -1,6 +1,6 @@
-//! Measures of fixations on vectors from other programs; see `shared_vectors`.
+//! Fixation measures on vectors from other programs; see `shared_vectors`.
 
-// A test may panic in its helpers as well.
+// Test helpers may panic too.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crate::measure_vectors::{CRQA_HEADER, check_recurrence, close, crqa};
@@ -119,7 +119,7 @@ fn scasim_matches_the_vectors() {
             );
             let by_fixations = score(DurationDivisor::Fixations);
             assert!((by_fixations - number(16)).abs() <= 1e-6 * total, "{row:?}");
-            // Durations of 0 are NaN on both sides.
+            // Durations of 0 give NaN on both sides.
             let by_durations = score(DurationDivisor::Durations) - number(17);
             assert!(
                 by_durations.is_nan() || by_durations.abs() <= 1e-6,
@@ -161,7 +161,7 @@ fn multimatch_matches_the_vectors() {
             compared += 1;
             continue;
         }
-        // The package's last step gives its numbers; without that step they are ours.
+        // Emulating the package's last step gives its numbers; without that step, the numbers are ours.
         let rule = simplification.unwrap_or_else(|| panic!("{score:?} {row:?}"));
         let diagonal = screen(&row[3], &row[4]).diagonal();
         let simplified = |end| {
@@ -178,7 +178,7 @@ fn multimatch_matches_the_vectors() {
     assert!((1..=12).contains(&overwritten), "{overwritten}");
 }
 
-/// Whether the numbers are those of a row.
+/// Whether our numbers equal those of a row.
 fn same(ours: impl Iterator<Item = Option<f64>>, theirs: &[String]) -> bool {
     ours.zip(theirs).all(|(ours, theirs)| match ours {
         Some(ours) => (ours - theirs.parse::<f64>().unwrap()).abs() <= 1e-9,
@@ -186,14 +186,14 @@ fn same(ours: impl Iterator<Item = Option<f64>>, theirs: &[String]) -> bool {
     })
 }
 
-/// What happens to a short last saccade, which has no next one to join.
+/// What happens to a short last saccade, which has no successor to merge with.
 #[derive(Clone, Copy, PartialEq)]
 enum LastSaccade {
-    /// It joins the one before it: the definition.
+    /// It merges with the one before it, as defined.
     Joins,
-    /// multimatch-gaze 0.1.3: the sum of the last two saccades overwrites the one that the pass has written last, even
-    /// if that was already a sum with the second to last; and one duration too many stays in the list whose length ends
-    /// the loop.
+    /// multimatch-gaze 0.1.3: the sum of the last two saccades overwrites the saccade that the pass wrote last, even if
+    /// that was already a sum including the second to last. Also, one duration too many stays in the list whose length
+    /// ends the loop.
     Overwrites,
 }
 
@@ -205,8 +205,7 @@ fn simplified(fixations: &[Fixation], rule: &Simplification, end: LastSaccade) -
     let mut durations = path.durations.len();
     loop {
         path = pass(&path, |path, at| path.turns_little(at, rule), |_, _| false);
-        // The last two durations of the list. They are not those of the saccade if the list has one too
-        // many.
+        // The last two durations of the list. If the list has one too many, they are not those of the saccade.
         let is_short = |path: &Saccades, at: usize| {
             let [.., before, last] = path.durations[..] else {
                 return false;
@@ -222,7 +221,7 @@ fn simplified(fixations: &[Fixation], rule: &Simplification, end: LastSaccade) -
     }
 }
 
-/// A pass of the package. `overwrites` says whether the last saccade is short.
+/// One pass of the package. `overwrites` says whether the last saccade is short.
 fn pass(
     path: &Saccades,
     joins: impl Fn(&Saccades, usize) -> bool,
@@ -255,10 +254,10 @@ fn pass(
     out
 }
 
-/// Saccades (100, 0), (0, 100), (10, 0), (0, 10), (0, 5), of which those below 20 are short. All of the short ones join: the
-/// scanpath goes from (0, 0) over (100, 0) to (110, 115), and is the same as one with these three fixations. The package
-/// joins (10, 0) and (0, 10), then overwrites their sum by (0, 10) + (0, 5): the 10 to the right are lost, and its scanpath
-/// ends at (100, 115), where no fixation is.
+/// Saccades (100, 0), (0, 100), (10, 0), (0, 10), (0, 5), of which those below 20 are short. By the definition, all
+/// short ones merge: the scanpath goes from (0, 0) over (100, 0) to (110, 115), and equals one with these three
+/// fixations. The package merges (10, 0) and (0, 10), then overwrites their sum with (0, 10) + (0, 5). The 10 to the
+/// right are lost, and its scanpath ends at (100, 115), where there is no fixation.
 #[test]
 fn simplification_keeps_the_end_of_a_scanpath() {
     let rule = Simplification {
@@ -283,7 +282,7 @@ fn simplification_keeps_the_end_of_a_scanpath() {
     assert_eq!(compare(metric, &a, &b), [Some(1.0); 5]);
     let theirs = simplified(&a, &rule, LastSaccade::Overwrites);
     assert_eq!(theirs.vectors, [[100.0, 0.0], [0.0, 115.0]]);
-    // Two aligned pairs of saccades, 0 and 10 apart: a median of 5, of twice the diagonal of 500.
+    // Two aligned pairs of saccades, 0 and 10 apart: a median of 5, divided by twice the diagonal of 500.
     let shape = multimatch(&theirs, &Saccades::of(&b), 500.0)[0].unwrap();
     assert!((shape - (1.0 - 5.0 / 1000.0)).abs() < 1e-12, "{shape}");
 }
@@ -319,8 +318,8 @@ fn scasim(center: [f64; 2], modulator: f64) -> Metric {
     })
 }
 
-/// The R package scanpath takes the arccosine of a rounded cosine: 500 instead of 100 here, and a crash for a fixation on the
-/// centre.
+/// The R package scanpath takes the arccosine of a rounded cosine: it gives 500 instead of 100 here, and crashes for a
+/// fixation at the centre.
 #[test]
 fn equal_places_are_zero_degrees_apart() {
     let metric = scasim([640.0, 360.0], 0.83);
@@ -355,7 +354,7 @@ fn multimatch_matches_manual_values() {
         at(0.0, 30.0, 200.0),
         at(40.0, 30.0, 300.0),
     ];
-    // Right 30 and down 40 against down 30 and right 40. The path is diagonal: |(30, −30)| then |(−40, 40)|.
+    // Right 30 and down 40, against down 30 and right 40. The path is diagonal: |(30, −30)|, then |(−40, 40)|.
     let half = f64::midpoint(30.0 * 2f64.sqrt(), 40.0 * 2f64.sqrt()) / 1000.0;
     let position = f64::midpoint(0.0, (30.0f64 * 30.0 * 2.0).sqrt()) / 500.0;
     let expected = [1.0 - half, 0.5, 1.0, 1.0 - position, 0.75];
@@ -365,7 +364,7 @@ fn multimatch_matches_manual_values() {
             "{ours:?} {expected}"
         );
     }
-    // Collinear saccades whose cosine rounds above 1 are an error in multimatch-gaze.
+    // multimatch-gaze fails on collinear saccades whose cosine rounds to more than 1.
     let rule = Simplification {
         direction: 45.0,
         length: 100.0,

@@ -1,6 +1,6 @@
-//! The error of fixed-point numbers stays within the bound that the module `scale` documents, and comes close to it.
+//! The error of fixed-point numbers stays within the bound documented in the module `scale`, and comes close to it.
 
-// A test may panic in its helpers as well.
+// Test helpers may panic too.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -16,7 +16,7 @@ use veilpath_metrics::{
     Alphabet, Comparison, Grid, Metric, Scanpath, Substitution, Table, reference,
 };
 
-/// The least cost in double precision.
+/// The minimum cost in double precision.
 fn exact(costs: &[f64], size: usize, gaps: [f64; 2], a: &Scanpath, b: &Scanpath) -> f64 {
     let [insert, delete] = gaps;
     let mut row = vec![0.0];
@@ -33,7 +33,7 @@ fn exact(costs: &[f64], size: usize, gaps: [f64; 2], a: &Scanpath, b: &Scanpath)
     row[b.len()]
 }
 
-/// The documented bound. `whole` says for substitutions, insertions and deletions whether they are exact.
+/// The documented bound. `whole` says whether substitutions, insertions and deletions are exact.
 fn bound(whole: [bool; 3], scale: u32, m: usize, n: usize) -> f64 {
     let length = |length: usize| f64::from(u32::try_from(length).unwrap());
     let [s, i, d] = whole.map(|whole| f64::from(u8::from(!whole)));
@@ -95,17 +95,17 @@ proptest! {
         };
         let automatic = double.clone().with_automatic_scale(precision).unwrap();
         prop_assert!(automatic.error_bound().unwrap() < precision);
-        // A scale with which gap costs are rounded as well.
+        // A scale at which gap costs are rounded as well.
         let coarse = Metric::ScanMatch { grid, wrap, threshold, gap, scale: Some(scale) };
         for metric in [&automatic, &coarse] {
             let in_integers = score(metric, &a, &b);
             let error = (in_integers - score(&double, &a, &b)).abs();
             let bound = metric.error_bound().unwrap();
             prop_assert!(error <= bound + 1e-12, "{error} {bound} {metric:?}");
-            // A deletion may cost more than an insertion, and still both sides get the same score.
+            // A deletion may cost more than an insertion, but both sides still get the same score.
             prop_assert!((in_integers - score(metric, &b, &a)).abs() < 1e-12);
         }
-        // Equal scanpaths are exactly equal.
+        // Comparing a scanpath with itself is exact.
         if !a.is_empty() {
             prop_assert_eq!(score(&automatic, &a, &a), 1.0);
         }

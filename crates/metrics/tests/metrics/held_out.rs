@@ -1,11 +1,11 @@
-//! Measures of random fixations, compared with slow definitions: few and many points, equal points and ties, all or
-//! none recurrent.
+//! Measures of random fixations, compared with slow definitions: few and many points, equal points and ties, all points
+//! recurrent or none.
 
-// A test may panic in its helpers as well.
+// Test helpers may panic too.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use proptest::prelude::*;
-use veilpath_metrics::reference::{multimatch, places};
+use veilpath_metrics::reference::{multimatch, positions};
 use veilpath_metrics::{
     Crqa, CrqaOutput, Dtw, DurationDivisor, Fixation, FixationComparison, Fixations, Frechet,
     Hausdorff, LineOutput, Metric, MultiMatch, MultiMatchOutput, PairScore, PathDivisor, Points,
@@ -14,7 +14,7 @@ use veilpath_metrics::{
 
 const SCREEN: (f64, f64) = (1280.0, 720.0);
 
-/// Fixations on a coarse lattice (many equal places and ties), anywhere, and a little off the screen.
+/// Fixations on a coarse lattice (many equal positions and ties), anywhere, and slightly off the screen.
 fn fixations(least: usize) -> impl Strategy<Value = Vec<Fixation>> {
     let lattice = (0u8..4, 0u8..4).prop_map(|(x, y)| (f64::from(x) * 60.0, f64::from(y) * 80.0));
     let anywhere = (-40.0..1320.0, -30.0..750.0);
@@ -44,7 +44,7 @@ fn fixations(least: usize) -> impl Strategy<Value = Vec<Fixation>> {
     ]
 }
 
-/// Two of them, or one and a changed copy of it.
+/// Two scanpaths, or one and a modified copy of it.
 fn pair(least: usize) -> impl Strategy<Value = (Vec<Fixation>, Vec<Fixation>)> {
     prop_oneof![
         3 => (fixations(least), fixations(least)),
@@ -69,7 +69,7 @@ fn between(a: &Fixation, b: &Fixation) -> f64 {
     (x * x + y * y).sqrt()
 }
 
-/// The angle between two points in degrees, by the dot product: precise where it is not small.
+/// The angle between two points in degrees, by the dot product: precise unless the angle is small.
 fn angle(view: &View, a: &Fixation, b: &Fixation) -> f64 {
     if (a.x, a.y) == (b.x, b.y) {
         return 0.0;
@@ -93,12 +93,12 @@ proptest! {
         let points = Points::Fixations;
         let (m, n) = (a.len(), b.len());
         let distance = |i: usize, j: usize| between(&a[i], &b[j]);
-        let sum = places::walk(m, n, distance, |before, here| before + here);
+        let sum = positions::walk(m, n, distance, |before, here| before + here);
         let dtw = |divisor| Metric::Dtw(Dtw { points, divisor, scale: None });
         prop_assert_eq!(compare(dtw(PathDivisor::None), &a, &b).score(), sum);
-        let longest = places::walk(m, n, distance, f64::max);
+        let longest = positions::walk(m, n, distance, f64::max);
         prop_assert_eq!(compare(Metric::Frechet(Frechet { points }), &a, &b).score(), longest);
-        let nearest = places::hausdorff(m, n, distance);
+        let nearest = positions::hausdorff(m, n, distance);
         prop_assert_eq!(compare(Metric::Hausdorff(Hausdorff { points }), &a, &b).score(), nearest);
     }
 
@@ -117,7 +117,7 @@ proptest! {
             rounded: false,
         });
         let recurs = |i: usize, j: usize| between(&a[i], &b[j]) <= radius;
-        let (points, lines) = places::recurrence(m, n, line as usize, recurs);
+        let (points, lines) = positions::recurrence(m, n, line as usize, recurs);
         let percent = |some: u64, of: u64| (of > 0).then(|| 100.0 * some as f64 / of as f64);
         let score = compare(crqa(CrqaOutput::ALL.to_vec()), &a, &b);
         let longest = (m.max(n) as u64 - 1) * points.all;
@@ -158,7 +158,7 @@ proptest! {
         divisor in prop_oneof![Just(DurationDivisor::None), Just(DurationDivisor::Fixations)],
     ) {
         let view = View { center: [640.0, 360.0], pixel: [0.04, 0.05], distance };
-        let reward = places::largest_reward(a.len(), b.len(), |i, j| {
+        let reward = positions::largest_reward(a.len(), b.len(), |i, j| {
             let factor = modulator.powf(angle(&view, &a[i], &b[j]));
             a[i].duration.min(b[j].duration) * factor
         });
@@ -174,7 +174,7 @@ proptest! {
         } else {
             prop_assert!(a.is_empty() && b.is_empty());
         }
-        // Equal places are equal to the last bit.
+        // Equal positions are equal to the last bit.
         prop_assert!(compare(metric, &a, &a).number(0).is_none_or(|zero| zero <= 1e-12 * total));
     }
 

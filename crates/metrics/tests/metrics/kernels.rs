@@ -1,6 +1,6 @@
-//! The fast kernels give exactly the results of the textbook recurrences.
+//! The fast kernels give exactly the same results as the textbook recurrences.
 
-// A test may panic in its helpers as well.
+// Test helpers may panic too.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -20,8 +20,8 @@ use veilpath_metrics::{
 
 fn textbook(comparison: &Comparison, a: &Scanpath, b: &Scanpath) -> i64 {
     match comparison.model() {
-        Model::Global(model) => reference::least_cost(model, a, b),
-        Model::Local(model) => reference::greatest_score(model, a, b),
+        Model::Global(model) => reference::min_cost(model, a, b),
+        Model::Local(model) => reference::max_score(model, a, b),
         _ => panic!("not an alignment"),
     }
 }
@@ -61,7 +61,7 @@ proptest! {
     }
 }
 
-/// The same scanpath for the same seed on every machine.
+/// The same scanpath on every machine for the same seed.
 fn pseudorandom_scanpath(length: usize, size: u32, seed: u32) -> Scanpath {
     let mut state = seed;
     let letter = |_| {
@@ -111,7 +111,7 @@ fn global_alignments_are_exact_in_every_integer_width() {
     }
 }
 
-/// Equal scanpaths reach the bound by which the width is chosen: 16, 24, 32 and 64 bits.
+/// Equal scanpaths reach the bound that selects the width: 16, 24, 32 and 64 bits.
 #[test]
 fn local_alignments_are_exact_in_every_integer_width() {
     let alphabet = Alphabet::letters(20).unwrap();
@@ -137,7 +137,7 @@ fn local_alignments_are_exact_in_every_integer_width() {
     }
 }
 
-/// Enough letters that strips become narrow and no square of values fits.
+/// Enough letters that strips become narrow and a full square of values does not fit.
 #[test]
 fn scanpaths_over_thousands_of_cells_are_exact() {
     let alphabet = Alphabet::full(Notation::Numbers);
@@ -185,7 +185,8 @@ fn a_million_letters_against_33_are_exact() {
     assert_eq!(raw, textbook(&comparison, &long, &short));
 }
 
-/// A thousand letters of the million: all others are deleted, or inserted, and nothing else costs.
+/// One scanpath has a thousand of the other's million letters. The rest are deleted or inserted, and nothing else
+/// costs.
 #[test]
 #[ignore = "two thousand million cells, which take a second in a release build; .ci/full runs it"]
 fn a_thousand_letters_of_a_million_cost_only_gaps() {
@@ -225,7 +226,7 @@ fn a_million_letters_with_nothing_in_common_have_distance_a_million() {
     assert_eq!(comparison.raw(&halves[0], &halves[1]), Ok(1_000_000));
 }
 
-/// Around the lengths where words, strips and algorithms change, single and in a batch.
+/// Lengths around the changes of word, strip and algorithm, one by one and in a batch.
 #[test]
 fn levenshtein_is_exact_around_algorithm_thresholds() {
     let alphabet = *index_costs().alphabet();
@@ -261,7 +262,7 @@ fn levenshtein_is_exact_around_algorithm_thresholds() {
     }
 }
 
-/// Costs with which no letter is replaced, around the lengths where words and strips change, single and in a batch.
+/// Costs at which no letter is replaced, and lengths around the changes of word and strip, one by one and in a batch.
 #[test]
 fn subsequences_are_exact_around_word_and_strip_boundaries() {
     let alphabet = *index_costs().alphabet();
@@ -310,7 +311,7 @@ fn subsequences_are_exact_around_word_and_strip_boundaries() {
     }
 }
 
-/// Long enough for the attempts with a limit, from similar to different, single and in a batch.
+/// Long enough for the limited attempts, from similar to different, one by one and in a batch.
 #[test]
 fn levenshtein_of_long_scanpaths_is_exact() {
     let alphabet = *index_costs().alphabet();
@@ -343,7 +344,7 @@ fn levenshtein_of_long_scanpaths_is_exact() {
     }
 }
 
-/// Large cell numbers, few of them in use and many: with and without renumbering.
+/// Large cell numbers, with few or many of them in use: with and without renumbering.
 #[test]
 fn levenshtein_on_a_large_alphabet_is_exact() {
     let alphabet = Alphabet::full(Notation::Numbers);

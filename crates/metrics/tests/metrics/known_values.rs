@@ -1,6 +1,6 @@
-//! Values that other programs have computed.
+//! Values computed by other programs.
 
-// A test may panic in its helpers as well.
+// Test helpers may panic too.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -20,7 +20,7 @@ const SEVEN: [&str; 3] = [
     "QRSSSGibvnggttqWPPKD",
 ];
 
-/// The same on a 12×8 grid, by cell number.
+/// The same viewers on a 12×8 grid, by cell number.
 const TWELVE: [&str; 3] = [
     "15 18 18 18 27 27 85 89 55 55 93 47 47 58 32 31 23 11 32",
     "41 26 18 6 27 26 85 85 89 55 55 93 58 11 31 31",
@@ -120,8 +120,8 @@ fn notation_does_not_change_a_score() {
     );
 }
 
-/// The toolbox counts the two letters of a cell modulo the columns of the grid: every cell of the first string is one row
-/// away from the cell of the second. 0.714 is what the toolbox gives.
+/// The toolbox counts the two letters of a cell modulo the number of grid columns: every cell of the first string is
+/// one row away from the corresponding cell of the second. The toolbox gives 0.714.
 #[test]
 fn strings_of_the_scanmatch_toolbox_have_its_scores() {
     let double = Alphabet::for_grid(&Grid::new(12, 8).unwrap()).unwrap();
@@ -134,7 +134,7 @@ fn strings_of_the_scanmatch_toolbox_have_its_scores() {
     assert!((score - 2.5 / 3.5).abs() < 1e-9, "{score}");
 }
 
-/// Computed manually.
+/// Computed by hand.
 #[test]
 fn small_cases_match_manual_values() {
     let alphabet = Alphabet::letters(52).unwrap();
@@ -168,7 +168,7 @@ fn temporal_binning_rounds_halves_up() {
         [0, 0, 1, 1, 2, 3, 10]
     );
     assert_eq!([-200.0, f64::NAN].map(repeats), [0, 0]);
-    // A clock that stands still gives no letters, and not all the memory there is.
+    // A bin of 0 ms gives no letters and does not exhaust memory.
     assert_eq!(temporal_repeats(100.0, 0.0), 0);
     assert_eq!(temporal_repeats(f64::INFINITY, 100.0), 0);
     assert_eq!(Scanpath::new(vec![7; repeats(300.0)]).letters(), [7, 7, 7]);

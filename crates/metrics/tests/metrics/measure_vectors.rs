@@ -1,6 +1,6 @@
-//! The measures besides alignments on vectors from other programs; see `shared_vectors`.
+//! Measures other than alignments on vectors from other programs; see `shared_vectors`.
 
-// A test may panic in its helpers as well.
+// Test helpers may panic too.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crate::shared_vectors::rows;
@@ -28,13 +28,13 @@ pub(crate) fn crqa(rule: RecurrenceRule) -> Metric {
     })
 }
 
-/// Checks the numbers of a row of `crqa.csv`. Returns whether R's package has 0 for runs along b although there are some,
+/// Checks the numbers of a row of `crqa.csv`. Returns whether the R package reports 0 for runs along b that exist,
 /// because there are no diagonal lines.
 pub(crate) fn check_recurrence(score: PairScore, row: &[String]) -> bool {
     let column = |at: usize| row[at].as_str();
     let count = |at: usize| column(at).parse::<f64>().unwrap();
     let (m, n) = (count(5), count(6));
-    // PyRQA takes "less than" as within the radius.
+    // PyRQA excludes points exactly at the radius.
     let strict = row[1] == "edge:distance exactly 60" && row[4] == "60";
     if !strict {
         let points = count(22);
@@ -50,7 +50,7 @@ pub(crate) fn check_recurrence(score: PairScore, row: &[String]) -> bool {
         }
     }
     close(score.number(0).unwrap(), column(10), row);
-    // R's numbers are missing or 0 where there is no diagonal line.
+    // Without diagonal lines, R's numbers are missing or 0.
     if column(11) != "NA" {
         close(score.number(1).unwrap(), column(11), row);
         close(score.number(3).unwrap(), column(16), row);
@@ -62,7 +62,7 @@ pub(crate) fn check_recurrence(score: PairScore, row: &[String]) -> bool {
         score.number(place.unwrap())
     };
     if !strict {
-        // PyRQA's longest run has 1 point where there are only single ones.
+        // PyRQA reports 1 as the longest run if there are only isolated points.
         let longest = |at: usize| Some(if count(at) >= 2.0 { count(at) } else { 0.0 });
         let counted = [("lines", Some(count(24))), ("longest", longest(25))];
         let along = [
@@ -74,11 +74,11 @@ pub(crate) fn check_recurrence(score: PairScore, row: &[String]) -> bool {
         }
         let mean = (count(24) > 0.0).then(|| count(23) / count(24));
         assert_eq!(line("mean-line"), mean, "{row:?}");
-        // In single precision, and 0 where there is none.
+        // PyRQA uses single precision, and reports 0 if there is no entropy.
         let entropy = line("entropy").unwrap_or(0.0);
         assert!((entropy - count(26)).abs() <= 1e-6, "{entropy} {row:?}");
     }
-    // R has 0 as the mean length where there are no lines, and no entropy.
+    // Without lines, R reports a mean length of 0 and no entropy.
     close(line("lines").unwrap(), column(12), row);
     close(line("longest").unwrap(), column(13), row);
     close(line("mean-line").unwrap_or(0.0), column(14), row);
@@ -106,7 +106,7 @@ pub(crate) fn check_recurrence(score: PairScore, row: &[String]) -> bool {
     assert!(!lost || column(11) == "NA", "{row:?}");
     match (column(31), score.number(5)) {
         ("nan" | "", _) => {}
-        // FixaTons has 0 where nothing recurs.
+        // FixaTons reports 0 if nothing recurs.
         ("0", None) => assert_eq!(column(22), "0", "{row:?}"),
         (theirs, ours) => close(ours.unwrap(), theirs, row),
     }
@@ -213,8 +213,8 @@ fn subsmatch_matches_the_vectors() {
                     assert!((ours - theirs).abs() <= 1e-12, "{row:?}");
                     compared += 1;
                 }
-                // Undefined: see `subsmatch_is_undefined_without_sequences`. Theirs is ½ Σ f of the one that has sequences,
-                // or 1 minus nothing.
+                // Undefined: see `subsmatch_is_undefined_without_sequences`. The other program gives ½ Σ f of the
+                // scanpath that has sequences, or 1 minus nothing.
                 None => {
                     let neither = a.len().max(b.len()) < window as usize;
                     let expected = if neither { 1.0 } else { 0.5 };

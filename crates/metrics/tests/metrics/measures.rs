@@ -1,6 +1,6 @@
-//! The measures besides alignments: fast kernels against slow definitions.
+//! Measures other than alignments: fast kernels against slow definitions.
 
-// A test may panic in its helpers as well.
+// Test helpers may panic too.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::cast_precision_loss)]
 
 use crate::support;
@@ -23,7 +23,7 @@ pub(crate) fn crqa(rule: RecurrenceRule, line: u32) -> Crqa {
     }
 }
 
-/// An alphabet, a grid for it, and two scanpaths that are not empty.
+/// An alphabet, a grid for it, and two non-empty scanpaths.
 fn on_a_grid() -> impl Strategy<Value = (Alphabet, Points, Scanpath, Scanpath)> {
     let some = alphabet().prop_flat_map(|alphabet| {
         let size = alphabet.size();
@@ -52,7 +52,7 @@ proptest! {
         let raw = comparison.raw(&a, &b).unwrap();
         prop_assert_eq!(raw as f64, sum);
         prop_assert_eq!(comparison.compare(&a, &b).unwrap().score(), sum / f64::from(scale));
-        // The same numbers in double precision differ by no more than the bound.
+        // Double precision differs by no more than the bound.
         let exact = Comparison::new(Metric::Dtw(Dtw { scale: None, ..dtw }), alphabet).unwrap();
         let exact = exact.compare(&a, &b).unwrap().score();
         let bound = dtw.error_bound(a.len(), b.len());
@@ -127,11 +127,11 @@ proptest! {
         prop_assert_eq!(lines.number(5), mean(&runs.columns));
         prop_assert_eq!(lines.number(6), Some(runs.rows.longest() as f64));
         prop_assert_eq!(lines.number(7), Some(runs.columns.longest() as f64));
-        // Exchanging the sides exchanges rows and columns, and reverses the shift.
+        // Swapping the sides swaps rows and columns, and negates the shift.
         let back = exact.compare(&b, &a).unwrap();
         prop_assert_eq!([back.number(0), back.number(1), back.number(3)], [score.number(0), score.number(1), score.number(4)]);
         prop_assert_eq!(back.number(5), score.number(5).map(|corm| 0.0 - corm));
-        // Rounded numbers are within half a hundredth, and counts are exact.
+        // Rounded numbers are within half a hundredth; counts are exact.
         crqa.rounded = true;
         crqa.outputs = fewer.outputs.clone();
         let score = packed.compare(&a, &b).unwrap();
@@ -203,7 +203,7 @@ proptest! {
         let metric = Metric::SubsMatch(SubsMatch { window });
         let comparison = Comparison::new(metric, Alphabet::letters(3).unwrap()).unwrap();
         let ours = comparison.compare(&a, &b).unwrap().number(0);
-        let slow = reference::places::subsmatch(a.letters(), b.letters(), window as usize);
+        let slow = reference::positions::subsmatch(a.letters(), b.letters(), window as usize);
         match (ours, slow) {
             (Some(ours), Some(slow)) => prop_assert!((ours - slow).abs() < 1e-12),
             (ours, slow) => prop_assert_eq!(ours, slow),
@@ -211,7 +211,7 @@ proptest! {
     }
 }
 
-/// ScaSim over a 3×2 grid of a screen and three classes of durations.
+/// ScaSim with a 3×2 grid on a screen and three duration classes.
 pub(crate) fn classes() -> Metric {
     Metric::ScaSim(ScaSim {
         view: View {

@@ -1,6 +1,6 @@
-//! The measures besides alignments: values computed by hand, and settings.
+//! Measures other than alignments: values computed by hand, and settings.
 
-// A test may panic in its helpers as well.
+// Test helpers may panic too.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::cast_precision_loss)]
 
 use crate::measures::{classes, crqa};
@@ -20,7 +20,7 @@ fn letters(grid: Grid) -> Points {
     Points::Grid { grid, wrap: false }
 }
 
-/// 7×7 cells: A is (0, 0), B (1, 0), H (0, 1), I (1, 1), O (0, 2).
+/// On a 7×7 grid, A is (0, 0), B (1, 0), H (0, 1), I (1, 1) and O (0, 2).
 #[test]
 fn distances_match_manual_values() {
     let points = letters(Grid::default());
@@ -35,11 +35,11 @@ fn distances_match_manual_values() {
     // A–A 0, then A–B 1, then H–B √2 or H–I 1: A A | A B | H I.
     assert_eq!(score(dtw(PathDivisor::None), "AH", "ABI"), 2.0);
     assert_eq!(score(dtw(PathDivisor::Lengths), "AH", "ABI"), 0.4);
-    // The first and the last points are always a pair: A–O is 2 cells apart.
+    // The first points are always paired, and so are the last: A and O are 2 cells apart.
     let frechet = Metric::Frechet(Frechet { points });
     assert_eq!(score(frechet.clone(), "AO", "OA"), 2.0);
     assert_eq!(score(frechet, "AIA", "A"), 2f64.sqrt());
-    // The order does not count.
+    // The order does not matter.
     let hausdorff = Metric::Hausdorff(Hausdorff { points });
     assert_eq!(score(hausdorff.clone(), "AO", "OA"), 0.0);
     assert_eq!(score(hausdorff, "AAAO", "A"), 2.0);
@@ -61,7 +61,7 @@ fn recurrence_matches_manual_values() {
         -200.0 / 18.0,
     ];
     assert_eq!(score, PairScore::from_numbers(expected.map(Some)));
-    // A point without lines is 0, not missing (the R package crqa has NA, and 0 for runs along b that exist).
+    // A point without lines gives 0, not missing. (The R package crqa gives NA, and 0 for runs along b that exist.)
     let score = compare(Metric::Crqa(same.clone()), "ABC", "XAAY").unwrap();
     assert_eq!(score.number(1), Some(0.0));
     assert_eq!(score.number(3), Some(100.0));
@@ -72,14 +72,14 @@ fn recurrence_matches_manual_values() {
     let expected = [Some(0.0), Some(0.0), None, None, Some(2.0), None];
     assert!(score.numbers().take(6).eq(expected), "{score:?}");
     assert!(score.numbers().skip(6).eq([Some(2.0), Some(0.0)]));
-    // Diagonals of ABAB and ABABC: 4, 2 and 2 points. Shares 1/3 and 2/3; nothing stays where it is.
+    // Diagonals of ABAB and ABABC: 4, 2 and 2 points. The shares are 1/3 and 2/3. No lines in rows or columns.
     let score = compare(Metric::Crqa(lines.clone()), "ABAB", "ABABC").unwrap();
     let entropy = 3f64.ln() - 2.0 / 3.0 * 2f64.ln();
     let expected = [3.0, 4.0, 8.0 / 3.0, entropy];
     for (ours, expected) in score.numbers().zip(expected) {
         assert!((ours.unwrap() - expected).abs() < 1e-12, "{score:?}");
     }
-    // Undefined numbers count as 0 on request, and lines have no integers.
+    // Undefined numbers count as 0 on request. Line statistics have no integer form.
     lines.undefined = Undefined::Zero;
     let score = compare(Metric::Crqa(lines.clone()), "ABC", "XAAY").unwrap();
     assert_eq!([score.number(2), score.number(5)], [Some(0.0); 2]);
@@ -97,7 +97,7 @@ fn recurrence_matches_manual_values() {
             .numbers()
             .eq([Some(0.0), None, None, None, None, None])
     );
-    // One letter each: there is no shift to divide by.
+    // One letter each: the maximum shift is 0, so there is nothing to divide by.
     let score = compare(Metric::Crqa(same), "A", "A").unwrap();
     assert_eq!((score.number(0), score.number(5)), (Some(100.0), None));
 }
@@ -156,10 +156,10 @@ fn empty_scanpaths_are_refused_where_a_measure_is_undefined() {
     );
 }
 
-/// Relative frequencies divide by the number of sequences. axelroques/SubsMatch divides 0 by nothing and goes on: `A`
-/// and `B` have 1 with a window of 2, the similarity of equal scanpaths, although with a window of 1 they have 0; and
-/// `A` has 0.5 with `AB` and also with `BC`. No number would say what two such scanpaths have in common, so the result
-/// is undefined.
+/// Relative frequencies divide by the number of sequences. axelroques/SubsMatch ignores that there are none: `A` and
+/// `B` get 1 with a window of 2, the similarity of equal scanpaths, although they get 0 with a window of 1. And `A`
+/// gets 0.5 with `AB` and also with `BC`. No number says what two such scanpaths have in common, so the result is
+/// undefined.
 #[test]
 fn subsmatch_is_undefined_without_sequences() {
     let similarity = |window, a, b| {
@@ -278,6 +278,6 @@ fn fixations_become_letters() {
     assert_eq!(letter(0.0, 0.0, 0.0), 0);
     // The second column and row: cell 4; 300 ms is nearest to 250.5.
     assert_eq!(letter(640.0, 700.0, 300.0), 4 * 3 + 1);
-    // Off the screen, and longer than all classes.
+    // Off the screen, and longer than any class.
     assert_eq!(letter(5000.0, -3.0, 9000.0), 2 * 3 + 2);
 }

@@ -1,6 +1,6 @@
-//! Pairs of our own making with the numbers of other programs: `assurance/measures/vectors.py` has written them.
+//! Our own pairs with numbers from other programs, written by `assurance/measures/vectors.py`.
 
-// A test may panic in its helpers as well.
+// Test helpers may panic too.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crate::fixation_vectors::fixations;
@@ -27,7 +27,7 @@ fn distances(points: Points) -> [Metric; 3] {
     ]
 }
 
-/// The cells of a 7×7 grid; places off the screen count as the nearest one on it.
+/// The cells of a 7×7 grid. Points off the screen are moved to the nearest cell.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
 fn letters(list: &[Fixation]) -> Scanpath {
     let cell = |at: f64, size: f64| (at * 7.0 / size).floor().clamp(0.0, 6.0) as u16;

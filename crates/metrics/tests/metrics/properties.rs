@@ -1,6 +1,6 @@
-//! Properties of metrics for all numbers.
+//! Properties that metrics have for all parameters.
 
-// A test may panic in its helpers as well.
+// Test helpers may panic too.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -21,7 +21,7 @@ fn levenshtein() -> Comparison {
     Comparison::new(Metric::Levenshtein, Alphabet::letters(5).unwrap()).unwrap()
 }
 
-/// The greatest sum, by maximising it directly.
+/// The best sum, by maximising it directly.
 fn greatest_sum(reward: i64, mismatch: i64, gap: i64, a: &Scanpath, b: &Scanpath) -> i64 {
     let mut row: Vec<i64> = (0..).take(b.len() + 1).map(|j: i64| -j * gap).collect();
     for x in a.letters() {
@@ -78,7 +78,7 @@ proptest! {
         }
     }
 
-    /// Exchanging the sides exchanges insertion and deletion and mirrors the table.
+    /// Swapping the sides swaps insertion and deletion and transposes the table.
     #[test]
     fn swapping_the_sides_swaps_insertions_and_deletions(
         values in prop::collection::vec(0u32..20, 16),
@@ -119,7 +119,7 @@ proptest! {
         prop_assert_eq!(score, f64::from(i32::try_from(greatest).unwrap()));
     }
 
-    /// The largest cost is that of some pair of letters of the alphabet, not of the whole grid or table.
+    /// The largest cost belongs to a letter pair of the alphabet, not of the whole grid or table.
     #[test]
     fn the_largest_cost_is_that_of_a_pair(
         columns in 1u32..9,

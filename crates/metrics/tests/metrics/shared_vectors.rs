@@ -1,7 +1,7 @@
-//! Vectors from other programs, in a folder next to the repository. Without it, the tests print that they are skipped
-//! and pass. `VEILPATH_SHARED` names another folder.
+//! Vectors from other programs, in a folder next to the repository. If it is missing, the tests print that they are
+//! skipped and pass. `VEILPATH_SHARED` selects another folder.
 
-// A test may panic in its helpers as well.
+// Test helpers may panic too.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -14,7 +14,7 @@ use veilpath_metrics::{
     Alphabet, Comparison, Distance, Grid, LocalScoring, Metric, Substitution, Table,
 };
 
-/// The rows of a file, without its header, which is checked.
+/// The rows of a file after its header, which is checked.
 pub(crate) fn rows(name: &str, header: &str) -> Option<Vec<Vec<String>>> {
     let shared = std::env::var_os("VEILPATH_SHARED").map_or_else(
         || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
@@ -38,7 +38,7 @@ fn grid() -> Grid {
     Grid::new(7, 7).unwrap()
 }
 
-/// A table over the 7×7 grid from the distance times 100, rounded.
+/// A table over the 7×7 grid, computed from the distance times 100, rounded.
 fn table(value: impl Fn(f64) -> f64) -> Table {
     let cells = || 0..49u16;
     let values = cells()
@@ -128,7 +128,7 @@ fn scanmatch_matches_what_the_toolbox_prints() {
         let [a, b] = [&row[0], &row[1]].map(|text| alphabet.parse(text).unwrap());
         let printed: f64 = row[2].parse().unwrap();
         let score = comparison.compare(&a, &b).unwrap().score();
-        // Five significant digits: half a unit of the fifth.
+        // Five significant digits are printed: allow half a unit of the fifth.
         let fifth = 10f64.powf(printed.abs().max(1e-9).log10().floor() - 4.0);
         assert!(
             (score - printed).abs() <= 0.500_001 * fifth,
@@ -139,7 +139,7 @@ fn scanmatch_matches_what_the_toolbox_prints() {
     assert_eq!(rows.len(), 400);
 }
 
-/// Integers of the automatic scale against double precision, on every pair of the files.
+/// Compares integers of the automatic scale with double precision on every pair in the files.
 #[test]
 fn scanmatch_in_integers_is_within_its_bound() {
     let files = [

@@ -1,6 +1,6 @@
-//! A threshold's bit follows from an integer bound, and never contradicts the score.
+//! A threshold's bit follows from an integer bound and never contradicts the score.
 
-// A test may panic in its helpers as well.
+// Test helpers may panic too.
 #![allow(clippy::unwrap_used, clippy::cast_possible_wrap)]
 
 use crate::support;
@@ -29,7 +29,7 @@ fn around(score: f64) -> [f64; 8] {
     ]
 }
 
-/// The bound for raw results gives the same bit as the score, and so does the bound for adjusted ones.
+/// Checks that the bound for raw results gives the same bit as the score, and so does the bound for adjusted ones.
 fn agrees(comparison: &Comparison, a: &Scanpath, b: &Scanpath) {
     let raw = comparison.raw(a, b).unwrap();
     let Ok(pair_score) = comparison.read(raw, a.len(), b.len()) else {

@@ -1,10 +1,10 @@
-//! What the checks of transfers prevent: an evaluator that may corrupt one seed tree per comparison learns Δ, and then
-//! every letter of the garbler.
+//! The attack that the transfer checks prevent. Without them, an evaluator that corrupts one seed tree per comparison
+//! learns Δ, and with it every letter of the garbler.
 //!
 //! A wrong tree g changes the sender's zero labels by the four bits of Δ that belong to g. The evaluator tries all 16
-//! values of these bits on its own labels, and keeps those that give the expected result. 32 comparisons give Δ. With Δ, a
-//! 33rd one is evaluated offline with any letters, as often as the evaluator likes. `cheating_tests` shows that the real
-//! transfers do not allow the first step.
+//! values of these bits on its own labels, and keeps those that give the expected result. 32 comparisons give Δ. With
+//! Δ, the evaluator can evaluate a 33rd comparison offline, with any letters and as often as it likes. `cheating_tests`
+//! shows that the real transfers do not allow the first step.
 
 use super::tests::unit_table;
 use super::*;
@@ -21,10 +21,10 @@ use veilpath_channel::{Channel, ChannelError};
 use zeroize::Zeroizing;
 
 const ALPHABET: usize = 26;
-/// A letter that the secret does not have.
+/// A letter that does not occur in the secret.
 const ABSENT: usize = 25;
 const LENGTH: usize = 8;
-/// Letters of a query whose score is known: long, so that few wrong labels give that score.
+/// The length of a query with a known score. It is long, so that few wrong labels give that score.
 const QUERY: usize = 60;
 
 /// The garbler's messages, which can be replayed any number of times.
@@ -105,7 +105,7 @@ impl CorrelatedReceiver for GuessingReceiver {
     }
 }
 
-/// The bits and labels of an evaluation.
+/// The bits and labels of one evaluation.
 type Calls = Vec<(Vec<u8>, Vec<Block>)>;
 
 /// An honest receiver that records its bits and labels.
@@ -176,11 +176,13 @@ fn garble(
     };
     let all = [comparison];
     let numbers = session.align(&UnitCell, Fold::Sum, &letters, &all, &mut messages, &|_| ());
-    session.show(&numbers.unwrap(), &mut messages).unwrap();
+    session
+        .reveal_to_peer(&numbers.unwrap(), &mut messages)
+        .unwrap();
     messages
 }
 
-/// The number that an evaluator with these letters and transfers reads from it.
+/// The number that an evaluator with these letters and transfers decodes from the messages.
 fn evaluate(
     letters: &[usize],
     transfers: impl CorrelatedReceiver,
@@ -203,10 +205,11 @@ fn evaluate(
         &mut messages,
         &|_| (),
     );
-    session.learn(&numbers.unwrap(), &mut messages).unwrap()[0]
+    session.decode(&numbers.unwrap(), &mut messages).unwrap()[0]
 }
 
-/// The letters, read from one recorded comparison by evaluating it with others; `None` if the offset is wrong.
+/// Recovers the garbler's letters by evaluating one recorded comparison with other letters; `None` if the offset is
+/// wrong.
 fn letters_with(delta: u128, calls: &Calls, messages: &RecordedMessages) -> Option<Vec<usize>> {
     let distance = |query: &[usize]| {
         let calls = calls.iter();
@@ -231,7 +234,7 @@ fn letters_with(delta: u128, calls: &Calls, messages: &RecordedMessages) -> Opti
 fn without_checks_33_comparisons_reveal_the_offset_and_all_letters() {
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     let delta = Arc::new(Delta::random(&mut rng));
-    // Different, so that no query matches a letter in another place.
+    // All different, so that no query matches a letter in another place.
     let secret: Vec<usize> = (0..LENGTH)
         .map(|at| 3 * at + rng.random_range(0..3))
         .collect();

@@ -6,7 +6,7 @@ use crate::circuit::cells::UnitCell;
 use crate::error::Misbehaviour;
 use crate::kernel::Kernel;
 use crate::label::{ActiveLabel, Delta};
-use crate::ot::correlated::attack_tests::correction_place;
+use crate::ot::correlated::attack_tests::correction_offset;
 use crate::ot::correlated::messages::{seed_bytes, transfer_bytes};
 use crate::ot::correlated::{GroupBits, Receiver};
 use crate::ot::lookup::messages::column_bytes;
@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 const ALPHABET: usize = 5;
 const LENGTH: usize = 40;
 
-/// Bytes that the garbler sends before the columns: the points of base transfers, and then the start of the tweaks.
+/// Bytes that the garbler sends before the columns: the points of the base transfers, then the initial tweak.
 const POINTS: usize = 64 * 128;
 const START: usize = POINTS + 16;
 
@@ -33,8 +33,8 @@ struct TamperingChannel {
 impl Channel for TamperingChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         let mut bytes = bytes.to_vec();
-        let place = self.at.checked_sub(self.sent);
-        if let Some(byte) = place.and_then(|place| bytes.get_mut(place)) {
+        let index = self.at.checked_sub(self.sent);
+        if let Some(byte) = index.and_then(|index| bytes.get_mut(index)) {
             *byte ^= 1;
         }
         self.sent += bytes.len();
@@ -69,10 +69,10 @@ fn garble(seed: u64, channel: &mut dyn Channel) -> Result<(), MpcError> {
         channel,
         &|_| (),
     )?;
-    session.show(&numbers, channel)
+    session.reveal_to_peer(&numbers, channel)
 }
 
-/// The offset of that garbler.
+/// The offset of the garbler with this seed.
 fn offset(seed: u64) -> u128 {
     let delta = Delta::random(&mut ChaCha20Rng::seed_from_u64(seed));
     delta.block().value()
@@ -136,10 +136,11 @@ fn evaluate(deviation: Option<Deviation>, channel: &mut dyn Channel) -> Result<V
         channel,
         &|_| (),
     )?;
-    session.learn(&numbers, channel)
+    session.decode(&numbers, channel)
 }
 
-/// How the garbler ends if this byte of the evaluator's is changed, and the bytes that it has sent.
+/// Runs a session in which one byte from the evaluator is changed. Returns the garbler's error, and how many bytes it
+/// sent.
 fn run(at: usize) -> (Option<MpcError>, usize) {
     run_with(1, at, None)
 }
@@ -169,11 +170,11 @@ fn nothing_that_uses_transfers_is_sent_before_they_are_checked() {
     let group_bits = GroupBits::default();
     let letters = 32 + seed_bytes(group_bits);
     let shares = letters + transfer_bytes(LENGTH * 3, group_bits);
-    // The proof, and then one bit for each share.
+    // The swap bits, one per share, come after the proof.
     let end = shares + transfer_bytes(LENGTH * LENGTH, group_bits) - LENGTH * LENGTH / 8;
     let columns = LENGTH * column_bytes(ALPHABET, LENGTH, 1);
     let inconsistent = |reason: Misbehaviour| Some(MpcError::Peer(reason));
-    for (at, most, reason) in [
+    for (at, max_sent, reason) in [
         (letters - 1, POINTS, Misbehaviour::InconsistentSeeds),
         (letters, START, Misbehaviour::InconsistentTransfers),
         (shares, START + columns, Misbehaviour::InconsistentTransfers),
@@ -185,7 +186,7 @@ fn nothing_that_uses_transfers_is_sent_before_they_are_checked() {
     ] {
         let (error, sent) = run(at);
         assert_eq!(error, inconsistent(reason), "byte {at}");
-        assert_eq!(sent, most, "byte {at}");
+        assert_eq!(sent, max_sent, "byte {at}");
     }
     let (error, sent) = run(usize::MAX);
     assert_eq!(error, None);
@@ -194,23 +195,23 @@ fn nothing_that_uses_transfers_is_sent_before_they_are_checked() {
 
 #[test]
 fn a_corrupted_seed_tree_ends_the_comparison_before_the_first_table() {
-    // As many comparisons as the attack of `attack_tests` takes: a tree in each, and one more.
+    // As many comparisons as the attack in `attack_tests` needs: one for each tree, and one more.
     let columns = LENGTH * column_bytes(ALPHABET, LENGTH, 1);
     for comparison in 0..33 {
         let (seed, tree) = (100 + comparison as u64, comparison % 32);
         let missing = (offset(seed) >> (4 * tree)) as usize & 15;
 
-        // In the corrections, where this garbler uses them.
+        // Change a correction that this garbler uses.
         let level = 1 + comparison % 3;
         let side = missing >> (3 - level) & 1;
-        let place = 32 + correction_place(GroupBits::FOUR, tree, level, side);
-        let (error, sent) = run_with(seed, place, None);
+        let index = 32 + correction_offset(GroupBits::FOUR, tree, level, side);
+        let (error, sent) = run_with(seed, index, None);
         assert_eq!(error, Some(Misbehaviour::InconsistentSeeds.into()));
         assert_eq!(sent, POINTS);
 
-        // In the streams: in the transfers of letters, and only in those of shares.
+        // Change the streams, from the transfers of letters on or only in those of shares.
         let guess = (missing + 1 + comparison % 15) % 16;
-        for (from_call, most) in [(0, START), (1, START + columns)] {
+        for (from_call, max_sent) in [(0, START), (1, START + columns)] {
             let deviation = Deviation {
                 tree,
                 guess,
@@ -218,7 +219,7 @@ fn a_corrupted_seed_tree_ends_the_comparison_before_the_first_table() {
             };
             let (error, sent) = run_with(seed, usize::MAX, Some(deviation));
             assert_eq!(error, Some(Misbehaviour::InconsistentTransfers.into()));
-            assert_eq!(sent, most);
+            assert_eq!(sent, max_sent);
         }
     }
     // A receiver that has guessed four bits learns nothing new.

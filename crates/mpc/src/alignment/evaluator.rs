@@ -1,4 +1,4 @@
-//! The side with the columns and their letters.
+//! The evaluator, which has the columns and their letters.
 
 use super::schedule::{self, DiagonalSpan, Group, LOOKAHEAD};
 use super::{Fold, value_of};
@@ -13,7 +13,7 @@ use crate::label::ActiveLabel;
 use crate::ot::correlated::{GroupBits, Receiver};
 use crate::ot::letters::{self, ReceivedLetters};
 use crate::ot::lookup::messages::column_bytes;
-use crate::ot::lookup::{Place, Share, read_column, share_bits};
+use crate::ot::lookup::{PadPosition, Share, read_column, share_bits};
 use crate::ot::{Bits, CorrelatedReceiver};
 use crate::wavefront::{Shape, Sweep, SweepOutput};
 use crate::worker::{CreatedWorkers, Worker};
@@ -33,12 +33,12 @@ pub struct EvaluatorSession<O = Receiver> {
     workers: CreatedWorkers,
 }
 
-/// One comparison, as the evaluator knows it.
+/// One comparison, from the evaluator's point of view.
 #[derive(Clone, Debug)]
 pub struct EvaluatorComparison {
-    /// How many letters the garbler's string has.
+    /// The length of the garbler's string.
     pub rows: usize,
-    /// Its own letters, as places in the letters received.
+    /// The evaluator's own letters, as a range of the received letters.
     pub columns: Range<usize>,
 }
 
@@ -53,8 +53,8 @@ impl EvaluatorSession<Receiver> {
         Self::with_transfers(kernel, correlated, channel)
     }
 
-    /// A part of the session for another worker, with a channel of its own. The first part creates all others, each
-    /// worker once; all share the keys of letters.
+    /// The part of the session that runs on another worker, with its own channel. Only the first worker creates parts,
+    /// one for each other worker. All parts share the letter keys.
     pub fn for_worker(&mut self, worker: Worker) -> Result<Self, MpcError> {
         self.workers.claim(worker)?;
         Ok(Self {
@@ -69,7 +69,7 @@ impl EvaluatorSession<Receiver> {
 }
 
 impl<O: CorrelatedReceiver> EvaluatorSession<O> {
-    /// A session on given transfers.
+    /// A session that uses the given transfers.
     pub fn with_transfers(
         kernel: Kernel,
         correlated: O,
@@ -85,7 +85,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         })
     }
 
-    /// Gets a key for each of its letters. They serve any number of comparisons.
+    /// Gets one key for each own letter. The keys serve any number of comparisons.
     pub fn letters(
         &mut self,
         alphabet: usize,
@@ -97,8 +97,8 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         letters::receive(alphabet, letters, first, &mut self.correlated, channel)
     }
 
-    /// Aligns many pairs and folds each matrix into one number. `on_cells` is called with the number of matrix cells
-    /// finished since the last call: a long string takes minutes.
+    /// Aligns many pairs and folds each matrix into one number. Calls `on_cells` with the number of matrix cells
+    /// finished since the last call, because a long string takes minutes.
     pub fn align<K: Cell>(
         &mut self,
         cell: &K,
@@ -178,7 +178,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         Ok(sweep.finish(&self.evaluator))
     }
 
-    /// Wires of the evaluator's own bits, by transfer: the garbler does not see them.
+    /// Wires for the evaluator's own bits. Their labels arrive by transfer, so the garbler does not see the bits.
     pub fn own_bits(
         &mut self,
         bits: &Bits,
@@ -187,7 +187,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         self.correlated.receive(bits, channel)
     }
 
-    /// Wires of the garbler's bits.
+    /// Wires for the garbler's bits.
     pub fn peer_bits(
         &mut self,
         count: usize,
@@ -202,25 +202,25 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         Ok(wires)
     }
 
-    /// A number that both sides know, as wires.
+    /// Wires for a number that both sides know.
     pub fn public_number(&self, value: u64, width: usize) -> Number<ActiveLabel> {
         public_number(&self.evaluator, value, width)
     }
 
-    /// The evaluator itself, for circuits on the numbers of [`EvaluatorSession::align`]; see
+    /// The underlying evaluator, to run circuits on the results of [`EvaluatorSession::align`]; see
     /// [`crate::circuit::reduce`].
     pub fn party(&mut self) -> &mut Evaluator {
         &mut self.evaluator
     }
 
-    /// This side's halves of numbers; see [`super::GarblerSession::halves`].
-    pub fn halves(&self, numbers: &[Number<ActiveLabel>]) -> Vec<u64> {
+    /// This side's halves of numbers; see [`super::GarblerSession::xor_shares`].
+    pub fn xor_shares(&self, numbers: &[Number<ActiveLabel>]) -> Vec<u64> {
         let half = |number: &Number<ActiveLabel>| value_of(number.iter().map(|wire| wire.colour()));
         numbers.iter().map(half).collect()
     }
 
     /// Reveals numbers to the garbler, and only to it.
-    pub fn show(
+    pub fn reveal_to_peer(
         &mut self,
         numbers: &[Number<ActiveLabel>],
         channel: &mut dyn Channel,
@@ -231,7 +231,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
     }
 
     /// Learns numbers from the garbler, which learns nothing. A number may have up to 64 bits.
-    pub fn learn(
+    pub fn decode(
         &mut self,
         numbers: &[Number<ActiveLabel>],
         channel: &mut dyn Channel,
@@ -280,7 +280,7 @@ impl Prefetched<'_> {
                 self.message.resize(bytes, 0);
                 channel.receive(&mut self.message)?;
                 let number = group.first + comparison;
-                let place = Place {
+                let position = PadPosition {
                     comparison: self.first_number + number as u32,
                     strip: span.strip as u32,
                 };
@@ -290,7 +290,7 @@ impl Prefetched<'_> {
                     self.width,
                     self.letters,
                     self.comparisons[number].columns.start + step,
-                    place,
+                    position,
                     &self.message,
                 )?;
                 self.shares[comparison].push(share);

@@ -1,4 +1,4 @@
-//! The side with the rows and the tables of costs.
+//! The garbler, which has the rows and the cost tables.
 
 use super::schedule::{self, DiagonalSpan, Group, LOOKAHEAD};
 use super::{Fold, value_of};
@@ -12,7 +12,7 @@ use crate::label::{Delta, ZeroLabel};
 use crate::ot::CorrelatedSender;
 use crate::ot::correlated::{GroupBits, Sender};
 use crate::ot::letters::{self, SentLetters};
-use crate::ot::lookup::{Place, Share, StripTable, share_bits, write_column};
+use crate::ot::lookup::{PadPosition, Share, StripTable, share_bits, write_column};
 use crate::prg::Prg;
 use crate::wavefront::{STRIP_ROWS, Shape, Sweep, SweepOutput};
 use crate::worker::{CreatedWorkers, Worker};
@@ -34,13 +34,13 @@ pub struct GarblerSession<O = Sender> {
     workers: CreatedWorkers,
 }
 
-/// The garbler's string, as the look-up needs it: for each letter, the inputs of the cell for every letter of the
-/// alphabet. Read strip by strip, so that a large alphabet needs no table of all pairs.
+/// The garbler's string in the form that look-ups need: for each of its letters, the cell input for every letter of the
+/// alphabet. Rows are read strip by strip, so a large alphabet needs no table of all pairs.
 pub trait Rows {
-    /// How many letters it has.
+    /// The number of letters.
     fn count(&self) -> usize;
 
-    /// Writes the inputs of a row, by the evaluator's letter.
+    /// Writes the inputs of a row, indexed by the evaluator's letter.
     fn fill(&self, row: usize, inputs: &mut [u64]);
 }
 
@@ -51,18 +51,18 @@ impl Rows for Vec<&[u64]> {
     }
 
     fn fill(&self, row: usize, inputs: &mut [u64]) {
-        let known = self.get(row).copied().unwrap_or_default();
-        for (input, known) in inputs.iter_mut().zip(known) {
-            *input = *known;
+        let costs = self.get(row).copied().unwrap_or_default();
+        for (input, cost) in inputs.iter_mut().zip(costs) {
+            *input = *cost;
         }
     }
 }
 
-/// One comparison, as the garbler knows it.
+/// One comparison, from the garbler's point of view.
 pub struct GarblerComparison<R> {
     /// Its own string.
     pub rows: R,
-    /// The evaluator's letters, as places in the letters sent.
+    /// The evaluator's letters, as a range of the sent letters.
     pub columns: Range<usize>,
 }
 
@@ -79,8 +79,8 @@ impl GarblerSession<Sender> {
         Self::with_transfers(kernel, delta, correlated, rng, channel)
     }
 
-    /// A part of the session for another worker, with a channel of its own. The first part creates all others, each
-    /// worker once; all share the keys of letters.
+    /// The part of the session that runs on another worker, with its own channel. Only the first worker creates parts,
+    /// one for each other worker. All parts share the letter keys.
     pub fn for_worker(&mut self, worker: Worker) -> Result<Self, MpcError> {
         self.workers.claim(worker)?;
         Ok(Self {
@@ -97,7 +97,7 @@ impl GarblerSession<Sender> {
 }
 
 impl<O: CorrelatedSender> GarblerSession<O> {
-    /// A session on given transfers; their offset is `delta`.
+    /// A session that uses the given transfers, whose offset is `delta`.
     pub fn with_transfers(
         kernel: Kernel,
         delta: Arc<Delta>,
@@ -139,8 +139,8 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         )
     }
 
-    /// Aligns many pairs and folds each matrix into one number. `on_cells` is called with the number of matrix cells
-    /// finished since the last call: a long string takes minutes.
+    /// Aligns many pairs and folds each matrix into one number. Calls `on_cells` with the number of matrix cells
+    /// finished since the last call, because a long string takes minutes.
     pub fn align<K: Cell, R: Rows>(
         &mut self,
         cell: &K,
@@ -235,7 +235,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         Ok(sweep.finish(&self.garbler))
     }
 
-    /// Wires of the garbler's own bits. The evaluator gets the labels, which reveal nothing.
+    /// Wires for the garbler's own bits. The evaluator gets the labels, which reveal nothing.
     pub fn own_bits(
         &mut self,
         bits: &[bool],
@@ -252,30 +252,32 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         Ok(wires)
     }
 
-    /// Wires of the evaluator's bits, which it gets by transfer.
+    /// Wires for the evaluator's bits, whose labels the evaluator gets by transfer.
     pub fn peer_bits(
         &mut self,
         count: usize,
         channel: &mut dyn Channel,
     ) -> Result<Number<ZeroLabel>, MpcError> {
-        // Before the garbler waits, the evaluator needs all tables that it may be waiting for.
+        // Send all pending tables before blocking: the evaluator may be waiting for them.
         self.garbler.finish(channel)?;
         self.correlated.send(count, channel)
     }
 
-    /// A number that both sides know, as wires.
+    /// Wires for a number that both sides know.
     pub fn public_number(&self, value: u64, width: usize) -> Number<ZeroLabel> {
         public_number(&self.garbler, value, width)
     }
 
-    /// The garbler itself, for circuits on the numbers of [`GarblerSession::align`]; see [`crate::circuit::reduce`].
+    /// The underlying garbler, to run circuits on the results of [`GarblerSession::align`]; see
+    /// [`crate::circuit::reduce`].
     pub fn party(&mut self) -> &mut Garbler {
         &mut self.garbler
     }
 
-    /// This side's halves of numbers: a number is the exclusive or of both sides' halves, and either half without the
-    /// other is random. Afterwards the evaluator can compute its own. A number may have up to 64 bits.
-    pub fn halves(
+    /// This side's halves of numbers: a number is the XOR of both sides' halves, and either half alone is random. The
+    /// call sends all pending tables, so that the evaluator can compute its own halves. A number may have up to 64
+    /// bits.
+    pub fn xor_shares(
         &mut self,
         numbers: &[Number<ZeroLabel>],
         channel: &mut dyn Channel,
@@ -287,7 +289,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
     }
 
     /// Reveals numbers to the evaluator, and only to it.
-    pub fn show(
+    pub fn reveal_to_peer(
         &mut self,
         numbers: &[Number<ZeroLabel>],
         channel: &mut dyn Channel,
@@ -299,7 +301,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
     }
 
     /// Learns numbers from the evaluator, which learns nothing. A number may have up to 64 bits.
-    pub fn learn(
+    pub fn decode(
         &mut self,
         numbers: &[Number<ZeroLabel>],
         channel: &mut dyn Channel,
@@ -317,7 +319,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
     }
 }
 
-/// Data sent ahead of the tables: columns of masked costs. Keeps the garbler's shares until their cells are garbled.
+/// Data sent ahead of the tables: columns of masked costs. Stores the garbler's shares until their cells are garbled.
 struct Prefetched<'a, K, R> {
     cell: &'a K,
     letters: &'a SentLetters,
@@ -325,14 +327,14 @@ struct Prefetched<'a, K, R> {
     first_number: u32,
     strips: VecDeque<Strip>,
     message: Vec<u8>,
-    /// Spans whose columns are sent and whose cells are not garbled yet.
+    /// Spans whose columns have been sent and whose cells have not been garbled.
     spans: usize,
 }
 
 /// A strip in progress: the tables of all comparisons, and the shares of the columns so far.
 struct Strip {
-    /// The first comparison of the group, and the strip: they grow in the order of the work.
-    place: (usize, usize),
+    /// The first comparison of the group, and the strip. Both increase as the work proceeds.
+    position: (usize, usize),
     tables: Vec<StripTable>,
     shares: Vec<Vec<Share>>,
 }
@@ -357,7 +359,7 @@ impl<K: Cell, R: Rows> Prefetched<'_, K, R> {
             self.message.clear();
             for comparison in group.geometry.entering(span.strip, step) {
                 let number = group.first + comparison;
-                let place = Place {
+                let position = PadPosition {
                     comparison: self.first_number + number as u32,
                     strip: span.strip as u32,
                 };
@@ -366,7 +368,7 @@ impl<K: Cell, R: Rows> Prefetched<'_, K, R> {
                     &mut strip.tables[comparison],
                     self.letters,
                     self.comparisons[number].columns.start + step,
-                    place,
+                    position,
                     &mut session.randomness,
                     &mut self.message,
                 )?;
@@ -387,7 +389,7 @@ impl<K: Cell, R: Rows> Prefetched<'_, K, R> {
             StripTable::new(alphabet, self.cell.input_wires(), rows, fill)
         });
         Ok(Strip {
-            place: (group.first, number),
+            position: (group.first, number),
             tables: tables.collect::<Result<_, _>>()?,
             shares: comparisons.iter().map(|_| Vec::new()).collect(),
         })
@@ -395,8 +397,12 @@ impl<K: Cell, R: Rows> Prefetched<'_, K, R> {
 
     /// The shares that a span needs; those of earlier strips are dropped.
     fn shares(&mut self, group: &Group, span: &DiagonalSpan) -> Result<&[Vec<Share>], MpcError> {
-        let place = (group.first, span.strip);
-        while self.strips.front().is_some_and(|strip| strip.place < place) {
+        let position = (group.first, span.strip);
+        while self
+            .strips
+            .front()
+            .is_some_and(|strip| strip.position < position)
+        {
             self.strips.pop_front();
         }
         match self.strips.front() {

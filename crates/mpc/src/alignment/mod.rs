@@ -1,9 +1,9 @@
-//! Aligns many pairs of strings; each side knows one string of every pair. This module combines the whole crate.
+//! Aligns many pairs of strings, where each side knows one string of every pair. This module combines the whole crate.
 //!
 //! ```text
 //! garbler (rows, tables of costs)                                        evaluator (columns, letters)
 //!   start:    base transfers and seed trees (≈ 13 kB)      ◀────────▶
-//!             start of the tweaks                          ─────────▶
+//!             initial tweak                                ─────────▶
 //!   letters:  transfers for the bits of all letters        ◀─────────     4 bytes per bit
 //!   align:    for every span of anti-diagonals
 //!               columns of masked costs                    ─────────▶     N·w/8 bytes per cell
@@ -36,7 +36,7 @@
 //!         columns: 0..columns,
 //!     };
 //!     let sums = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut channel, &|_| ())?;
-//!     session.show(&sums, &mut channel)
+//!     session.reveal_to_peer(&sums, &mut channel)
 //! });
 //!
 //! let channel = &mut other_channel;
@@ -44,30 +44,32 @@
 //! let letters = session.letters(26, &theirs, channel)?;
 //! let comparison = EvaluatorComparison { rows, columns: 0..columns };
 //! let sums = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], channel, &|_| ())?;
-//! let sum = session.learn(&sums, channel)?[0] as usize;
+//! let sum = session.decode(&sums, channel)?[0] as usize;
 //! garbler.join().unwrap()?;
 //! assert_eq!(rows + sum - columns, 3);
 //! # Ok::<(), veilpath_mpc::MpcError>(())
 //! ```
 //!
-//! Columns and transfers run [`LOOKAHEAD`] spans ahead of the tables, so that neither side waits for a round trip per span.
+//! Columns and transfers run [`LOOKAHEAD`] spans ahead of the tables, so neither side waits for a round trip per span.
 //!
 //! # Who learns what
 //!
-//! If both follow the protocol: both learn the shapes (how many strings there are, and how long each is), and the side that
-//! an output is revealed to learns it. The garbler sees the evaluator's bits only as corrections under streams that it does not have. The
-//! evaluator sees entries that are masked by the garbler's share or encrypted under keys that it does not have, one
-//! label per wire, and tables. All of this can be simulated from the party's own input, the shapes and the outputs.
+//! If both sides follow the protocol, both learn the shapes (the number of strings and the length of each), and each
+//! side learns the outputs that are revealed to it. The garbler sees the evaluator's bits only as corrections, masked
+//! by streams that it does not have. The evaluator sees entries that are masked by the garbler's share or encrypted
+//! under keys that it does not have, one label per wire, and tables. All of this can be simulated from the party's own
+//! input, the shapes and the outputs.
 //!
-//! **A malicious evaluator** learns nothing about Δ that it did not guess, and no second label of a wire: the transfers are checked before
-//! anything that uses them is sent ([`crate::ot::correlated`]). It commits to one letter per column. But the shares of the costs
-//! that it enters are not authenticated: it can add bits of its choice to the looked-up input of any cell, and so
-//! evaluate the alignment with other costs in cells of its choice. It can also change the output that the garbler learns.
-//! Whatever it does, it learns one output of the agreed size per comparison.
+//! **A malicious evaluator** learns nothing about Δ that it did not guess, and no second label of a wire, because the
+//! transfers are checked before anything that uses them is sent ([`crate::ot::correlated`]). It commits to one letter
+//! per column. But its shares of the costs are not authenticated: it can flip bits of its choice in the looked-up input
+//! of any cell, and so evaluate the alignment with other costs in these cells. It can also change the output that the
+//! garbler learns. Whatever it does, it learns one output of the agreed size per comparison.
 //!
-//! **A malicious garbler** learns nothing from the transfers. But it can garble another circuit, or one that fails for
-//! some inputs only: the outputs that the evaluator learns, or returns, can then be wrong, or say something else about
-//! the evaluator's letters than the agreed score, and whether the evaluator finds an output out of range depends on its letters.
+//! **A malicious garbler** learns nothing from the transfers. But it can garble another circuit, or one that fails only
+//! for some inputs. The outputs that the evaluator learns or returns can then be wrong, or reveal something about the
+//! evaluator's letters other than the agreed score. Whether the evaluator finds an output out of range then also
+//! depends on its letters.
 //!
 #![doc = include_str!("messages.md")]
 
@@ -98,18 +100,18 @@ use crate::error::MpcError;
 use crate::wavefront::SweepOutput;
 use veilpath_channel::Channel;
 
-/// How the results of a matrix's columns become one number.
+/// How a matrix's column results become one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
     /// Their sum: global alignments as differences.
     Sum,
-    /// The last one, without its modulus: global alignments as savings.
+    /// The last one, with the modulus removed: global alignments as savings.
     Unwrap,
-    /// The largest, also of the results of rows: local alignments, distances between sets.
+    /// The largest column or row result: local alignments, distances between sets.
     Max,
     /// The last one: warping.
     Last,
-    /// The counters instead of the results: recurrence plots.
+    /// The counters instead of the column results: recurrence plots.
     Recurrence(RecurrenceOutputs),
 }
 

@@ -1,4 +1,4 @@
-//! In which groups and spans many alignments are run. Both sides compute the same schedule from the shapes.
+//! Divides many alignments into groups and spans. Both sides compute the same schedule from the shapes.
 
 use crate::error::MpcError;
 use crate::ot::correlated::MAX_BATCH;
@@ -8,38 +8,38 @@ use crate::worker::COMPARISONS;
 use std::ops::Range;
 use veilpath_channel::UNREAD_BYTES;
 
-/// Spans that columns and transfers are ahead of tables.
+/// How many spans the columns and transfers are ahead of the tables.
 pub const LOOKAHEAD: usize = 2;
 
 /// Approximate number of input wires of a span.
 const SPAN_WIRES: usize = crate::ot::correlated::CHUNK;
 
-/// Approximate number of rows that are swept in lockstep: the wires of a group stay in the second-fastest cache.
+/// Approximate number of rows that are swept in lockstep, so that the wires of a group stay in the L2 cache.
 const GROUP_ROWS: usize = 2048;
 
-// What the evaluator sends ahead must not block while the garbler does not read: a bit per transfer, and one batch of
-// transfers, as all spans ahead need no more than one. (A proof and its mask take less than 1 kB.)
+// The evaluator must not block on what it sends ahead while the garbler is not reading. It sends one bit per transfer
+// and at most one batch of transfers, because all spans ahead fit into one. (A proof and its mask take less than 1 kB.)
 const _: () = assert!(LOOKAHEAD * SPAN_WIRES <= MAX_BATCH);
 const _: () = assert!(LOOKAHEAD * SPAN_WIRES / 8 + MAX_BATCH * 4 + (1 << 10) <= UNREAD_BYTES);
 
-/// Approximate limit of the blocks of a group's tables per strip: sixteen megabytes, which only huge alphabets reach.
+/// Approximate limit on the table blocks of a group per strip: 16 MB, which only huge alphabets reach.
 const GROUP_TABLE_BLOCKS: usize = 1 << 20;
 
 /// Comparisons that run in lockstep.
 pub(super) struct Group {
-    /// The first of them.
+    /// The index of the first one.
     pub(super) first: usize,
     pub(super) geometry: Geometry,
 }
 
 impl Group {
-    /// How many comparisons there are.
+    /// The number of comparisons.
     pub(super) fn len(&self) -> usize {
         self.geometry.shapes().len()
     }
 }
 
-/// Some anti-diagonals of a group.
+/// A run of anti-diagonals of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DiagonalSpan {
     pub(super) strip: usize,
@@ -47,7 +47,7 @@ pub(super) struct DiagonalSpan {
     pub(super) cells: usize,
 }
 
-/// The spans of a group, in order. They are not stored: a long string has millions.
+/// The spans of a group, in order. They are not stored, because a long string has millions.
 pub(super) fn spans(geometry: &Geometry, width: usize) -> impl Iterator<Item = DiagonalSpan> + '_ {
     let mut next = (0, 0);
     std::iter::from_fn(move || {
@@ -87,8 +87,8 @@ pub(super) fn all_spans(
         .flat_map(move |group| spans(&group.geometry, width).map(move |span| (group, span)))
 }
 
-/// How many spans `count` alignments of one shape take, which is how often the garbler waits for transfers. Runs in
-/// time independent of the alignments.
+/// The number of spans for `count` alignments of one shape, which is how often the garbler waits for transfers. The
+/// running time does not depend on `count`.
 pub fn span_count(count: u64, shape: Shape, width: usize, alphabet: usize) -> u64 {
     let strip_rows = shape.rows.min(STRIP_ROWS);
     if strip_rows == 0 || shape.columns == 0 {
@@ -96,8 +96,8 @@ pub fn span_count(count: u64, shape: Shape, width: usize, alphabet: usize) -> u6
     }
     let width = width.max(1);
     let blocks = ((strip_rows * width).div_ceil(128) * alphabet).max(1);
-    let most_rows = GROUP_ROWS.min(SPAN_WIRES / width);
-    let in_group = (most_rows / strip_rows).min(GROUP_TABLE_BLOCKS / blocks);
+    let max_rows = GROUP_ROWS.min(SPAN_WIRES / width);
+    let in_group = (max_rows / strip_rows).min(GROUP_TABLE_BLOCKS / blocks);
     let in_group = in_group.max(1) as u64;
     let of_group = |comparisons: u64| {
         let (whole, rest) = (shape.rows / STRIP_ROWS, shape.rows % STRIP_ROWS);
@@ -105,29 +105,31 @@ pub fn span_count(count: u64, shape: Shape, width: usize, alphabet: usize) -> u6
         strip(STRIP_ROWS) * whole as u64 + strip(rest)
     };
     let (whole, rest) = (count / in_group, count % in_group);
-    whole.saturating_mul(of_group(in_group)) + of_group(rest)
+    whole
+        .saturating_mul(of_group(in_group))
+        .saturating_add(of_group(rest))
 }
 
-/// The spans of a strip of some equal matrices.
+/// The number of spans in a strip of equal matrices.
 fn spans_of_strip(comparisons: u64, rows: usize, columns: usize, width: usize) -> u64 {
     if comparisons == 0 || rows == 0 {
         return 0;
     }
-    let room = (SPAN_WIRES / width).max(1) as u64;
+    let max_cells = (SPAN_WIRES / width).max(1) as u64;
     let (mut spans, mut cells) = (1, 0);
     let mut add = |more: u64| {
-        if cells > 0 && cells + more > room {
+        if cells > 0 && cells + more > max_cells {
             (spans, cells) = (spans + 1, 0);
         }
         cells += more;
     };
     let (shorter, longer) = (rows.min(columns) as u64, rows.max(columns) as u64);
-    // Anti-diagonals grow, stay, and shrink.
+    // Anti-diagonals grow, then stay the same, then shrink.
     (1..shorter).for_each(|length| add(length * comparisons));
     let longest = shorter * comparisons;
     let steps = longer - shorter + 1;
-    // From the second of the longest spans on, all have the same number of steps.
-    let in_span = (room / longest).max(1);
+    // From the second span of longest anti-diagonals on, all spans have the same number of steps.
+    let in_span = (max_cells / longest).max(1);
     let skipped = steps.saturating_sub(2 * in_span) / in_span;
     (0..steps - skipped * in_span).for_each(|_| add(longest));
     (1..shorter)
@@ -147,7 +149,7 @@ pub(super) fn wires(groups: &[Group], width: usize) -> usize {
 
 /// Comparisons that run in lockstep.
 pub(super) fn groups(shapes: Vec<Shape>, width: usize, alphabet: usize) -> Vec<Group> {
-    let most_rows = GROUP_ROWS.min(SPAN_WIRES / width.max(1));
+    let max_rows = GROUP_ROWS.min(SPAN_WIRES / width.max(1));
     let mut groups = Vec::new();
     let (mut first, mut rows, mut blocks) = (0, 0, 0);
     for (at, shape) in shapes.iter().enumerate() {
@@ -155,7 +157,7 @@ pub(super) fn groups(shapes: Vec<Shape>, width: usize, alphabet: usize) -> Vec<G
         // An empty matrix counts as one row.
         let more_rows = strip_rows.max(1);
         let more_blocks = (strip_rows * width).div_ceil(128) * alphabet;
-        if at > first && (rows + more_rows > most_rows || blocks + more_blocks > GROUP_TABLE_BLOCKS)
+        if at > first && (rows + more_rows > max_rows || blocks + more_blocks > GROUP_TABLE_BLOCKS)
         {
             groups.push(first..at);
             (first, rows, blocks) = (at, 0, 0);
@@ -173,7 +175,7 @@ pub(super) fn groups(shapes: Vec<Shape>, width: usize, alphabet: usize) -> Vec<G
     groups.into_iter().map(group).collect()
 }
 
-/// Rejects work that does not fit the numbering of pads.
+/// Rejects work that would exhaust the pad numbering.
 pub(super) fn check(shapes: &[Shape], done: u32, width: usize) -> Result<(), MpcError> {
     let strips = shapes
         .iter()
@@ -239,6 +241,13 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_number_of_spans_saturates() {
+        let (rows, columns) = (300, 9000);
+        let shape = Shape { rows, columns };
+        assert_eq!(span_count(u64::MAX, shape, 9, 52), u64::MAX);
     }
 
     #[test]

@@ -23,14 +23,14 @@ pub(super) fn strings(rng: &mut ChaCha20Rng, lengths: &[usize], alphabet: usize)
     lengths.iter().map(one).collect()
 }
 
-/// Where each string's letters are when all letters follow each other.
-fn places(strings: &Strings) -> Vec<std::ops::Range<usize>> {
+/// The range of each string's letters when all strings are concatenated.
+fn column_ranges(strings: &Strings) -> Vec<std::ops::Range<usize>> {
     let mut next = 0;
-    let place = |string: &Vec<usize>| {
+    let range = |string: &Vec<usize>| {
         next += string.len();
         next - string.len()..next
     };
-    strings.iter().map(place).collect()
+    strings.iter().map(range).collect()
 }
 
 pub(super) struct Case<'a, K> {
@@ -47,13 +47,13 @@ impl<K: Cell + Sync> Case<'_, K> {
         self.table[0].len()
     }
 
-    /// All garbler's strings against all of the evaluator's.
+    /// Compares each of the garbler's strings with each of the evaluator's.
     fn garble<O: CorrelatedSender>(
         &self,
         session: &mut GarblerSession<O>,
         channel: &mut dyn Channel,
     ) -> Vec<u64> {
-        let places = places(self.theirs);
+        let column_ranges = column_ranges(self.theirs);
         let letters = session
             .letters(self.alphabet(), self.theirs.concat().len(), channel)
             .unwrap();
@@ -61,12 +61,12 @@ impl<K: Cell + Sync> Case<'_, K> {
             .ours
             .iter()
             .flat_map(|ours| {
-                places.iter().map(|place| GarblerComparison {
+                column_ranges.iter().map(|range| GarblerComparison {
                     rows: ours
                         .iter()
                         .map(|letter| &self.table[*letter][..])
                         .collect::<Vec<_>>(),
-                    columns: place.clone(),
+                    columns: range.clone(),
                 })
             })
             .collect();
@@ -80,8 +80,8 @@ impl<K: Cell + Sync> Case<'_, K> {
                 &|_| (),
             )
             .unwrap();
-        session.show(&numbers, channel).unwrap();
-        session.learn(&numbers, channel).unwrap()
+        session.reveal_to_peer(&numbers, channel).unwrap();
+        session.decode(&numbers, channel).unwrap()
     }
 
     fn evaluate<O: CorrelatedReceiver>(
@@ -89,7 +89,7 @@ impl<K: Cell + Sync> Case<'_, K> {
         session: &mut EvaluatorSession<O>,
         channel: &mut dyn Channel,
     ) -> Vec<u64> {
-        let places = places(self.theirs);
+        let column_ranges = column_ranges(self.theirs);
         let letters = session
             .letters(self.alphabet(), &self.theirs.concat(), channel)
             .unwrap();
@@ -97,9 +97,9 @@ impl<K: Cell + Sync> Case<'_, K> {
             .ours
             .iter()
             .flat_map(|ours| {
-                places.iter().map(|place| EvaluatorComparison {
+                column_ranges.iter().map(|range| EvaluatorComparison {
                     rows: ours.len(),
-                    columns: place.clone(),
+                    columns: range.clone(),
                 })
             })
             .collect();
@@ -113,12 +113,13 @@ impl<K: Cell + Sync> Case<'_, K> {
                 &|_| (),
             )
             .unwrap();
-        let values = session.learn(&numbers, channel).unwrap();
-        session.show(&numbers, channel).unwrap();
+        let values = session.decode(&numbers, channel).unwrap();
+        session.reveal_to_peer(&numbers, channel).unwrap();
         values
     }
 
-    /// Runs both sides on ideal transfers; both must learn the same. Returns that and the bytes of both sides.
+    /// Runs both sides on ideal transfers. Both must learn the same numbers. Returns these and the bytes that each side
+    /// sent.
     pub(super) fn run(&self, kernels: (Kernel, Kernel), seed: u64) -> (Vec<u64>, [u64; 2]) {
         let (left, right) = memory_pair();
         let (mut left, mut right) = (Counted::new(left), Counted::new(right));
@@ -262,9 +263,9 @@ fn any_costs_give_the_plain_cost() {
     let (sums, _) = case.run((Kernel::best(), Kernel::best()), 8);
     let pairs = ours.iter().flat_map(|a| theirs.iter().map(move |b| (a, b)));
     for ((a, b), sum) in pairs.zip(&sums) {
-        let most = a.len() as u64 * deletion + b.len() as u64 * insertion;
+        let max_total = a.len() as u64 * deletion + b.len() as u64 * insertion;
         assert_eq!(
-            most - sum,
+            max_total - sum,
             global(a, b, insertion, deletion, |x, y| costs[x][y])
         );
     }
@@ -316,7 +317,7 @@ fn local_alignments_give_the_plain_score() {
     };
     let (maxima, _) = case.run((Kernel::best(), Kernel::best()), 9);
     let pairs = ours.iter().flat_map(|a| theirs.iter().map(move |b| (a, b)));
-    for ((a, b), most) in pairs.zip(maxima) {
+    for ((a, b), maximum) in pairs.zip(maxima) {
         let mut row = vec![0i64; b.len() + 1];
         let mut expected = 0;
         for x in a {
@@ -330,7 +331,7 @@ fn local_alignments_give_the_plain_score() {
                 expected = expected.max(best);
             }
         }
-        assert_eq!(i64::try_from(most), Ok(expected));
+        assert_eq!(i64::try_from(maximum), Ok(expected));
     }
 }
 
@@ -404,7 +405,7 @@ fn private_numbers_can_be_added_and_compared() {
             let limits = thresholds.map(|limit| session.public_number(limit, 9));
             let pairs = limits.each_ref().map(|limit| (&sum[0][..], &limit[..]));
             let within = pairwise(session.party(), &mut left, Operation::AtLeast, &pairs).unwrap();
-            session.show(&within, &mut left).unwrap();
+            session.reveal_to_peer(&within, &mut left).unwrap();
         });
         let mut session =
             EvaluatorSession::with_transfers(Kernel::best(), dealt_right, &mut right).unwrap();
@@ -421,7 +422,7 @@ fn private_numbers_can_be_added_and_compared() {
         let limits = thresholds.map(|limit| session.public_number(limit, 9));
         let pairs = limits.each_ref().map(|limit| (&sum[0][..], &limit[..]));
         let within = pairwise(session.party(), &mut right, Operation::AtLeast, &pairs).unwrap();
-        let within = session.learn(&within, &mut right).unwrap();
+        let within = session.decode(&within, &mut right).unwrap();
         assert_eq!(within, [1, 1, 1, 0]);
     });
 }

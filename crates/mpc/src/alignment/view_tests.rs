@@ -41,7 +41,7 @@ fn table() -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// Levenshtein with everything real: what each side received, and the distance.
+/// Runs Levenshtein with real transfers. Returns what each side received, and the distance.
 fn views(ours: &[usize], theirs: &[usize], seed: u64) -> ([Vec<u8>; 2], u64) {
     let (left, right) = memory_pair();
     let record = |channel| Recorder {
@@ -70,7 +70,9 @@ fn views(ours: &[usize], theirs: &[usize], seed: u64) -> ([Vec<u8>; 2], u64) {
                 &mut left,
                 &|_| (),
             );
-            session.show(&numbers.unwrap(), &mut left).unwrap();
+            session
+                .reveal_to_peer(&numbers.unwrap(), &mut left)
+                .unwrap();
         });
         let mut rng = ChaCha20Rng::seed_from_u64(seed + 1000);
         let mut session = EvaluatorSession::start(Kernel::best(), &mut rng, &mut right).unwrap();
@@ -87,7 +89,7 @@ fn views(ours: &[usize], theirs: &[usize], seed: u64) -> ([Vec<u8>; 2], u64) {
             &mut right,
             &|_| (),
         );
-        session.learn(&numbers.unwrap(), &mut right).unwrap()[0]
+        session.decode(&numbers.unwrap(), &mut right).unwrap()[0]
     });
     (
         [left.seen, right.seen],
@@ -120,7 +122,7 @@ fn views_of_different_inputs_have_one_shape_and_no_pattern() {
     assert_eq!([distance, same_distance], [1, 1]);
     for side in 0..2 {
         assert_eq!(first[side].len(), second[side].len());
-        // The points of the base transfers (their top bits are zero) and the last byte with the outputs are skipped.
+        // Skips the points of the base transfers (their top bits are zero) and the last byte, which has the outputs.
         let skip = [32, 64 * 128][side];
         for view in [&first[side], &second[side]] {
             let chi = chi_squared(&view[skip..view.len() - 2]);
@@ -131,14 +133,14 @@ fn views_of_different_inputs_have_one_shape_and_no_pattern() {
 
 #[test]
 fn bytes_on_the_wire_are_frozen() {
-    // A change of these bytes makes two versions of the product incompatible.
+    // Changing these bytes makes two versions of the product incompatible.
     let ([to_garbler, to_evaluator], distance) = views(&[0, 1, 2, 3, 1], &[1, 1, 2, 0], 7);
     assert_eq!(distance, 3);
     assert_eq!([to_garbler.len(), to_evaluator.len()], [5204, 10337]);
     let digest = |bytes: &[u8]| u64::from_be_bytes(Sha256::digest(bytes)[..8].try_into().unwrap());
     assert_eq!(
         [digest(&to_garbler), digest(&to_evaluator)],
-        [0x1a73_3fec_aaa8_d243, 0x8080_5a4b_4892_8257]
+        [0x098a_8073_aa08_68e6, 0x8080_5a4b_4892_8257]
     );
 }
 
@@ -167,7 +169,7 @@ fn random_bytes_from_the_peer_never_panic() {
         let mut noise = Noise(ChaCha20Rng::seed_from_u64(seed));
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let kernel = Kernel::best();
-        // Random bytes may be one point, but not 128.
+        // Random bytes may encode one point, but not 128.
         let _ = GarblerSession::start(kernel, &mut rng, &mut noise);
         assert!(EvaluatorSession::start(kernel, &mut rng, &mut noise).is_err());
 
@@ -190,7 +192,7 @@ fn random_bytes_from_the_peer_never_panic() {
             &mut noise,
             &|_| (),
         );
-        let _ = session.learn(&numbers.unwrap(), &mut noise);
+        let _ = session.decode(&numbers.unwrap(), &mut noise);
 
         let mut session = EvaluatorSession::with_transfers(kernel, other, &mut noise).unwrap();
         let letters = session.letters(ALPHABET, &[0, 3, 1], &mut noise).unwrap();
@@ -206,7 +208,7 @@ fn random_bytes_from_the_peer_never_panic() {
             &mut noise,
             &|_| (),
         );
-        let _ = session.learn(&numbers.unwrap(), &mut noise);
+        let _ = session.decode(&numbers.unwrap(), &mut noise);
     }
 }
 

@@ -49,7 +49,7 @@ fn parallel_workers_give_the_plain_distances() {
                             channel,
                             &|_| (),
                         );
-                        session.show(&sums.unwrap(), channel).unwrap();
+                        session.reveal_to_peer(&sums.unwrap(), channel).unwrap();
                     });
                 }
             });
@@ -76,7 +76,7 @@ fn parallel_workers_give_the_plain_distances() {
                 channel,
                 &|_| (),
             );
-            let sum = session.learn(&sums.unwrap(), channel).unwrap()[0];
+            let sum = session.decode(&sums.unwrap(), channel).unwrap()[0];
             let expected = theirs[0].len() as u64 + levenshtein(ours, &theirs[0]);
             assert_eq!(ours.len() as u64 + sum, expected);
         }

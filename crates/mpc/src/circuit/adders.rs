@@ -1,8 +1,8 @@
 //! Sums of many numbers with full adders, all lists in lockstep.
 //!
-//! Numbers are split into bits, and a full adder (one gate) turns three bits of a weight into one of the same and one
-//! of the next weight. So every gate replaces two bits by one, and the sum of N bits takes less than N gates, no matter
-//! how wide it is. A tree of additions would cost half as much again, and a counter of w bits w times as much.
+//! Numbers are split into bits. A full adder (one gate) turns three bits of the same weight into one bit of that weight
+//! and one of the next. Every gate removes one bit, so the sum of N bits takes less than N gates, however wide it is. A
+//! tree of additions would cost half as much again, and a w-bit counter w times as much.
 
 use super::numbers::next_carry;
 use super::reduce::Number;
@@ -17,7 +17,7 @@ pub type Weights<L> = Vec<Number<L>>;
 /// A number and a public factor.
 pub type Multiple<'a, L> = (&'a [L], u64);
 
-/// The sum of each list. At most one gate for every bit that goes in.
+/// The sum of each list. At most one gate per input bit.
 pub fn sums<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,
@@ -28,7 +28,7 @@ pub fn sums<P: Party>(
     sums_of_weights(party, channel, weights)
 }
 
-/// The sum of each list, times public factors. A factor costs as many additions as its binary digits have ones.
+/// The sum of each list, times public factors. A factor costs one addition for each 1 in its binary form.
 pub fn weighted_sums<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,
@@ -65,8 +65,8 @@ pub fn sums_of_weights<P: Party>(
     Ok(weights.iter().map(sum).collect())
 }
 
-/// Bits that are added up as they come, in several counters at once. A counter keeps at most two bits of a weight for long, and costs
-/// less than a gate for each bit.
+/// Counters that add up bits as they arrive. A counter soon reduces the bits of each weight to at most two, and costs
+/// less than one gate per bit.
 pub struct Tallies<L: Zeroize> {
     counters: Vec<Weights<L>>,
     /// Counters with at least three bits of weight 1.
@@ -74,11 +74,11 @@ pub struct Tallies<L: Zeroize> {
     pending: usize,
 }
 
-/// Bits that are collected before they are added: enough to fill lanes.
+/// How many bits are collected before they are added: enough to fill the lanes.
 const PENDING: usize = 1 << 11;
 
 impl<L: Copy + Default + Zeroize> Tallies<L> {
-    /// This many counters, all at 0.
+    /// Creates this many counters, all at 0.
     pub fn new(count: usize) -> Self {
         Self {
             counters: (0..count).map(|_| Weights::new()).collect(),
@@ -87,7 +87,7 @@ impl<L: Copy + Default + Zeroize> Tallies<L> {
         }
     }
 
-    /// Adds a bit to a counter, later.
+    /// Queues a bit for a counter.
     pub fn push(&mut self, counter: usize, bit: L) {
         let weights = &mut self.counters[counter];
         if weights.is_empty() {
@@ -100,7 +100,7 @@ impl<L: Copy + Default + Zeroize> Tallies<L> {
         self.pending += 1;
     }
 
-    /// Adds the pending bits once there are enough to fill lanes.
+    /// Adds the pending bits once there are enough to fill the lanes.
     pub fn add_pending<P: Party<Label = L>>(
         &mut self,
         party: &mut P,
@@ -138,7 +138,8 @@ pub fn add_multiple<L: Copy + Zeroize>(weights: &mut Weights<L>, number: &[L], f
     }
 }
 
-/// Adds bits of the same weight, from the lowest weight to the highest, until no list has more than `most` (1 or 2) of a weight.
+/// Adds bits of the same weight, from the lowest weight to the highest, until no list has more than `most` (1 or 2)
+/// bits of any weight.
 fn add_until<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,
@@ -184,8 +185,8 @@ fn by_weight<L: Copy + Zeroize>(numbers: &[Number<L>]) -> Weights<L> {
         .collect()
 }
 
-/// Adds bits of one weight in threes in every list, and a pair if only two are left and `most` is 1. The sums replace
-/// the bits; the carries are returned.
+/// Adds bits of one weight in threes in every list, and as a pair if only two are left and `most` is 1. The sums
+/// replace the bits; the carries are returned.
 fn add_once<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,
@@ -209,8 +210,8 @@ fn add_once<P: Party>(
     let mut carried = Zeroizing::new(Vec::with_capacity(threes.len()));
     for chunk in threes.chunks(LANES) {
         party.set_lanes(chunk.len());
-        let wire = |place: usize| -> Bundle<P::Label> {
-            std::array::from_fn(|lane| chunk.get(lane).map_or(zero, |three| three[place]))
+        let wire = |input: usize| -> Bundle<P::Label> {
+            std::array::from_fn(|lane| chunk.get(lane).map_or(zero, |three| three[input]))
         };
         let (x, y, z) = (wire(0), wire(1), wire(2));
         let carry = next_carry(party, &x, &y, Some(&z));

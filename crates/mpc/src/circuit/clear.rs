@@ -1,4 +1,4 @@
-//! A circuit on plain bits, for tests of what a gadget computes and what it costs.
+//! A circuit on plain bits, to test what a gadget computes and what it costs.
 
 use super::{Bundle, Circuit, LANES, Party};
 use crate::error::MpcError;
@@ -12,7 +12,7 @@ pub struct Clear {
 }
 
 impl Clear {
-    /// No gates counted yet.
+    /// A circuit with no gates counted yet.
     pub fn new() -> Self {
         Self {
             lanes: LANES,

@@ -2,7 +2,7 @@
 
 use super::{Bundle, Circuit};
 
-/// x + y without the last carry: w − 1 gates. Adds bit by bit into `x`; a shorter `y` is filled up with zeros.
+/// x + y without the last carry: w − 1 gates. Adds bit by bit into `x`; a shorter `y` is zero-extended.
 pub fn add_assign<C: Circuit>(circuit: &mut C, x: &mut [Bundle<C::Label>], y: &[Bundle<C::Label>]) {
     let zero = circuit.constants(false);
     let mut carry = None;
@@ -90,9 +90,9 @@ pub fn saturating_subtract_constant_assign<C: Circuit>(
         borrow = Some(next);
     }
     if let Some(borrow) = borrow {
-        let keep = circuit.not(&borrow);
+        let no_borrow = circuit.not(&borrow);
         for x in x {
-            *x = circuit.and(x, &keep);
+            *x = circuit.and(x, &no_borrow);
         }
     }
 }
@@ -153,7 +153,7 @@ pub fn precedes<C: Circuit>(
     sign
 }
 
-/// Takes y if the condition is true: w gates.
+/// Replaces x by y if the condition is true: w gates.
 pub fn select_assign<C: Circuit>(
     circuit: &mut C,
     condition: &Bundle<C::Label>,

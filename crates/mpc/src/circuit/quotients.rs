@@ -1,4 +1,4 @@
-//! Division, many at a time.
+//! Many divisions at a time.
 
 use super::numbers::next_carry;
 use super::reduce::{Number, Pair};
@@ -7,8 +7,8 @@ use crate::error::MpcError;
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
-/// ⌊x / y⌋ of every pair (x, y), in `bits` bits; `of_zero` if y is 0. Every x must be below y·2^bits. Long division: w + bits·(2·w + 2) − 1
-/// gates for y of w bits.
+/// ⌊x / y⌋ of every pair (x, y), in `bits` bits; `of_zero` if y is 0. Every x must be below y·2^bits. Long division
+/// takes w + bits·(2·w + 2) − 1 gates for y of w bits.
 pub fn quotients<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,
@@ -44,7 +44,7 @@ fn and_gates(width: usize, bits: usize) -> usize {
     width + bits * (2 * width + 2) - 1
 }
 
-/// `x` has the width of `y` and `bits` more.
+/// `x` is `bits` wider than `y`.
 fn divide<P: Party>(
     party: &mut P,
     x: &[Bundle<P::Label>],
@@ -58,7 +58,7 @@ fn divide<P: Party>(
         is_zero = party.and(&is_zero, &party.not(bit));
     }
     let is_nonzero = party.not(&is_zero);
-    // The part of x that was divided so far, less than y.
+    // The remainder of the part of x that is divided so far, less than y.
     let mut remainder = Zeroizing::new(x[bits..].to_vec());
     let mut quotient = Zeroizing::new(vec![one; bits]);
     for (at, digit) in quotient.iter_mut().enumerate().rev() {
@@ -85,8 +85,8 @@ fn divide<P: Party>(
             true => party.not(bit),
             false => *bit,
         };
-        let kept = party.and(&digit_or(party, &fits), &is_nonzero);
-        *digit = digit_or(party, &kept);
+        let selected = party.and(&digit_or(party, &fits), &is_nonzero);
+        *digit = digit_or(party, &selected);
     }
     quotient
 }

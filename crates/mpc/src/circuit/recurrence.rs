@@ -1,7 +1,7 @@
-//! From the counts of a recurrence plot to the numbers that were agreed, packed into one.
+//! Turns the counts of a recurrence plot into the agreed numbers, packed into one.
 //!
-//! With C points, a share of them is computed inside the circuit, in hundredths of a percent, rounded: ⌊(20,000·P + k·C) / (2·k·C)⌋. So
-//! neither P nor C comes out unless it was agreed.
+//! With C points, the circuit computes the share P / (k·C) in hundredths of a percent, rounded: ⌊(20,000·P + k·C) /
+//! (2·k·C)⌋, where k is a public factor. So it reveals neither P nor C unless that was agreed.
 
 use super::Party;
 use super::adders::{Multiple, Weights, add_multiple, sums_of_weights, weighted_sums};
@@ -21,7 +21,7 @@ pub enum RecurrenceOutput {
     Points,
     /// The share of points on diagonal lines.
     Diagonals,
-    /// The mean of the two shares below.
+    /// The mean of the shares on lines along rows and down columns.
     RowsAndColumns,
     /// The share of points on lines along rows.
     Rows,
@@ -35,10 +35,10 @@ pub enum RecurrenceOutput {
 pub const WHOLE: u64 = 10_000;
 
 impl RecurrenceOutput {
-    /// How many there are.
+    /// The number of variants.
     const COUNT: usize = 6;
 
-    /// The largest value in a matrix of this shape. For a share, the next number says that it is undefined.
+    /// The largest value in a matrix of this shape. For a share, the next number means "undefined".
     pub fn largest(self, shape: Shape) -> u64 {
         match self {
             Self::Points => (shape.rows as u64).saturating_mul(shape.columns as u64),
@@ -53,18 +53,19 @@ impl RecurrenceOutput {
     }
 }
 
-/// Which numbers of a recurrence plot come out.
+/// The numbers of a recurrence plot to output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecurrenceOutputs {
-    /// From the lowest bits.
+    /// In the order of their bits, from the lowest.
     chosen: [Option<RecurrenceOutput>; RecurrenceOutput::COUNT],
     shortest: usize,
     undefined_is_zero: bool,
 }
 
 impl RecurrenceOutputs {
-    /// These numbers, each once, the first in the lowest bits, with lines of at least `shortest` points. A share is undefined if there is no
-    /// point; then it counts as 0 (for the centre: as the main diagonal), or is the number after the largest.
+    /// Packs these numbers, each once and the first in the lowest bits. Lines have at least `shortest` points. A share
+    /// is undefined if there is no point. It then counts as 0 (the centre: as the main diagonal), or is the number
+    /// after the largest.
     pub fn new(outputs: &[RecurrenceOutput], shortest: usize, undefined_is_zero: bool) -> Self {
         Self {
             chosen: std::array::from_fn(|at| outputs.get(at).copied()),
@@ -73,7 +74,7 @@ impl RecurrenceOutputs {
         }
     }
 
-    /// The points that a line has at least.
+    /// The least number of points on a line.
     pub fn shortest(&self) -> usize {
         self.shortest
     }
@@ -96,7 +97,7 @@ impl RecurrenceOutputs {
         self.chosen.into_iter().flatten()
     }
 
-    /// Whether a packed number can be one of a matrix of this shape.
+    /// Whether a packed number is possible for a matrix of this shape.
     pub fn accept(&self, packed: u64, shape: Shape) -> bool {
         let mut rest = u128::from(packed);
         let fits = self.iter().all(|output| {
@@ -109,7 +110,7 @@ impl RecurrenceOutputs {
         fits && rest == 0
     }
 
-    /// The cell that counts what is needed.
+    /// The cell that counts what these numbers need.
     pub fn cell(&self) -> RecurrenceCell {
         let any = |outputs: &[RecurrenceOutput]| self.iter().any(|it| outputs.contains(&it));
         let both = RecurrenceOutput::RowsAndColumns;
@@ -201,7 +202,7 @@ impl RecurrenceOutputs {
     }
 }
 
-/// The counts of all matrices. A direction of lines that was not counted has no numbers.
+/// The counts of all matrices. The list of a direction that was not counted is empty.
 struct Counts<L: Zeroize> {
     points: Vec<Number<L>>,
     diagonals: Vec<Number<L>>,
@@ -303,7 +304,7 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
     }
 }
 
-/// Adds bits by weight, times a public factor, to others. No gates.
+/// Adds bits by weight, times a public factor, to other bits by weight. No gates.
 fn add_weights<L: Copy + Zeroize>(weights: &mut Weights<L>, more: &Weights<L>, factor: u64) {
     for (weight, bits) in more.iter().enumerate() {
         for bit in bits.iter() {

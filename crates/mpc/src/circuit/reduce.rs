@@ -1,4 +1,4 @@
-//! From the last row of many matrices to one number each: sums and maxima as trees, all comparisons in lockstep.
+//! Reduces the last row of each matrix to one number: sums and maxima as trees, all comparisons in lockstep.
 
 pub use super::adders::sums;
 
@@ -37,7 +37,7 @@ impl Operation {
     }
 }
 
-/// Applies the operation to every pair (x, y). All numbers are filled up with zeros to the longest.
+/// Applies the operation to every pair (x, y). All numbers are zero-extended to the longest.
 pub fn pairwise<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,
@@ -80,11 +80,11 @@ pub fn pairwise<P: Party>(
     Ok(results)
 }
 
-/// The last number of each list whose numbers are known modulo 2^(w+1), where the list starts from 0 and rises by less than 2^w
-/// from one number to the next. At most one gate for each number.
+/// The last number of each list of numbers known modulo 2^(w+1), where the list starts from 0 and rises by less than
+/// 2^w from one number to the next. At most one gate for each number.
 ///
-/// Such a step changes ⌊x / 2^w⌋ by 0 or 1, and the top bit is the lowest bit of that quotient. So the quotient of the last
-/// number is how often the top bit changes, and the remainder is in its other bits.
+/// Such a step changes ⌊x / 2^w⌋ by 0 or 1, and the top bit is the lowest bit of that quotient. So the quotient of the
+/// last number is how often the top bit changes, and the other bits of the last number are the remainder.
 pub fn unwrapped<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,
@@ -136,13 +136,13 @@ pub fn maxima<P: Party>(
     fold(party, channel, Operation::Max, lists)
 }
 
-/// A number that both sides know, as wires.
+/// Wires for a number that both sides know.
 pub fn public_number<P: Party>(party: &P, value: u64, width: usize) -> Number<P::Label> {
     let wire = |bit| party.constant(bit < 64 && value >> bit & 1 == 1);
     Zeroizing::new((0..width).map(wire).collect())
 }
 
-/// Joins neighbours until every list has one number; an empty list becomes zero.
+/// Combines neighbours until every list has one number; an empty list becomes zero.
 fn fold<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,

@@ -1,4 +1,4 @@
-//! Public tables that are read at a secret place: the distance of a rank.
+//! Public tables, read at a secret index: for example, the distance with a given rank.
 
 use super::reduce::Number;
 use super::{Bundle, LANES, Party};
@@ -6,37 +6,38 @@ use crate::error::MpcError;
 use veilpath_channel::Channel;
 use zeroize::{Zeroize, Zeroizing};
 
-/// The entry of a public table at each of some secret places. A place beyond the table has entry 0.
+/// The entry of a public table at each secret index. An index beyond the table gives 0 if it has
+/// no more bits than the length of the table; higher bits are ignored.
 ///
-/// With w bits of the place 2^w − w − 1 gates, for entries of any width: these are the products of all sets of its
-/// bits, and every bit of the entry is the exclusive or of some products (its algebraic normal form).
+/// An index of w bits costs 2^w − w − 1 gates, for entries of any width: one for each product of two or more index
+/// bits. Every bit of the entry is the XOR of some products (its algebraic normal form).
 pub fn entries<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,
     table: &[u64],
-    places: &[Number<P::Label>],
+    indices: &[Number<P::Label>],
     width: usize,
 ) -> Result<Vec<Number<P::Label>>, MpcError> {
-    let most = places.iter().map(|place| place.len()).max().unwrap_or(0);
-    let bits = most.min((usize::BITS - table.len().leading_zeros()) as usize);
-    // Table by table, the coefficient of each product.
+    let longest = indices.iter().map(|index| index.len()).max().unwrap_or(0);
+    let bits = longest.min((usize::BITS - table.len().leading_zeros()) as usize);
+    // The coefficient of each product.
     let mut coefficients: Vec<u64> = (0..1 << bits)
-        .map(|place| table.get(place).copied().unwrap_or(0))
+        .map(|index| table.get(index).copied().unwrap_or(0))
         .collect();
     for bit in 0..bits {
-        for place in (0..coefficients.len()).filter(|place| place >> bit & 1 == 1) {
-            coefficients[place] ^= coefficients[place ^ 1 << bit];
+        for index in (0..coefficients.len()).filter(|index| index >> bit & 1 == 1) {
+            coefficients[index] ^= coefficients[index ^ 1 << bit];
         }
     }
     let zero = party.constant(false);
-    let mut results = Vec::with_capacity(places.len());
-    for chunk in places.chunks(LANES) {
+    let mut results = Vec::with_capacity(indices.len());
+    for chunk in indices.chunks(LANES) {
         party.prepare(chunk.len() * (coefficients.len() - bits - 1), channel)?;
         party.set_lanes(chunk.len());
         let bundle = |bit: usize| -> Bundle<P::Label> {
             std::array::from_fn(|lane| {
-                let place = chunk.get(lane);
-                *place.and_then(|place| place.get(bit)).unwrap_or(&zero)
+                let index = chunk.get(lane);
+                *index.and_then(|index| index.get(bit)).unwrap_or(&zero)
             })
         };
         let products = products(party, bits, bundle);
@@ -57,7 +58,7 @@ pub fn entries<P: Party>(
     Ok(results)
 }
 
-/// The products of all sets of bits; the binary digits of its place say which bits are in a product.
+/// The products of all subsets of bits. The binary digits of a product's position say which bits it contains.
 fn products<P: Party>(
     party: &mut P,
     bits: usize,
@@ -86,14 +87,14 @@ mod tests {
     use veilpath_channel::memory_pair;
 
     #[test]
-    fn every_place_has_its_entry() {
+    fn every_index_has_its_entry() {
         for (count, bits) in [(1, 1), (2, 1), (3, 2), (27, 5), (32, 5), (27, 6)] {
             let table: Vec<u64> = (0..count).map(|at| (at * at * 977 + 3) % 8192).collect();
-            let place = |at: u64| Number::new((0..bits).map(|bit| at >> bit & 1 == 1).collect());
-            let places: Vec<_> = (0..1 << bits).map(place).collect();
+            let index = |at: u64| Number::new((0..bits).map(|bit| at >> bit & 1 == 1).collect());
+            let indices: Vec<_> = (0..1 << bits).map(index).collect();
             let (mut channel, _peer) = memory_pair();
             let mut clear = Clear::new();
-            let got = entries(&mut clear, &mut channel, &table, &places, 13).unwrap();
+            let got = entries(&mut clear, &mut channel, &table, &indices, 13).unwrap();
             let value = |number: &Number<bool>| {
                 let bits = number.iter().rev();
                 bits.fold(0, |sum, bit| sum * 2 + u64::from(*bit))
@@ -101,8 +102,8 @@ mod tests {
             for (at, entry) in table.iter().enumerate() {
                 assert_eq!(value(&got[at]), *entry, "{at} of {count}");
             }
-            let most = places.len() * ((1 << bits) - bits - 1);
-            assert!(clear.and_gates() <= most);
+            let max_gates = indices.len() * ((1 << bits) - bits - 1);
+            assert!(clear.and_gates() <= max_gates);
         }
     }
 }

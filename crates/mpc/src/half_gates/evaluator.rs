@@ -1,4 +1,4 @@
-//! The side that consumes the tables.
+//! The evaluator, which consumes the tables.
 
 use super::messages::TABLE_BYTES;
 use crate::block::{BLOCK_BYTES, Block};
@@ -23,16 +23,16 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
-    /// Receives the start of the tweaks from the garbler.
+    /// Receives the initial tweak from the garbler.
     pub fn start(kernel: Kernel, channel: &mut dyn Channel) -> Result<Self, MpcError> {
-        let mut tweak_start = [0; BLOCK_BYTES];
-        channel.receive(&mut tweak_start)?;
-        Ok(Self::new(kernel, Block::from_bytes(tweak_start)))
+        let mut initial_tweak = [0; BLOCK_BYTES];
+        channel.receive(&mut initial_tweak)?;
+        Ok(Self::new(kernel, Block::from_bytes(initial_tweak)))
     }
 
-    /// An evaluator with a known start of the tweaks.
-    pub fn new(kernel: Kernel, tweak_start: Block) -> Self {
-        Self::with_hash(TweakedHash::new(kernel, tweak_start))
+    /// An evaluator that already knows the initial tweak.
+    pub fn new(kernel: Kernel, initial_tweak: Block) -> Self {
+        Self::with_hash(TweakedHash::new(kernel, initial_tweak))
     }
 
     /// The evaluator of another worker. The first worker creates all others.
@@ -112,13 +112,13 @@ impl Circuit for Evaluator {
 
 impl Party for Evaluator {
     fn prepare(&mut self, and_gates: usize, channel: &mut dyn Channel) -> Result<(), MpcError> {
-        let wanted = and_gates * TABLE_BYTES;
-        if self.tables.len() - self.used >= wanted {
+        let needed = and_gates * TABLE_BYTES;
+        if self.tables.len() - self.used >= needed {
             return Ok(());
         }
         self.drop_used();
         let left = self.tables.len();
-        self.tables.resize(wanted, 0);
+        self.tables.resize(needed, 0);
         Ok(channel.receive(&mut self.tables[left..])?)
     }
 
@@ -133,7 +133,7 @@ impl Party for Evaluator {
 #[inline]
 fn pull(from: &[[u8; BLOCK_BYTES]], to: &mut Lanes) {
     match <&[_; LANES]>::try_from(from) {
-        // The usual case, with a length that the compiler knows.
+        // The common case, with a length known at compile time.
         Ok(all) => *to = all.map(Block::from_bytes),
         Err(_) => {
             for (to, from) in to.iter_mut().zip(from) {

@@ -1,4 +1,4 @@
-//! The side that produces the tables.
+//! The garbler, which produces the tables.
 
 use super::messages::TABLE_BYTES;
 use crate::block::{BLOCK_BYTES, Block};
@@ -16,8 +16,7 @@ use veilpath_channel::Channel;
 /// Tables are sent in pieces of this size.
 const SEND_BYTES: usize = 64 << 10;
 
-/// Garbles circuits under one offset. Gates get their tweaks by counting, so both sides must run the same gates in the
-/// same order.
+/// Garbles circuits under one offset. Tweaks count the gates, so both sides must run the same gates in the same order.
 pub struct Garbler {
     delta: Arc<Delta>,
     hash: TweakedHash,
@@ -28,21 +27,21 @@ pub struct Garbler {
 }
 
 impl Garbler {
-    /// Draws the start of the tweaks and sends it to the evaluator.
+    /// Draws the initial tweak and sends it to the evaluator.
     pub fn start(
         delta: Arc<Delta>,
         kernel: Kernel,
         rng: &mut impl CryptoRng,
         channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
-        let tweak_start = random_block(rng);
-        channel.send(&tweak_start.to_bytes())?;
-        Ok(Self::new(delta, kernel, tweak_start))
+        let initial_tweak = random_block(rng);
+        channel.send(&initial_tweak.to_bytes())?;
+        Ok(Self::new(delta, kernel, initial_tweak))
     }
 
-    /// A garbler whose evaluator knows the start of the tweaks. A start is for one session only.
-    pub fn new(delta: Arc<Delta>, kernel: Kernel, tweak_start: Block) -> Self {
-        Self::with_hash(delta, TweakedHash::new(kernel, tweak_start))
+    /// A garbler whose evaluator already knows the initial tweak. An initial tweak is for one session only.
+    pub fn new(delta: Arc<Delta>, kernel: Kernel, initial_tweak: Block) -> Self {
+        Self::with_hash(delta, TweakedHash::new(kernel, initial_tweak))
     }
 
     /// The garbler of another worker, under the same offset. The first worker creates all others.
@@ -71,7 +70,7 @@ impl Garbler {
         self.lane_gates
     }
 
-    /// The tables that were produced and not sent.
+    /// The tables that have been produced but not sent.
     pub fn tables(&self) -> &[u8] {
         &self.tables
     }
@@ -125,7 +124,7 @@ impl Circuit for Garbler {
         self.gates += 1;
         self.lane_gates += self.lanes as u64;
         if self.lanes == LANES {
-            // The usual case, with a length that the compiler knows.
+            // The common case, with a length known at compile time.
             push(&mut self.tables, &garbled.tables.generator);
             push(&mut self.tables, &garbled.tables.evaluator);
         } else {
@@ -153,8 +152,8 @@ impl Party for Garbler {
 fn push(tables: &mut Vec<u8>, blocks: &[Block]) {
     let start = tables.len();
     tables.resize(start + blocks.len() * BLOCK_BYTES, 0);
-    let (places, _) = tables[start..].as_chunks_mut::<BLOCK_BYTES>();
-    for (place, block) in places.iter_mut().zip(blocks) {
-        *place = block.to_bytes();
+    let (slots, _) = tables[start..].as_chunks_mut::<BLOCK_BYTES>();
+    for (slot, block) in slots.iter_mut().zip(blocks) {
+        *slot = block.to_bytes();
     }
 }

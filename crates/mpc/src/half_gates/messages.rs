@@ -14,7 +14,7 @@ pub fn send_bits(
     Ok(channel.send(&pack_bits(bits))?)
 }
 
-/// Receives as many bits as the protocol says there are.
+/// Receives `count` bits.
 pub fn receive_bits(count: usize, channel: &mut dyn Channel) -> Result<Vec<bool>, MpcError> {
     let bytes = receive_packed_bits(count, channel)?;
     Ok((0..count)
@@ -22,7 +22,7 @@ pub fn receive_bits(count: usize, channel: &mut dyn Channel) -> Result<Vec<bool>
         .collect())
 }
 
-/// The same, eight bits to a byte. Bits after the last one are zero.
+/// The same, packed eight to a byte. Bits after the last one must be zero.
 pub(crate) fn receive_packed_bits(
     count: usize,
     channel: &mut dyn Channel,

@@ -57,7 +57,7 @@ fn an_and_gate_is_right_for_all_values_on_all_kernels() {
                 bench.garbler.clear_tables();
                 let za = bench.evaluator.and(&xa, &ya);
                 for lane in 0..lanes {
-                    // Not only the colour: the whole label is one of the two.
+                    // Not only the colour must match: the whole label is one of the two.
                     let expected = z0[lane].of(x[lane] & y[lane], bench.garbler.delta());
                     assert_eq!(za[lane].0, expected.0);
                 }
@@ -132,7 +132,7 @@ fn an_evaluator_without_tables_returns_an_error() {
 
 #[test]
 fn equal_gates_have_different_tables() {
-    // The tweak counts, so tables of the same labels share nothing.
+    // The tweak changes, so two tables for the same labels have nothing in common.
     let mut bench = Bench::new(Kernel::best(), Kernel::best(), 8);
     let (x, _) = bench.wire([true; LANES]);
     bench.garbler.and(&x, &x);

@@ -1,5 +1,5 @@
 //! Ideal correlated transfers, as from a trusted dealer: no messages, no protection. They replace the real ones in
-//! tests of the layers above. Feature `ideal`.
+//! tests of the layers above, with the feature `ideal`.
 
 use super::correlated::MAX_BATCH;
 use super::cot::check_lengths;

@@ -10,28 +10,31 @@
 //! | [`letters`] | 1 of N keys per letter | one hash over the ⌈log₂ N⌉ transfers of the letter's bits | 0 |
 //! | [`lookup`] | the entry of a table for a hidden letter, shared between the sides | the keys of `letters` as pads | N·w/8 per cell |
 //!
-//! With garbled circuits the garbler is always the sender, the evaluator the receiver (except in [`base`]); secret sharing needs
-//! COTs in both directions. Upper layers use the correlated transfers through traits, so that tests can replace them by ideal ones (module `ideal`, with the feature of that
-//! name).
+//! With garbled circuits, the garbler is always the sender and the evaluator the receiver (except in [`base`]). Secret
+//! sharing needs COTs in both directions. Upper layers use the correlated transfers through traits, so that tests can
+//! replace them by ideal ones (module `ideal`, with the feature of that name).
 //!
 //! # What is proven
 //! If SHA-256 and SHA-512 are random oracles, AES-128 is an ideal cipher, and the gap Diffie–Hellman problem is hard in
 //! Ristretto255, the prime-order group over Curve25519:
 //!
-//! - **Against a malicious receiver** (the evaluator, or either side of `shares`), [`base`], [`correlated`], [`random`],
-//!   [`pads`] and [`letters`] give it one label of each wire, one pad of each transfer and one key of each letter; the others are
-//!   indistinguishable from random ones. About Δ it learns what it guesses and no more: a guess that is right for a share of
-//!   2⁻ᵐ of all Δ passes the checks with that probability, and a wrong one ends the session before anything that depends on the
-//!   transfers is sent. (Workers share Δ, and the others may still send until all have stopped: less than one bit for eight of
-//!   them.) Such a guess gains nothing: what it adds to a bound for the secrets that are left, its probability takes away.
-//! - **Against a malicious sender** (the garbler, or either side of `shares`), they hide the receiver's bits and letters.
+//! - **Against a malicious receiver** (the evaluator, or either side of `shares`), [`base`], [`correlated`],
+//!   [`random`], [`pads`] and [`letters`] give it one label of each wire, one pad of each transfer and one key of each
+//!   letter; the others are indistinguishable from random ones. It learns about Δ what it guesses and no more: a guess
+//!   that is right for a share of 2⁻ᵐ of all Δ passes the checks with that probability, and a wrong one ends the
+//!   session before anything that depends on the transfers is sent. (Workers share Δ, and the others may still send
+//!   until all have stopped: less than one bit for eight workers.) Such a guess gains nothing: it weakens the bound for
+//!   the remaining secrets by the factor 2ᵐ, but succeeds only with probability 2⁻ᵐ.
+//! - **Against a malicious sender** (the garbler, or either side of `shares`), they hide the receiver's bits and
+//!   letters.
 //!
-//! The modules give the arguments; [`pads`] has the one for pads, in the ideal cipher model.
+//! The modules give the arguments; [`pads`] has the proof for pads, in the ideal cipher model.
 //!
 //! # What is not proven
-//! - [`lookup`] does not make the receiver use the share that it got: a malicious evaluator can flip bits of its shares.
-//! - Nothing makes a receiver enter the same bit or letter in two transfers, or either side go on with what a transfer gave it: shares
-//!   are not authenticated ([`crate::shares`]).
+//! - [`lookup`] does not force the receiver to use the share that it got: a malicious evaluator can flip bits of its
+//!   shares.
+//! - Nothing forces a receiver to enter the same bit or letter in two transfers, or either side to continue with what a
+//!   transfer gave it: shares are not authenticated ([`crate::shares`]).
 //! - A malicious garbler can put any costs into a look-up, and garble any circuit on its result. See
 //!   [`crate::alignment`].
 //!
@@ -94,7 +97,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// No bits yet, and room for some.
+    /// An empty list with room for this many bits.
     pub fn with_capacity(bits: usize) -> Self {
         Self {
             words: Zeroizing::new(Vec::with_capacity(bits.div_ceil(64))),
@@ -102,23 +105,23 @@ impl Bits {
         }
     }
 
-    /// How many there are.
+    /// The number of bits.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no bits.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Adds a bit at the end. No branch depends on it.
+    /// Appends a bit. No branch depends on it.
     #[inline]
     pub fn push(&mut self, bit: bool) {
         self.push_low_bits(u64::from(bit), 1);
     }
 
-    /// Adds the lowest `count` bits of a word, lowest first. `count` is at most 64 and public, the word is not.
+    /// Appends the lowest `count` bits of a word, lowest first. `count` is at most 64 and public, the word is not.
     #[inline]
     pub fn push_low_bits(&mut self, word: u64, count: usize) {
         if count == 0 {
@@ -160,7 +163,7 @@ impl FromIterator<bool> for Bits {
     }
 }
 
-/// The bits of a list of blocks from `at` on, `count` of them (at most 64). Positions are public, values are not.
+/// `count` bits (at most 64) of a list of blocks, from position `at` on. Positions are public, values are not.
 #[inline]
 pub(crate) fn bits_at(blocks: &[Block], at: usize, count: usize) -> u64 {
     let word = |index: usize| {

@@ -1,51 +1,53 @@
 //! Pads from COTs: 1-out-of-2^m transfers of random words, for m from 1 to 5.
 //!
 //! A transfer uses m COTs. With v_j, w_j and u_j as the parts of COT number j < m, the sender has Q = Σ Xʲ·v_j and the
-//! receiver W = Σ Xʲ·w_j = Q ⊕ r·Δ, in GF(2¹²⁸), where r = Σ u_j·Xʲ is the receiver's random choice. An index z of m bits
-//! is the polynomial with these coefficients. Transfer number i has the pads
+//! receiver W = Σ Xʲ·w_j = Q ⊕ r·Δ, in GF(2¹²⁸), where r = Σ u_j·Xʲ is the receiver's random choice. An index z of m
+//! bits is the polynomial with these coefficients. Transfer number i has the pads
 //!
 //! > P_z = H(Q ⊕ z·Δ, i), z = 0, …, 2^m − 1,
 //!
-//! cut to their lowest 64 bits. The sender computes all, the receiver P_r = H(W, i). Each pad is one hash: sums of the hashes
-//! of single COTs would make the pads of a transfer linearly dependent.
+//! cut to their lowest 64 bits. The sender computes all of them, the receiver only P_r = H(W, i). Each pad is one hash:
+//! sums of the hashes of single COTs would make the pads of a transfer linearly dependent.
 //!
 //! A receiver that wants index x sends x ⊕ r, and the sender masks message z with the pad z ⊕ (x ⊕ r).
 //!
 //! # Assumption
-//! H is the hash of garbling, H(x, i) = E(s ⊕ i, σ(x)) ⊕ σ(x) ([`crate::hash`]), and has to be *tweakable correlation
-//! robust for the functions Δ ↦ y·Δ*, y ≠ 0 of degree below 5: for a uniform Δ, the function that answers (W, y, i) with
-//! H(W ⊕ y·Δ, i), each (y, i) being asked once and all queries with the same i having the same W, is
-//! indistinguishable from one that answers with uniform blocks. For y = 1 this is the usual
-//! notion. The functions are bijective, as y has an inverse, so y·Δ is as hard to guess as Δ.
+//! H is the garbling hash, H(x, i) = E(s ⊕ i, σ(x)) ⊕ σ(x) ([`crate::hash`]). It must be *tweakable correlation robust
+//! for the functions Δ ↦ y·Δ*, y ≠ 0 of degree below 5. That is, for a uniform Δ, an oracle that answers (W, y, i) with
+//! H(W ⊕ y·Δ, i) is indistinguishable from one that answers with uniform blocks, if each (y, i) is asked once and all
+//! queries with the same i have the same W. For y = 1 this is the usual notion. The functions are bijective, as y has
+//! an inverse, so y·Δ is as hard to guess as Δ.
 //!
-//! **It holds in the ideal cipher model.** An attacker with p calls to E or its inverse, against q transfers of which no
-//! two share a tweak, has an advantage of at most
+//! **It holds in the ideal cipher model.** An attacker with p calls to E or its inverse, against q transfers with
+//! distinct tweaks, has an advantage of at most
 //!
 //! > 2·(2^m − 1)·p / 2¹²⁷ + q·2^(2m−1) / 2¹²⁸.
 //!
-//! Proof. Compare the attacker's view in the real world with one in which the answers P are uniform and independent
-//! of E, and Δ is drawn at the end. Fix i, and so a key k and a block W. Its points σ(W ⊕ y·Δ) are different for
-//! different y, as σ is a bijection and Δ ≠ 0 (its lowest bit is 1); their images in the real world are P ⊕ σ(W ⊕ y·Δ). A view
-//! that ends with a Δ for which no point is the input of a call under k, no image is the output of one, and no two images
-//! of a transfer are equal, is at least as probable in the real world: there the images are drawn from the values of
-//! E(k, ·) not used yet, of which there are at most 2¹²⁸. So the advantage is at most the probability, in the other
-//! world, of the rest. A call with input x and output c meets a point or an image of y only if
-//! Δ = y⁻¹·(W ⊕ σ⁻¹(x)) or Δ = y⁻¹·(W ⊕ σ⁻¹(c ⊕ P)): two of the 2¹²⁷ values that Δ may have for each of the
-//! 2^m − 1 polynomials y, and only for the one transfer with the key of the call. Two images of a transfer are equal with probability 2⁻¹²⁸, as the
-//! answers are uniform. ∎ (If up to μ transfers share a key, the terms get a factor of about μ.)
+//! Proof. Compare the attacker's view in the real world with one in which the answers P are uniform and independent of
+//! E, and Δ is drawn at the end. Fix i, and so a key k and a block W. Its points σ(W ⊕ y·Δ) are different for different
+//! y, as σ is a bijection and Δ ≠ 0 (its lowest bit is 1). Their images in the real world are P ⊕ σ(W ⊕ y·Δ). Consider
+//! a view that ends with a Δ for which no point is the input of a call under k, no image is the output of one, and no
+//! two images of a transfer are equal. Such a view is at least as probable in the real world: there the images are
+//! drawn from the values of E(k, ·) not used yet, of which there are at most 2¹²⁸. So the advantage is at most the
+//! probability of all other views, in the ideal world. A call with input x and output c meets a point or an image of y
+//! only if Δ = y⁻¹·(W ⊕ σ⁻¹(x)) or Δ = y⁻¹·(W ⊕ σ⁻¹(c ⊕ P)). For each of the 2^m − 1 polynomials y, these are two of
+//! the 2¹²⁷ values that Δ may have, and only for the one transfer with the key of the call. Two images of a transfer
+//! are equal with probability 2⁻¹²⁸, as the answers are uniform. ∎ (If up to μ transfers share a key, the terms get a
+//! factor of about μ.)
 //!
-//! **Keys do not repeat.** The sender draws s in every stage for the transfers that it sends, so a receiver cannot make two stages
-//! share keys, and μ is as in [`crate::hash`]. A malicious receiver can give the transfers that *it* sends the same keys. It knows their Δ, so
-//! what is hashed there counts among its own calls.
+//! **Keys do not repeat.** The sender draws s in every stage for the transfers that it sends, so a receiver cannot make
+//! two stages share keys, and μ is as in [`crate::hash`]. A malicious receiver can give the transfers that *it* sends
+//! the same keys. But it knows their Δ, so what is hashed there counts among its own calls.
 //!
 //! **So the pads that were not chosen are pseudorandom to the receiver**, even to a malicious one. The checks of
-//! [`super::correlated`] leave it with w_j and u_j such that v_j = w_j ⊕ u_j·Δ ⊕ e_j, where e_j depends only on bits of Δ that it
-//! has guessed, and so is known to it. With W = Σ Xʲ·(w_j ⊕ e_j) and r = Σ u_j·Xʲ, Q = W ⊕ r·Δ and P_z = H(W ⊕ (z ⊕ r)·Δ, i). For
-//! z ≠ r the polynomial y = z ⊕ r is not zero, and different z have different y. So the pads z ≠ r of transfer i
-//! are the answers to the queries (W, y, i), and all are indistinguishable from uniform blocks given everything that the
-//! receiver has. The bound holds for any W of the attacker's choice. m' guessed bits of Δ raise the first term by a factor of 2^m', but
-//! such a guess succeeds with probability 2⁻ᵐ' and ends the session otherwise, so the bound is as it was. With m = 5,
-//! 2⁷⁰ transfers (more than the largest session has) and 2⁸⁰ calls to AES the advantage is below 2⁻⁴¹. The sender receives only x ⊕ r, in which r is uniform.
+//! [`super::correlated`] leave it with w_j and u_j such that v_j = w_j ⊕ u_j·Δ ⊕ e_j, where e_j depends only on bits of
+//! Δ that it has guessed, and so is known to it. With W = Σ Xʲ·(w_j ⊕ e_j) and r = Σ u_j·Xʲ, we have Q = W ⊕ r·Δ and
+//! P_z = H(W ⊕ (z ⊕ r)·Δ, i). For z ≠ r the polynomial y = z ⊕ r is not zero, and different z have different y. So the
+//! pads z ≠ r of transfer i are the answers to the queries (W, y, i), and all are indistinguishable from uniform blocks
+//! given everything that the receiver has. The bound holds for any W of the attacker's choice. m' guessed bits of Δ
+//! raise the first term by a factor of 2^m', but such a guess succeeds with probability 2⁻ᵐ' and ends the session
+//! otherwise, so the bound does not change. With m = 5, 2⁷⁰ transfers (more than the largest session has) and 2⁸⁰ calls
+//! to AES, the advantage is below 2⁻⁴¹. The sender receives only x ⊕ r, in which r is uniform.
 //!
 //! No branch or address depends on blocks, choices or pads.
 
@@ -56,10 +58,10 @@ use crate::hash::TweakedHash;
 use crate::label::Delta;
 use zeroize::{Zeroize, Zeroizing};
 
-/// COTs that a transfer may use.
+/// The most COTs that a transfer may use.
 pub const MAX_CHOICE_BITS: usize = 5;
 
-/// Transfers whose bits are packed at a time.
+/// How many transfers' bits are packed at a time.
 const AT_ONCE: usize = 64;
 
 /// The sender's part: all pads.
@@ -77,8 +79,8 @@ pub struct PadReceiver {
 }
 
 impl PadSender {
-    /// Both sides start with the same hash and the same number of the first transfer. Transfers are counted from there,
-    /// and no number may be used twice with the same hash: neither by another sender nor in the other direction.
+    /// Both sides start with the same hash and the same number for the first transfer. Transfers are counted from
+    /// there. No number may be used twice with the same hash, neither by another sender nor in the other direction.
     pub fn new(hash: TweakedHash, delta: &Delta, first: u64) -> Self {
         let mut multiples = Zeroizing::new(Vec::with_capacity(1 << MAX_CHOICE_BITS));
         multiples.push(Block::ZERO);
@@ -99,7 +101,7 @@ impl PadSender {
         }
     }
 
-    /// The pads of transfers with `choice_bits` COTs each: 2^m pads in a row for each transfer.
+    /// The pads of transfers with `choice_bits` COTs each: 2^m adjacent pads for each transfer.
     pub fn pads(
         &mut self,
         choice_bits: usize,
@@ -175,7 +177,7 @@ fn pack(words: impl Iterator<Item = u64>) -> u64 {
         .fold(0, |bits, (at, word)| bits | (word & 1) << at)
 }
 
-/// How many transfers these COTs are for.
+/// The number of transfers for these COTs.
 fn check(
     choice_bits: usize,
     blocks: &[Block],
@@ -260,7 +262,7 @@ mod tests {
                     let mut receiver = PadReceiver::new(hash, number);
                     let mut all = vec![0; count << choice_bits];
                     let mut chosen = vec![0; count];
-                    // Two calls, so that numbers go on.
+                    // Two calls, to check that numbering continues.
                     let first = count / 2;
                     let (v, w) = (&dealt.v, &dealt.w);
                     for part in [0..first, first..count] {

@@ -1,7 +1,8 @@
 //! Random transfers: the sender gets two independent random blocks, the receiver the one of its choice.
 //!
-//! The correlated transfers are hashed with tweaks that count, which breaks the correlation (Ishai, Kilian, Nissim and Petrank, CRYPTO 2003).
-//! The hash and its bound are those of garbling; its start has to be one that garbling does not use.
+//! The correlated transfers are hashed with a counter as tweak, which breaks the correlation (Ishai, Kilian, Nissim and
+//! Petrank, CRYPTO 2003). The hash and its bound are those of garbling, but its start must be one that garbling does
+//! not use.
 
 use super::{Bits, CorrelatedReceiver, CorrelatedSender};
 use crate::block::Block;

@@ -3,7 +3,7 @@
 use super::cells::{self, Local};
 use super::couplings::{self, Coupling, Total};
 use super::gates::Gates;
-use super::group::{Group, Letters, Matrix, Source};
+use super::group::{CostSource, Group, LetterTables, Matrix};
 use super::letters::rows;
 use super::lookup::{Table, Trees};
 use super::packing::Words;
@@ -15,7 +15,7 @@ use crate::kernel::Kernel;
 
 const LETTERS: usize = 7;
 
-/// Pairs of strings, with and without lines of the first side.
+/// Pairs of strings of many lengths, shorter and longer than a tile.
 fn pairs() -> Vec<(Vec<usize>, Vec<usize>)> {
     let sizes = [
         (1, 1),
@@ -72,7 +72,7 @@ enum Kind {
     Coupling(Coupling),
 }
 
-/// Runs the cells on both sides. Returns what remains at the positions, and the positions of each matrix.
+/// Runs the cells on both sides. Returns the results at the positions, and the positions of each matrix.
 fn align(
     kind: &Kind,
     width: usize,
@@ -94,7 +94,7 @@ fn align_pairs(
             0 => pairs.iter().map(|pair| pair.1.len()).sum(),
             _ => pairs.iter().map(|pair| pair.0.len()).sum::<usize>(),
         };
-        // By row letter, and by column letter.
+        // Indexed by row letter, and by column letter.
         let by_row = || Table::new(LETTERS, LETTERS, width, &entry);
         let by_column = || Table::new(LETTERS, LETTERS, width, |y, x| entry(x, y));
         let (own_table, their_table) = match gates.party {
@@ -109,13 +109,13 @@ fn align_pairs(
         };
         gates.rounds.reserve(request.demand()).await;
         let (own_seeds, their_seeds) = gates.seeds(kernel, &request).await?;
-        let letters = Letters {
+        let letters = LetterTables {
             kernel,
             own: &own,
             own_table: &own_table,
             their_table: &their_table,
         };
-        let source = Source::Trees {
+        let source = CostSource::Trees {
             own: &Trees::punctured(kernel, &own_seeds, &own),
             own_rows: &rows(&own_table, &own),
             theirs: &Trees::whole(kernel, &their_seeds),
@@ -232,7 +232,7 @@ fn local_alignments_give_the_plain_score() {
     let scores = sums(&[first, second], local.width + 1);
     for ((a, b), found) in pairs().iter().zip(scores) {
         let mut row = vec![0i64; b.len() + 1];
-        let mut most = 0;
+        let mut best_overall = 0;
         for x in a {
             let mut diagonal = 0;
             for (j, y) in b.iter().enumerate() {
@@ -241,14 +241,14 @@ fn local_alignments_give_the_plain_score() {
                     .max(row[j + 1] - 3)
                     .max(0);
                 diagonal = std::mem::replace(&mut row[j + 1], best);
-                most = most.max(best);
+                best_overall = best_overall.max(best);
             }
         }
-        assert_eq!(i64::try_from(found), Ok(most));
+        assert_eq!(i64::try_from(found), Ok(best_overall));
     }
 }
 
-/// The least total of all couplings, every cell from all that may come before it.
+/// The least total of all couplings, by dynamic programming.
 fn least_total(
     a: &[usize],
     b: &[usize],
@@ -302,7 +302,7 @@ fn couplings_have_the_least_total() {
 fn padding_does_not_change_the_least_total() {
     let padding = LETTERS - 1;
     let largest = squares(0, padding - 1);
-    // Some pairs as long as all may be, some shorter; all end in padding.
+    // Pairs of the largest length and shorter ones, all ending in padding.
     let letters = |seed: usize, count: usize| -> Vec<usize> {
         (0..count)
             .map(|i| (i * i * 13 + i * seed + seed) / 3 % padding)

@@ -1,7 +1,7 @@
 //! Arithmetic on lists of numbers shared modulo 2⁶⁴, for statistics over the results of comparisons.
 //!
 //! Sums, and products with public numbers, are computed locally on shares. This module has the nonlinear operations.
-//! Their results are shares again; nothing is opened.
+//! Their results are again shares; nothing is opened.
 
 use super::gates::{Factor, Gates};
 use super::packing::{Words, mask, words};
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use veilpath_channel::Channel;
 
-/// The bits of a shared number.
+/// Bits of a shared number.
 pub(super) const BITS: usize = 64;
 
 /// The approximate bytes of one task's messages.
@@ -38,7 +38,7 @@ pub struct Products {
 
 impl SharesSession {
     /// Converts numbers of `bits` bits from XOR shares to shares modulo 2⁶⁴.
-    pub fn numbers_from_halves(
+    pub fn additive_from_xor(
         &mut self,
         halves: &[u64],
         bits: usize,
@@ -114,7 +114,7 @@ impl SharesSession {
         if bits >= BITS {
             return Err(MpcError::Misuse("numbers have more than 63 bits"));
         }
-        // About half of the carry tables are this side's.
+        // This side sends about half of the carry tables.
         let each = (5 * bits / 2 + 14).div_ceil(8);
         self.on_lists(numbers.len(), each, channel, async |gates, range| {
             let own = words(numbers[range].iter().map(|number| number & mask(bits + 1)));
@@ -124,7 +124,7 @@ impl SharesSession {
         })
     }
 
-    /// Each number if its bit is 1, else 0. Bits are XOR-shared.
+    /// Each number whose bit is 1, else 0. Bits are XOR-shared.
     pub fn select(
         &mut self,
         chosen: &[u64],
@@ -141,7 +141,7 @@ impl SharesSession {
         })
     }
 
-    /// Each word of `bits` bits if its bit in `chosen` is 1, else 0. Everything is XOR-shared.
+    /// Each word of `bits` bits whose bit in `chosen` is 1, else 0. Everything is XOR-shared.
     pub fn and(
         &mut self,
         chosen: &[u64],
@@ -159,8 +159,8 @@ impl SharesSession {
         })
     }
 
-    /// Quotients, rounded down, of dividends by divisors below 2^`divisor_bits`: `bits` bits each, XOR-shared. No quotient
-    /// has more. With a divisor of zero the dividend is zero, too, and all bits of the quotient are 1.
+    /// Quotients, rounded down, of dividends by divisors below 2^`divisor_bits`: XOR-shared, and at most `bits` bits
+    /// each. If a divisor is zero, its dividend must be zero too, and all bits of the quotient are 1.
     pub fn quotients(
         &mut self,
         dividends: &[u64],
@@ -173,7 +173,7 @@ impl SharesSession {
         if divisor_bits + bits > BITS || divisor_bits == 0 {
             return Err(MpcError::Misuse("quotients have more than 63 bits"));
         }
-        // About half of the carry tables are this side's.
+        // This side sends about half of the carry tables.
         let each = (5 * (divisor_bits + bits) / 2 + 14).div_ceil(8);
         self.on_lists(dividends.len(), each, channel, async |gates, range| {
             let (dividends, divisors) = (&dividends[range.clone()], &divisors[range]);
@@ -183,8 +183,8 @@ impl SharesSession {
         })
     }
 
-    /// Numbers of `bits` bits that are shared modulo 2^`bits` or a multiple, as XOR shares.
-    pub fn halves_from_numbers(
+    /// Converts numbers of `bits` bits, shared modulo 2^`bits` or a multiple, to XOR shares.
+    pub fn xor_from_additive(
         &mut self,
         numbers: &[u64],
         bits: usize,
@@ -198,7 +198,7 @@ impl SharesSession {
         })
     }
 
-    /// Runs a task on parts of a list of `count` entries, each of about `each` bytes in a message.
+    /// Runs a task on parts of a list of `count` entries, each of which takes about `each` bytes of a message.
     pub(super) fn on_lists(
         &mut self,
         count: usize,

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha20Rng;
 use veilpath_channel::{MemoryChannel, memory_pair};
 
 /// Runs a task on both sides.
-pub(super) fn both<T: Send>(
+pub(super) fn run_both_parties<T: Send>(
     task: impl Fn(&mut SharesSession, Party, &mut MemoryChannel) -> Result<T, MpcError> + Sync,
 ) -> [T; 2] {
     let (left, right) = memory_pair();
@@ -31,7 +31,7 @@ pub(super) fn random(seed: u64, count: usize) -> Vec<u64> {
     (0..count).map(|_| rng.next_u64()).collect()
 }
 
-/// One of the two sides' shares.
+/// The shares of one of the two sides.
 pub(super) fn of(party: Party, shares: [&[u64]; 2]) -> &[u64] {
     match party {
         Party::Host => shares[0],
@@ -40,15 +40,15 @@ pub(super) fn of(party: Party, shares: [&[u64]; 2]) -> &[u64] {
 }
 
 #[test]
-fn halves_become_numbers() {
+fn xor_shares_become_additive_shares() {
     for bits in [1, 2, 17, 40, 63] {
         let mask = u64::MAX >> (64 - bits);
         let count = 900;
         let halves = [random(1, count), random(2, count)];
         let halves = halves.map(|list| list.iter().map(|half| half & mask).collect::<Vec<_>>());
-        let shares = both(|session, party, channel| {
+        let shares = run_both_parties(|session, party, channel| {
             let own = of(party, [&halves[0], &halves[1]]);
-            session.numbers_from_halves(own, bits, channel)
+            session.additive_from_xor(own, bits, channel)
         });
         for at in 0..count {
             let sum = shares[0][at].wrapping_add(shares[1][at]);
@@ -59,12 +59,12 @@ fn halves_become_numbers() {
 
 #[test]
 fn products_of_bits_and_numbers_equal_plain_ones() {
-    // As many as need several messages, and different numbers in the two directions.
+    // Enough for several messages, and different numbers in the two directions.
     let (of_host, of_join) = (20_000, 300);
     let host_bits: Vec<u64> = random(1, of_host).iter().map(|word| word & 1).collect();
     let join_bits: Vec<u64> = random(2, of_join).iter().map(|word| word & 1).collect();
     let (join_numbers, host_numbers) = (random(3, of_host), random(4, of_join));
-    let [host, join] = both(|session, party, channel| {
+    let [host, join] = run_both_parties(|session, party, channel| {
         let own = match party {
             Party::Host => Factors {
                 bits: &host_bits,
@@ -112,7 +112,7 @@ fn comparisons_and_selections_equal_plain_ones() {
             .zip(&first)
             .map(|(number, share)| low_word(*number).wrapping_sub(*share))
             .collect();
-        let [host, join] = both(|session, party, channel| {
+        let [host, join] = run_both_parties(|session, party, channel| {
             let own = of(party, [&first, &second]);
             let signs = session.not_negative(own, bits, channel)?;
             let selected = session.select(&signs, own, channel)?;
@@ -130,16 +130,16 @@ fn comparisons_and_selections_equal_plain_ones() {
     }
 }
 
-/// A share alone says nothing: each of its bits is 0 as often as 1, for any number.
+/// A share alone reveals nothing: each of its bits is 0 as often as 1, for any number.
 #[test]
 fn shares_of_a_constant_are_uniform() {
     let count = 4096;
     let halves = [random(8, count), random(8, count)];
     let mask = (1 << 20) - 1;
     let halves = halves.map(|list| list.iter().map(|half| half & mask).collect::<Vec<_>>());
-    let shares = both(|session, party, channel| {
+    let shares = run_both_parties(|session, party, channel| {
         let own = of(party, [&halves[0], &halves[1]]);
-        session.numbers_from_halves(own, 20, channel)
+        session.additive_from_xor(own, 20, channel)
     });
     for side in &shares {
         for bit in 0..64 {

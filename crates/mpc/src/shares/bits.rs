@@ -18,7 +18,7 @@ impl BitList {
         }
     }
 
-    /// Appends the lowest bits of a word, at most 64. The others are zero.
+    /// Appends the lowest `count` bits of a word, at most 64. The other bits must be zero.
     #[inline]
     pub(crate) fn push(&mut self, bits: u64, count: usize) {
         let filled = self.count % 64;
@@ -32,7 +32,7 @@ impl BitList {
         self.count += count;
     }
 
-    /// Appends a run of bits of other words.
+    /// Appends `count` bits of other words.
     #[inline]
     pub(crate) fn extend(&mut self, words: &[u64], mut from: usize, count: usize) {
         let end = from + count;
@@ -48,7 +48,7 @@ impl BitList {
     }
 }
 
-/// `count` bits from a place, 1 to 64.
+/// `count` bits (1 to 64) from a position on.
 #[inline]
 pub(crate) fn bits_at(words: &[u64], from: usize, count: usize) -> u64 {
     let (word, bit) = (from / 64, from % 64);
@@ -70,7 +70,7 @@ pub(crate) fn copy_bits(
 ) {
     let end = from_bit + count;
     while from_bit < end {
-        // Up to the end of a word of the target.
+        // Up to the end of the current target word.
         let now = (64 - to_bit % 64).min(end - from_bit);
         let (word, shift) = (to_bit / 64, to_bit % 64);
         let bits = bits_at(from, from_bit, now);

@@ -13,7 +13,7 @@ use super::gates::Gates;
 use super::group::Group;
 use super::packing::{Words, mask, words};
 use super::pool::Demand;
-use super::rounds::both;
+use super::rounds::join2;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
@@ -27,7 +27,7 @@ pub(crate) async fn prepare(
 ) -> Result<Words, MpcError> {
     let costs = group.costs(step);
     let numbers = gates.numbers_from_bits(&costs, width, modulus);
-    let (looked_up, numbers) = both(group.look_up(step + 1), numbers).await;
+    let (looked_up, numbers) = join2(group.look_up(step + 1), numbers).await;
     looked_up?;
     numbers
 }
@@ -49,7 +49,7 @@ pub(crate) async fn difference(
     group.look_up(0).await?;
     let mut costs = Words::default();
     let mut cells = Vec::new();
-    // The step before the first only prepares.
+    // The first iteration only prepares the costs of the first step.
     for step in 0..=group.steps() {
         let next = group.cells(step);
         let count = cells.len();
@@ -79,7 +79,7 @@ pub(crate) async fn difference(
             }
             Ok(())
         };
-        let (worked, prepared) = both(work, prepare(gates, group, step, width, modulus)).await;
+        let (worked, prepared) = join2(work, prepare(gates, group, step, width, modulus)).await;
         worked?;
         on_cells(count);
         costs = prepared?;
@@ -96,8 +96,8 @@ pub(crate) struct Local {
     pub(crate) gap: u64,
 }
 
-/// Local alignment: M = max(0, diagonal + T − 2·g, up − g, left − g). The largest M of each position so far is updated one step
-/// later, in the messages of that step.
+/// Local alignment: M = max(0, diagonal + T − 2·g, up − g, left − g). The largest M of each position so far is updated
+/// one step later, in that step's messages.
 ///
 /// Returns the largest M of every position.
 pub(crate) async fn local(
@@ -113,7 +113,7 @@ pub(crate) async fn local(
     } = cell;
     let modulus = width + 1;
     let mask = mask(modulus);
-    // Constants belong to the first side's share.
+    // Constants go into the first side's share.
     let gap = if gates.party == 0 { gap } else { 0 };
     let zeros = |count: usize| Zeroizing::new(vec![0u64; count]);
     let (mut left, mut diagonal) = (zeros(group.lines()), zeros(group.lines()));
@@ -154,16 +154,16 @@ pub(crate) async fn local(
                 let substituted = diagonal[*line].wrapping_add(costs[at]);
                 substituted.wrapping_sub(2u64.wrapping_mul(gap)) & mask
             }));
-            let over = words(cells.iter().enumerate().map(|(at, (line, _))| {
+            let excess = words(cells.iter().enumerate().map(|(at, (line, _))| {
                 let gapped = left[*line].wrapping_add(raised[at]).wrapping_sub(gap);
                 gapped.wrapping_sub(through[at]) & mask
             }));
-            let over = gates.clamp(&over, width, 1).await?;
+            let excess = gates.clamp(&excess, width, 1).await?;
             let scores = words(
                 through
                     .iter()
-                    .zip(over.iter())
-                    .map(|(through, over)| through.wrapping_add(*over) & mask),
+                    .zip(excess.iter())
+                    .map(|(through, excess)| through.wrapping_add(*excess) & mask),
             );
             let scores = gates.clamp(&scores, width, 0).await?;
             for (score, (line, position)) in scores.iter().zip(&cells) {
@@ -174,7 +174,7 @@ pub(crate) async fn local(
             Ok(())
         };
         let prepared = prepare(gates, group, step, input_width, modulus);
-        let (worked, prepared): (Result<(), MpcError>, _) = both(work, prepared).await;
+        let (worked, prepared): (Result<(), MpcError>, _) = join2(work, prepared).await;
         worked?;
         on_cells(count);
         costs = prepared?;
@@ -184,15 +184,15 @@ pub(crate) async fn local(
     Ok(best)
 }
 
-/// The largest of each list of numbers below 2^width, shared modulo 2^(width + 1). Lists are not empty.
+/// The largest number of each non-empty list. Numbers are below 2^width and shared modulo 2^(width + 1).
 pub(crate) async fn largest(
     gates: &Gates,
     mut lists: Vec<Words>,
     width: usize,
 ) -> Result<Words, MpcError> {
     let mask = mask(width + 1);
-    // The first step makes as many comparisons as all others together, so that both directions need the same
-    // number of transfers.
+    // The first step makes as many comparisons as all others together, so both directions need the same number of
+    // transfers.
     let mut first_sender = 0;
     while lists.iter().any(|list| list.len() > 1) {
         let pairs = || lists.iter().flat_map(|list| list.chunks_exact(2));

@@ -1,19 +1,19 @@
 //! Comparisons of shared numbers.
 //!
-//! A number d = d₀ + d₁ modulo 2^(w+1) that lies in −2^w … 2^w − 1 is negative if its highest bit is set: the sum of the two
-//! highest bits and of the carry of the w lower ones. The carry of two numbers, each known to one side, comes from blocks
-//! of about three bits, as in a carry-lookahead adder. A block generates a carry (g) if its sum overflows, and propagates
-//! one (p) if its sum is all ones. One side prepares both signals for each value that the other's bits can have, and the
-//! other fetches its entry by a 1-out-of-2^m transfer, masked by the first side's share. Blocks then merge in a tree:
-//! neighbours (g, p) and (g', p') become (g ⊕ p·g', p·p').
+//! A number d = d₀ + d₁ modulo 2^(w+1) that lies in −2^w … 2^w − 1 is negative if its highest bit is set. That bit is
+//! the sum of the highest bits of both shares and the carry of their w lower bits. The carry of two numbers, each known
+//! to one side, comes from blocks of about three bits, as in a carry-lookahead adder. A block generates a carry (g) if
+//! its sum overflows, and propagates one (p) if its sum is all ones. One side prepares both signals for each value that
+//! the other's bits can have, masked by its own share. The other side fetches its entry by a 1-out-of-2^m transfer.
+//! Blocks then merge in a tree: neighbours (g, p) and (g', p') become (g ⊕ p·g', p·p').
 //!
-//! The side that prepares alternates from block to block, so that traffic is balanced. Signals are XOR-shared from the
-//! start, so neither side learns one.
+//! The sides take turns preparing blocks, so traffic is balanced. Signals are XOR-shared from the start, so neither
+//! side learns any of them.
 
 use super::gates::Gates;
 use super::packing::{Reader, Words, Writer, list_bytes, mask, unpacked, words};
-use super::pool::{Demand, taken};
-use super::rounds::all;
+use super::pool::{Demand, aligned_count};
+use super::rounds::join_all;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
@@ -28,8 +28,8 @@ struct Leaf {
     propagates: bool,
 }
 
-/// The blocks of `width` bits, lowest first: three each. If one is left over, the lowest block has four, because it has
-/// only one signal; if two are, the highest has two.
+/// The blocks of `width` bits, lowest first: three bits each. If one bit is left over, the lowest block has four,
+/// because it has only one signal. If two are left over, the highest block has two.
 fn leaves(width: usize, first_sender: usize) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     let mut low = 0;
@@ -50,12 +50,12 @@ fn leaves(width: usize, first_sender: usize) -> Vec<Leaf> {
 }
 
 impl Leaf {
-    /// Generate, and propagate if it is needed.
+    /// Bits of the signals: generate, and propagate if it is needed.
     fn signal_bits(&self) -> usize {
         1 + usize::from(self.propagates)
     }
 
-    /// Bits that the sender sends: all entries but one.
+    /// Bits that the sender sends: one entry fewer than there are values.
     fn table_bits(&self) -> usize {
         ((1 << self.bits) - 1) * self.signal_bits()
     }
@@ -64,11 +64,11 @@ impl Leaf {
 /// The cost of a gadget per number, both directions together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GadgetCost {
-    /// Transfers.
+    /// Correlated transfers.
     pub cots: usize,
     /// Bits of messages.
     pub bits: usize,
-    /// Exchanges of messages, one after the other.
+    /// Sequential exchanges of messages.
     pub exchanges: usize,
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn clamp_cost(width: usize) -> GadgetCost {
     }
 }
 
-/// Lists of transfers that [`Gates::clamp`] uses, both directions together.
+/// The number of transfer lists that [`Gates::clamp`] uses, both directions together.
 pub(crate) fn clamp_lists(width: usize) -> usize {
     let leaves = leaves(width, 0).len();
     leaves + 2 * (leaves - 1) + 2
@@ -99,9 +99,9 @@ impl Gates {
     /// The transfers of [`Gates::not_negative`].
     pub(crate) fn sign_demand(&self, count: usize, width: usize, first_sender: usize) -> Demand {
         let leaves = leaves(width, first_sender);
-        let own = leaves
-            .iter()
-            .map(|leaf| Demand::one_way(taken(count * leaf.bits), leaf.sender != self.party));
+        let own = leaves.iter().map(|leaf| {
+            Demand::one_way(aligned_count(count * leaf.bits), leaf.sender != self.party)
+        });
         let merges = Self::cross_demand(count) * (leaves.len() - 1);
         own.fold(merges, |sum, demand| sum + demand)
     }
@@ -158,7 +158,7 @@ impl Gates {
                 }
                 lowest = false;
             }
-            let merged = all(merges).await;
+            let merged = join_all(merges).await;
             signals = merged.into_iter().collect::<Result<Vec<_>, _>>()?;
             signals.extend(unpaired);
         }
@@ -167,7 +167,7 @@ impl Gates {
             .ok_or(MpcError::Misuse("a number to compare has no bits"))
     }
 
-    /// The signals of two neighbouring blocks as those of one.
+    /// Merges the signals of two neighbouring blocks.
     async fn merge(&self, high: Words, low: Words, lowest: bool) -> Result<Words, MpcError> {
         let propagates = words(high.iter().map(|signals| signals >> 1));
         let bits = if lowest { 1 } else { 2 };
@@ -186,7 +186,7 @@ impl Gates {
     ) -> Result<Vec<Words>, MpcError> {
         let count = numbers.len();
         let value = |leaf: &Leaf, at: usize| numbers[at] >> leaf.low & mask(leaf.bits);
-        // Both sides compute the pads of a block at the same point, as pads are counted.
+        // Both sides compute the pads of a block at the same point, because pads are counted.
         let mut pads = Vec::with_capacity(leaves.len());
         let (mut choice_bytes, mut their_choice_bytes) = (0, 0);
         let (mut table_bytes, mut their_table_bytes) = (0, 0);
@@ -269,9 +269,9 @@ enum Pads {
 }
 
 impl Leaf {
-    /// The sender's share, and the table that it sends: for each random choice r of the receiver, whose value is then r ⊕
-    /// `swap`, the signals masked by the pad of r and the sender's share. The share is chosen such that the entry for r = 0
-    /// is zero and need not be sent. Addresses depend on `swap`, which both sides know, and not on the value.
+    /// The sender's share, and the table that it sends. For each random choice r of the receiver, whose value is then r
+    /// ⊕ `swap`, the table has the signals masked by the pad of r and the sender's share. The share makes the entry for
+    /// r = 0 zero, so that entry is not sent. Addresses depend on `swap`, which both sides know, and not on the value.
     #[inline]
     fn table(&self, value: u64, swap: usize, pads: &[u64]) -> (u64, u64) {
         let bits = self.signal_bits();
@@ -279,7 +279,7 @@ impl Leaf {
         let signals = |other: usize| {
             let sum = value + other as u64;
             let generate = sum >> self.bits;
-            // All ones: adding one gives the power of two.
+            // If the sum is all ones, adding one gives the power of two.
             let propagate = (sum + 1) >> self.bits & !generate & 1;
             (generate | propagate << 1) & signal_mask
         };

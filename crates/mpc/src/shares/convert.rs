@@ -3,7 +3,7 @@
 use super::gates::{Factor, Gates};
 use super::packing::{Words, mask, words};
 use super::pool::Demand;
-use super::rounds::all;
+use super::rounds::join_all;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
@@ -15,9 +15,9 @@ impl Gates {
         })
     }
 
-    /// Numbers of `width` bits that are shared bit by bit, as shares modulo 2^`modulus`, which is larger.
+    /// Converts numbers of `width` bits, shared bit by bit, to shares modulo the larger 2^`modulus`.
     ///
-    /// A bit b₀ ⊕ b₁ is b₀ + b₁ − 2·b₀·b₁. The product for bit i matters modulo 2^(`modulus` − i − 1) only.
+    /// A bit b₀ ⊕ b₁ is b₀ + b₁ − 2·b₀·b₁. The product for bit i matters only modulo 2^(`modulus` − i − 1).
     pub(crate) async fn numbers_from_bits(
         &self,
         own: &[u64],
@@ -32,7 +32,7 @@ impl Gates {
             };
             self.products(factor, modulus - bit - 1).await
         });
-        let products = all(products.collect()).await;
+        let products = join_all(products.collect()).await;
         let mut numbers = words(own.iter().map(|word| word & mask(width)));
         for (bit, products) in products.into_iter().enumerate() {
             for (number, product) in numbers.iter_mut().zip(products?.iter()) {
@@ -42,7 +42,7 @@ impl Gates {
         Ok(numbers)
     }
 
-    /// Whether this side receives. The sides alternate from bit to bit, so that traffic is balanced.
+    /// Whether this side receives. The sides alternate from bit to bit, so traffic is balanced.
     fn receives(&self, bit: usize) -> bool {
         bit % 2 != self.party
     }
@@ -52,9 +52,9 @@ impl Gates {
         Self::products_demand(count, self.party == 0)
     }
 
-    /// Numbers below 2^`width` that are shared modulo 2^(`width` + 1), as shares modulo 2^`modulus`, which is larger.
+    /// Converts numbers below 2^`width`, shared modulo 2^(`width` + 1), to shares modulo the larger 2^`modulus`.
     ///
-    /// As the sum of the shares has no highest bit, it wraps around exactly if one of the shares has it.
+    /// The highest bit of the sum is 0, so the sum wraps around exactly if one of the shares has its highest bit set.
     pub(crate) async fn widen(
         &self,
         own: &[u64],
@@ -82,47 +82,47 @@ impl Gates {
         })
     }
 
-    /// Numbers that are shared modulo 2^`width`, as bits: an adder whose carries are computed for all places at once.
+    /// Converts numbers shared modulo 2^`width` to bits, with an adder that computes the carries of all bit positions at once.
     pub(crate) async fn bits_from_numbers(
         &self,
         own: &[u64],
         width: usize,
     ) -> Result<Words, MpcError> {
         let bit = |number: u64, at: usize| number >> at & 1;
-        // One word for each place: bit 0 is generate, bit 1 propagate.
-        let mut places = Zeroizing::new(Vec::with_capacity(own.len() * width));
-        places.extend(
+        // One word for each bit position: bit 0 is generate, bit 1 propagate.
+        let mut signals = Zeroizing::new(Vec::with_capacity(own.len() * width));
+        signals.extend(
             own.iter()
                 .flat_map(|number| (0..width).map(move |at| bit(*number, at))),
         );
         let factor = match self.party {
-            0 => Factor::Bits(&places),
-            _ => Factor::Numbers(&places),
+            0 => Factor::Bits(&signals),
+            _ => Factor::Numbers(&signals),
         };
-        // Modulo 2, addition is exclusive or.
+        // Modulo 2, addition is XOR.
         let carries = self.products(factor, 1).await?;
-        for (place, carry) in places.iter_mut().zip(carries.iter()) {
-            *place = *place << 1 | carry;
+        for (signal, carry) in signals.iter_mut().zip(carries.iter()) {
+            *signal = *signal << 1 | carry;
         }
         for distance in distances(width) {
             let upper = |number: usize| (distance..width).map(move |at| number * width + at);
             let pairs = || (0..own.len()).flat_map(upper);
             let count = own.len() * (width - distance);
             let mut propagates = Zeroizing::new(Vec::with_capacity(count));
-            propagates.extend(pairs().map(|at| places[at] >> 1));
+            propagates.extend(pairs().map(|at| signals[at] >> 1));
             let mut lower = Zeroizing::new(Vec::with_capacity(count));
-            lower.extend(pairs().map(|at| places[at - distance]));
+            lower.extend(pairs().map(|at| signals[at - distance]));
             let merged = self.and(&propagates, &lower, 2).await?;
             for (at, merged) in pairs().zip(merged.iter()) {
-                places[at] = (places[at] & 1) ^ merged;
+                signals[at] = (signals[at] & 1) ^ merged;
             }
         }
         Ok(words(own.iter().enumerate().map(|(number, own)| {
-            let places = &places[number * width..(number + 1) * width];
-            let carries = places
+            let signals = &signals[number * width..(number + 1) * width];
+            let carries = signals
                 .iter()
                 .enumerate()
-                .fold(0, |carries, (at, place)| carries | (place & 1) << at);
+                .fold(0, |carries, (at, signal)| carries | (signal & 1) << at);
             (own ^ carries << 1) & mask(width)
         })))
     }

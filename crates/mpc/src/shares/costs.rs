@@ -1,5 +1,4 @@
-//! What comparisons will cost: messages, transfers and bytes, for estimates. Both directions cost the
-//! same.
+//! Estimates what comparisons cost: messages, transfers and bytes. Both directions cost the same.
 
 use super::compare::{clamp_cost, clamp_lists};
 use super::letters::uses_line_trees;
@@ -12,13 +11,13 @@ use super::session::{Outputs, Party};
 use crate::ot::correlated::messages::{seed_bytes, transfer_bytes};
 use crate::ot::correlated::{GroupBits, MAX_BATCH};
 
-/// Bytes of base transfers and of the start of hash keys, each way.
+/// Bytes of base transfers and of the start of the hash keys, each way.
 const BASE_BYTES: u64 = 8_300;
 
-/// Matrices that are compared together, scanpath by scanpath of the host.
+/// Matrices that are compared together, ordered by the host's scanpaths.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrices {
-    /// How many.
+    /// The number of matrices.
     pub count: u64,
     /// How many of the joining side's scanpaths each of the host's is compared with.
     pub per_host_scanpath: u64,
@@ -26,12 +25,12 @@ pub struct Matrices {
     pub rows: usize,
     /// Letters of the joining side's scanpaths, on average.
     pub columns: usize,
-    /// Letters of the host's longest.
+    /// The length of the host's longest scanpath.
     pub longest_rows: usize,
-    /// Letters of the joining side's longest.
+    /// The length of the joining side's longest scanpath.
     pub longest_columns: usize,
     /// How costs are looked up.
-    pub letters: Letters,
+    pub letters: StageLetters,
     /// The recurrence.
     pub cell: Cell,
     /// Bits of the sum with terms, as in [`super::Finish`].
@@ -42,34 +41,34 @@ pub struct Matrices {
 
 /// The letters of a stage.
 #[derive(Clone, Copy, Debug)]
-pub struct Letters {
+pub struct StageLetters {
     /// Letters of the alphabet.
     alphabet: usize,
     /// Letters of both sides.
     count: u64,
-    /// If lines share trees.
+    /// Set if lines share trees.
     lines: Option<LineLetters>,
 }
 
-/// The letters that are lines if lines share trees.
+/// The letters of the lines, if lines share trees.
 #[derive(Clone, Copy, Debug)]
 pub struct LineLetters {
     /// The side that has these letters.
     pub party: Party,
-    /// How many there are in a stage.
+    /// The number of these letters in a stage.
     pub count: u64,
-    /// Its number of bits is the number of lines that share a tree.
+    /// The number of bits is also the number of lines that share a tree.
     pub group_bits: GroupBits,
 }
 
-/// The cost of deriving a leaf or an inner node again, in blocks of streams: each has its own key schedule, and so does
-/// each leaf's stream.
+/// The cost of deriving a leaf or an inner node again, in stream blocks: each has its own key schedule, and so has each
+/// leaf's stream.
 const REDERIVED: u64 = 12;
 
 /// The traffic of [`super::SharesSession::align`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AlignmentCost {
-    /// Messages of all groups, one after the other within a group.
+    /// Sequential messages, summed over all groups.
     pub exchanges: u64,
     /// Groups that advance at the same time.
     pub in_flight: u64,
@@ -77,12 +76,12 @@ pub struct AlignmentCost {
     pub transfers: u64,
     /// Bytes in each direction, without those of transfers.
     pub bytes: u64,
-    /// Blocks of streams that each side computes to look up costs.
+    /// Stream blocks that each side computes to look up costs.
     pub stream_blocks: u64,
 }
 
 impl Matrices {
-    /// Their cost.
+    /// The cost of comparing these matrices.
     pub fn cost(&self) -> AlignmentCost {
         let (count, cell) = (self.count, self.cell.cost());
         let (shorter, longer) = (
@@ -93,7 +92,7 @@ impl Matrices {
             return AlignmentCost::default();
         }
         let streams = self.letters.streams();
-        let on_the_way = match self.letters.lines {
+        let inline_streams = match self.letters.lines {
             Some(_) => 0,
             None => streams,
         };
@@ -102,7 +101,7 @@ impl Matrices {
             self.rows,
             self.columns,
             self.cell,
-            on_the_way as usize,
+            inline_streams as usize,
         );
         let in_group = count.div_ceil(groups);
         let steps = self.steps(in_group);
@@ -131,26 +130,30 @@ impl Matrices {
         }
     }
 
-    /// The cost of [`super::SharesSession::diagonal_runs`] in them.
-    pub fn cost_of_runs(&self, least: usize) -> AlignmentCost {
+    /// The cost of [`super::SharesSession::diagonal_runs`] in these matrices.
+    pub fn cost_of_runs(&self, min_length: usize) -> AlignmentCost {
         let cells = self.count.saturating_mul(self.rows as u64);
         let lookup = self.lookup(cells.saturating_mul(self.columns as u64));
-        let on_the_way = match self.letters.lines {
+        let inline_streams = match self.letters.lines {
             Some(_) => 0,
             None => self.letters.streams() as usize,
         };
-        diagonal_runs(self.count, [self.rows, self.columns], least, on_the_way).then(
-            AlignmentCost {
-                exchanges: lookup.messages,
-                bytes: lookup.bits / 16,
-                stream_blocks: lookup.stream_blocks,
-                ..AlignmentCost::default()
-            },
+        diagonal_runs(
+            self.count,
+            [self.rows, self.columns],
+            min_length,
+            inline_streams,
         )
+        .then(AlignmentCost {
+            exchanges: lookup.messages,
+            bytes: lookup.bits / 16,
+            stream_blocks: lookup.stream_blocks,
+            ..AlignmentCost::default()
+        })
     }
 
     /// The traffic and work of looking up the costs of all cells.
-    fn lookup(&self, cells: u64) -> Lookup {
+    fn lookup(&self, cells: u64) -> LookupCost {
         let streams = self.letters.streams();
         if let Some(lines) = self.letters.lines {
             let (each, scanpaths) = match lines.party {
@@ -164,9 +167,9 @@ impl Matrices {
             let blocks = each.div_ceil(lines.group_bits.bits()) as u64;
             let bits = (cells / (each.max(1) as u64) * blocks).saturating_mul(streams);
             let messages = (bits / MESSAGE_BITS as u64).max(scanpaths);
-            // A message is about one scanpath, and begins with leaves that are derived again.
+            // A message covers about one scanpath, and requires deriving its leaves again.
             let trees = messages.max(scanpaths.saturating_mul(blocks)) * streams;
-            return Lookup {
+            return LookupCost {
                 messages,
                 bits,
                 stream_blocks: (bits.saturating_mul(1 << lines.group_bits.bits()) / TILE as u64)
@@ -174,9 +177,9 @@ impl Matrices {
             };
         }
         let tiles = |lines: usize, positions: usize| lines as u64 * positions.div_ceil(TILE) as u64;
-        // Lines are rows of every other matrix.
+        // The lines are the rows of every other matrix.
         let tiles = tiles(self.rows, self.columns) + tiles(self.columns, self.rows);
-        Lookup {
+        LookupCost {
             messages: 0,
             bits: cells.saturating_mul(streams),
             stream_blocks: self
@@ -187,14 +190,14 @@ impl Matrices {
         }
     }
 
-    /// Steps of a group of this many matrices: as many as the largest has.
+    /// Steps of a group of this many matrices, which is as many as its largest has.
     #[allow(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss
     )] // an estimate
     fn steps(&self, in_group: u64) -> u64 {
-        // The expected largest of some numbers that are spread evenly around the mean.
+        // The expected largest of `count` lengths that are spread evenly around the mean.
         let largest = |mean: usize, longest: usize, count: u64| {
             let above = longest.saturating_sub(mean) as f64;
             mean as u64 + (above * (count - 1) as f64 / (count + 1) as f64) as u64
@@ -206,7 +209,7 @@ impl Matrices {
         (rows + columns).saturating_sub(1).max(1)
     }
 
-    /// Messages of a group, one after the other.
+    /// Sequential messages of a group.
     fn exchanges(&self, steps: u64, positions: u64) -> u64 {
         let width = self.cell.width();
         let bits = self.cell.result_bits(self.rows, self.columns);
@@ -222,7 +225,7 @@ impl Matrices {
         };
         let output = match self.outputs {
             Outputs::Numbers => 1 + levels(bits as u64),
-            // A clamp without its product.
+            // A clamp without the final product.
             Outputs::AtLeast => clamp_cost(bits).exchanges as u64 - 1,
         };
         let of_steps = steps.saturating_mul(self.cell.cost().exchanges as u64);
@@ -242,16 +245,16 @@ impl Matrices {
     }
 }
 
-/// The traffic of look-ups beyond the messages of steps.
-struct Lookup {
+/// The traffic of look-ups, beyond the messages of steps.
+struct LookupCost {
     messages: u64,
     /// Both directions together.
     bits: u64,
     stream_blocks: u64,
 }
 
-impl Letters {
-    /// `count` letters of both sides, in a stage with this many cells, of which the largest matrix has `largest`.
+impl StageLetters {
+    /// `count` letters of both sides, in a stage with this many cells; the largest matrix has `largest` of them.
     pub fn new(
         alphabet: usize,
         count: u64,
@@ -277,10 +280,10 @@ impl Letters {
         self.lines.is_some()
     }
 
-    /// Transfers in each direction to make trees, and bytes beside them.
+    /// Transfers in each direction to make the trees, and bytes besides the transfers.
     pub fn cost(&self) -> (u64, u64) {
         let (levels, trees) = match self.lines {
-            // One side has them all, and both make transfers in both directions.
+            // One side has all letters of lines, and transfers are made in both directions.
             Some(lines) => {
                 let trees = lines.count.saturating_mul(self.streams());
                 (
@@ -288,7 +291,7 @@ impl Letters {
                     trees / lines.group_bits.bits() as u64,
                 )
             }
-            // Half of the trees are each side's.
+            // Each side has half of the trees.
             None => (levels(self.alphabet as u64).max(1), self.count / 2),
         };
         let bits = levels + 256 * (levels - 1);

@@ -1,10 +1,10 @@
 //! Transfers, bits and exchanges, against those of the simulation in `assurance/simulations`.
 
 use super::gates::{Factor, Gates};
-use super::group::{Group, Letters, Matrix, Source};
+use super::group::{CostSource, Group, LetterTables, Matrix};
 use super::letters::rows;
 use super::line_lookup::{
-    LineBlocks, LineCosts, LineEntries, LineLookup, LineSeeds, LineTrees, pieces,
+    LineBlocks, LineCosts, LineEntries, LineLookup, LineSeeds, LineTrees, lookup_batches,
 };
 use super::list_costs::quotient_cost;
 use super::lookup::{Table, Trees};
@@ -85,7 +85,7 @@ fn costs_match_the_simulation() {
     assert!(rows.len() > 90, "{} rows", rows.len());
 }
 
-/// Counts do not depend on numbers: both sides have zeros.
+/// Counts do not depend on the numbers, so both sides use zeros.
 fn gadget(row: &Row) {
     let Row { a, b, count, .. } = *row;
     let zeros = vec![0; count];
@@ -192,7 +192,7 @@ fn trees(alphabet: usize, count: usize) -> TaskRun<()> {
 /// Lines that share trees in the simulation.
 const LINES: usize = 8;
 
-/// A matrix of eight rows, which are the lines.
+/// A matrix whose lines are its eight rows.
 fn lines(alphabet: usize, length: usize) -> TaskRun<()> {
     let kernel = Kernel::best();
     let table = Table::new(alphabet, alphabet, 1, equal);
@@ -234,7 +234,7 @@ fn lines(alphabet: usize, length: usize) -> TaskRun<()> {
         };
         let matrices = [Matrix::new(gates.party, 0, true, &comparison)];
         let costs = RefCell::new(matrices.iter().map(LineCosts::new).collect());
-        let pieces = pieces(&matrices, &trees, table.streams(), &mut 0)?;
+        let batches = lookup_batches(&matrices, &trees, table.streams(), &mut 0)?;
         let lookup = LineLookup {
             kernel,
             trees: &trees,
@@ -242,14 +242,14 @@ fn lines(alphabet: usize, length: usize) -> TaskRun<()> {
             letters: &letters,
             table: &table,
         };
-        let [piece] = &pieces[..] else {
-            panic!("{} pieces", pieces.len());
+        let [batch] = &batches[..] else {
+            panic!("{} batches", batches.len());
         };
-        lookup.run(&gates, piece, &costs).await
+        lookup.run(&gates, batch, &costs).await
     })
 }
 
-/// The recurrence of a case of the simulation; a local alignment has a gap of 3 and rewards of at most 4.
+/// The recurrence of a simulated case. A local alignment has a gap of 3 and rewards of at most 4.
 fn cell(kind: &str, parameter: usize) -> Cell {
     match kind {
         "unit" => Cell::Unit,
@@ -285,7 +285,7 @@ const LENGTH: usize = 8;
 fn align(kind: &str, mode: &str, row: &Row) -> TaskRun<()> {
     let cell = cell(kind, row.a);
     let hidden = kind == "padded";
-    // Padding is one more letter, and both sides add what their letters cost.
+    // Padding is one more letter, and both sides add a term for their letters.
     let alphabet = row.b + usize::from(kind.starts_with("padded"));
     let finish = Finish {
         subtract: hidden,
@@ -317,10 +317,10 @@ fn align(kind: &str, mode: &str, row: &Row) -> TaskRun<()> {
 }
 
 /// Diagonal runs, from letters to numbers.
-fn runs(alphabet: usize, least: usize, count: usize) -> TaskRun<()> {
+fn runs(alphabet: usize, min_length: usize, count: usize) -> TaskRun<()> {
     let comparisons = comparisons(count);
     let runs = Runs {
-        least,
+        min_length,
         bits: 7,
         at_once: 1 << 20,
     };
@@ -363,13 +363,13 @@ async fn with_group(
     };
     gates.rounds.reserve(request.demand()).await;
     let (own_seeds, their_seeds) = gates.seeds(kernel, &request).await?;
-    let letters = Letters {
+    let letters = LetterTables {
         kernel,
         own: &own,
         own_table: &own_table,
         their_table: &their_table,
     };
-    let source = Source::Trees {
+    let source = CostSource::Trees {
         own: &Trees::punctured(kernel, &own_seeds, &own),
         own_rows: &rows(&own_table, &own),
         theirs: &Trees::whole(kernel, &their_seeds),

@@ -1,38 +1,40 @@
-//! Couplings of two sequences: paths through the matrix from its first cell to its last, in single steps along one of them or both.
+//! Couplings of two sequences: paths through the matrix from its first cell to its last, which advance by one step
+//! along either sequence or both.
 //!
-//! | measure | a cell | comparisons after each other |
+//! | measure | a cell | sequential comparisons |
 //! |---|---|---|
 //! | dynamic time warping | the distance plus the least of three neighbours | 2 |
 //! | discrete Fréchet distance | the larger of the distance and the least of three neighbours | 3 |
 //!
-//! Differences of neighbours have no bound smaller than the numbers themselves, so the matrix itself is shared, modulo 2^(w + 1). A
-//! minimum is a comparison and a product: min(a, b) = a − max(0, a − b). Outside the matrix is the largest number of w bits, which
-//! no path can exceed; only the corner before the first cell is 0.
+//! Differences of neighbours have no bound smaller than the numbers themselves, so the matrix itself is shared, modulo
+//! 2^(w + 1). A minimum is a comparison and a product: min(a, b) = a − max(0, a − b). The border is the largest number
+//! of w bits, which no path can exceed; only the corner before the first cell is 0.
 //!
-//! **Padding** is a letter of distance 0 to itself, and cells where it meets another letter have the largest number, like the outside. If
-//! both sequences end in at least one letter of padding, the cell where padding meets padding first has the total up left and the largest
-//! number on its other sides, so the total reaches the last cell along the padding. A Fréchet distance takes the largest number from
-//! the table; a sum is replaced by it, which costs a product.
+//! **Padding** is a letter at distance 0 from itself. Cells where it meets another letter have the largest number, like
+//! the border. If both sequences end in at least one padding letter, the first cell where padding meets padding has the
+//! total to its upper left, and the largest number above and to its left. So the total reaches the last cell along the
+//! padding. A Fréchet distance takes the largest number from the table. In a sum, a product replaces the number by the
+//! largest one.
 
 use super::cells::prepare;
 use super::gates::Gates;
 use super::group::Group;
 use super::packing::{Words, mask, words};
-use super::rounds::both;
+use super::rounds::join2;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
-/// The quantity that is minimised over all couplings.
+/// The quantity that a coupling minimises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Total {
-    /// The sum of the distances of its cells.
+    /// The sum of the distances of the path's cells.
     Sum,
     /// The largest of them.
     Largest,
 }
 
-/// A coupling: bits of the largest total, and of a distance. With `padded`, entries have one more bit, which says that exactly one of the
-/// letters is padding.
+/// A coupling: bits of the largest total, and of a distance. With `padded`, entries have one more bit, which is 1 if
+/// exactly one of the letters is padding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Coupling {
     pub(crate) total: Total,
@@ -56,7 +58,7 @@ pub(crate) async fn coupling(
     } = coupling;
     let modulus = width + 1;
     let mask = mask(modulus);
-    // Constants belong to the first side's share.
+    // Constants go into the first side's share.
     let outside = if gates.party == 0 { mask >> 1 } else { 0 };
     let borders = |count: usize| Zeroizing::new(vec![outside; count]);
     let (mut left, mut diagonal) = (borders(group.lines()), borders(group.lines()));
@@ -67,7 +69,7 @@ pub(crate) async fn coupling(
     group.look_up(0).await?;
     let (mut distances, mut meets_padding) = (Words::default(), Words::default());
     let mut cells: Vec<(usize, usize)> = Vec::new();
-    // The step before the first only prepares.
+    // The first iteration only prepares the costs of the first step.
     for step in 0..=group.steps() {
         let next = group.cells(step);
         let count = cells.len();
@@ -87,20 +89,22 @@ pub(crate) async fn coupling(
             }
             let above = words(cells.iter().map(|(_, position)| up[*position]));
             let before = words(cells.iter().map(|(line, _)| left[*line]));
-            let least = smaller(gates, &above, &before, width, 0).await?;
+            let smallest = smaller(gates, &above, &before, width, 0).await?;
             let through = words(cells.iter().map(|(line, _)| diagonal[*line]));
-            let least = smaller(gates, &least, &through, width, 1).await?;
+            let smallest = smaller(gates, &smallest, &through, width, 1).await?;
             let added = match total {
                 Total::Sum => words(distances.iter().copied()),
                 Total::Largest => {
-                    let over = distances.iter().zip(least.iter());
-                    let over =
-                        words(over.map(|(distance, least)| distance.wrapping_sub(*least) & mask));
-                    gates.clamp(&over, width, 0).await?
+                    let excess = distances.iter().zip(smallest.iter());
+                    let excess = words(
+                        excess.map(|(distance, smallest)| distance.wrapping_sub(*smallest) & mask),
+                    );
+                    gates.clamp(&excess, width, 0).await?
                 }
             };
-            let totals = least.iter().zip(added.iter());
-            let mut totals = words(totals.map(|(least, added)| least.wrapping_add(*added) & mask));
+            let totals = smallest.iter().zip(added.iter());
+            let mut totals =
+                words(totals.map(|(smallest, added)| smallest.wrapping_add(*added) & mask));
             if padded {
                 let missing = words(
                     totals
@@ -129,7 +133,7 @@ pub(crate) async fn coupling(
             false => Words::default(),
         };
         let (worked, prepared) =
-            both(work, prepare(gates, group, step, input_width, modulus)).await;
+            join2(work, prepare(gates, group, step, input_width, modulus)).await;
         worked?;
         meets_padding = meets_next;
         on_cells(count);
@@ -148,11 +152,11 @@ async fn smaller(
     first_sender: usize,
 ) -> Result<Words, MpcError> {
     let mask = mask(width + 1);
-    let over = words(a.iter().zip(b).map(|(a, b)| a.wrapping_sub(*b) & mask));
-    let over = gates.clamp(&over, width, first_sender).await?;
+    let excess = words(a.iter().zip(b).map(|(a, b)| a.wrapping_sub(*b) & mask));
+    let excess = gates.clamp(&excess, width, first_sender).await?;
     Ok(words(
         a.iter()
-            .zip(over.iter())
-            .map(|(a, over)| a.wrapping_sub(*over) & mask),
+            .zip(excess.iter())
+            .map(|(a, excess)| a.wrapping_sub(*excess) & mask),
     ))
 }

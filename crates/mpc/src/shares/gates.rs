@@ -1,19 +1,19 @@
 //! Products of values that the two sides hold.
 //!
-//! A transfer gives the sender two random pads m₀ and m₁, and the receiver one of them, m_r for a random bit r. With a bit x of
-//! the receiver and a number y of the sender, modulo 2^l, the receiver sends c = x ⊕ r and, at the same time, the sender
-//! e = y − (m₁ − m₀). Then x·y is the sum of
+//! A transfer gives the sender two random pads m₀ and m₁, and the receiver one of them, m_r for a random bit r. Let x
+//! be a bit of the receiver and y a number of the sender, modulo 2^l. The receiver sends c = x ⊕ r and, at the same
+//! time, the sender sends e = y − (m₁ − m₀). Then x·y is the sum of
 //!
 //! > ±(m_r + r·e) at the receiver, and ∓m₀ + c·y at the sender,
 //!
-//! with the upper signs if c = 0. Both messages are uniform: r is random to the sender, and m₁ − m₀ to the receiver,
-//! which has one of the two. With exclusive or in place of addition, signs disappear.
+//! with the upper signs if c = 0. Both messages are uniform: r is random to the sender, and m₁ − m₀ is random to the
+//! receiver, which has only one of the two. With XOR instead of addition, the signs disappear.
 //!
-//! A product of two *shared* factors, a bit s = s₀ ⊕ s₁ and a number d = d₀ + d₁, is s_p·d_p at each side p plus two such
-//! products, one in each direction: s·d_p = s_p·d_p + s_q·d_p·(1 − 2·s_p), q being the other side.
+//! Take a product of two *shared* factors, a bit s = s₀ ⊕ s₁ and a number d = d₀ + d₁. It is s_p·d_p at each side p
+//! plus two products as above, one in each direction: s·d_p = s_p·d_p + s_q·d_p·(1 − 2·s_p), where q is the other side.
 
 use super::packing::{Reader, Words, Writer, list_bytes, mask, words};
-use super::pool::{Demand, Pool, ReceiverPads, taken};
+use super::pool::{Demand, Pool, ReceiverPads, aligned_count};
 use super::rounds::Rounds;
 use crate::error::MpcError;
 use std::cell::RefCell;
@@ -43,20 +43,20 @@ pub(crate) struct Multiplier {
     count: usize,
     chosen: ReceiverPads,
     pads: Words,
-    /// The other side's corrections, once they are known.
+    /// The other side's corrections, once they have arrived.
     their_swaps: Words,
     used: usize,
 }
 
 impl Multiplier {
-    /// How often they can be multiplied: the bits of a pad.
+    /// How often the bits can be multiplied: once for each bit of a pad.
     pub(crate) const TIMES: usize = u64::BITS as usize;
 }
 
 impl Gates {
     /// The demand of [`Gates::products`].
     pub(crate) fn products_demand(count: usize, receives: bool) -> Demand {
-        Demand::one_way(taken(count), receives)
+        Demand::one_way(aligned_count(count), receives)
     }
 
     /// Products of one side's bits and the other's numbers, modulo 2^`bits`.
@@ -89,10 +89,11 @@ impl Gates {
 
     /// The demand of [`Gates::cross_products`], [`Gates::select`] and [`Gates::and`].
     pub(crate) fn cross_demand(count: usize) -> Demand {
-        Demand::each_way(taken(count))
+        Demand::each_way(aligned_count(count))
     }
 
-    /// The sum, modulo 2^`bits`, of this side's bits times the other's numbers and this side's numbers times the other's bits.
+    /// The sum, modulo 2^`bits`, of this side's bits times the other's numbers and this side's numbers times the
+    /// other's bits.
     pub(crate) async fn cross_products(
         &self,
         own_bits: &[u64],
@@ -117,7 +118,7 @@ impl Gates {
         Ok(sums)
     }
 
-    /// The number where the bit is 1, else 0. Bits are XOR-shared; numbers are shared modulo 2^`bits`.
+    /// The number if the bit is 1, else 0. Bits are XOR-shared; numbers are shared modulo 2^`bits`.
     pub(crate) async fn select(
         &self,
         chosen: &[u64],
@@ -135,7 +136,7 @@ impl Gates {
         Ok(selected)
     }
 
-    /// Each bit times `bits` bits, all XOR-shared.
+    /// The product of each bit and `bits` other bits, all XOR-shared.
     pub(crate) async fn and(
         &self,
         own_bits: &[u64],
@@ -154,7 +155,7 @@ impl Gates {
         let mut answer = Reader::new(&answer);
         let their_bits = answer.numbers(count, 1)?;
         let their_values = answer.numbers(count, bits)?;
-        // The compiler must not see that masks are all ones or all zeros, or it could branch.
+        // Hidden from the compiler, which could otherwise branch on masks that are all ones or all zeros.
         let choices = words((0..count).map(|at| choice(&chosen, at).wrapping_neg()));
         let choices = std::hint::black_box(choices);
         let mut products = Zeroizing::new(Vec::with_capacity(count));
@@ -167,7 +168,7 @@ impl Gates {
         Ok(products)
     }
 
-    /// [`Gates::and`] on packed bits: `count` bits, each times the bits in the same place of all `planes`.
+    /// [`Gates::and`] on packed bits: each of `count` bits times the bits in the same place of all `planes`.
     pub(crate) async fn and_planes(
         &self,
         own_bits: &[u64],
@@ -223,8 +224,8 @@ impl Gates {
         })
     }
 
-    /// [`Gates::and`] on packed bits, with the same first factors each time: up to [`Multiplier::TIMES`] products with
-    /// one transfer in each direction, each product using its own bit of the pads.
+    /// [`Gates::and`] on packed bits, with the same first factors each time. Up to [`Multiplier::TIMES`] products share
+    /// one transfer in each direction, and each product uses its own bit of the pads.
     pub(crate) async fn multiply(
         &self,
         multiplier: &mut Multiplier,
@@ -272,7 +273,8 @@ impl Gates {
 
     fn both_pads(&self, count: usize) -> Result<(ReceiverPads, Words), MpcError> {
         let mut pool = self.pool.borrow_mut();
-        // The first party's receiver belongs to the second party's sender: each side's order is its own.
+        // One party's receiver pairs with the other's sender. The two directions are counted separately, so their order
+        // is free.
         let chosen = pool.receive(count, 1)?;
         let pads = pool.send(count, 1)?;
         Ok((chosen, pads))
@@ -324,8 +326,8 @@ fn receiver_shares(
 fn sender_shares(numbers: &[u64], pads: &[u64], swaps: &[u64], modulus: usize) -> Words {
     let (pairs, _) = pads.as_chunks::<2>();
     words(numbers.iter().enumerate().map(|(at, number)| {
-        let kept = swaps[at] ^ 1;
-        let pad = (pairs[at][0] ^ kept.wrapping_neg()).wrapping_add(kept);
+        let unswapped = swaps[at] ^ 1;
+        let pad = (pairs[at][0] ^ unswapped.wrapping_neg()).wrapping_add(unswapped);
         pad.wrapping_add(number & swaps[at].wrapping_neg()) & mask(modulus)
     }))
 }

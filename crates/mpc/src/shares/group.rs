@@ -3,14 +3,14 @@
 //! A matrix has *lines*, whose letters have trees ([`super::lookup`]), and *positions* along them. Lines are the rows
 //! of every other matrix, so that both sides send the same amount, unless lines share trees ([`super::line_lookup`]).
 //! Cell (line i, position j) belongs to step i + j. Costs are looked up one step ahead, in the messages of the current
-//! step, so that they cost no extra round.
+//! step, so look-ups cost no extra round.
 
 use super::bits::BitList;
 use super::gates::Gates;
 use super::line_lookup::LineCosts;
 use super::lookup::{
-    Place, Share, TILE, Table, Trees, indicators, prepare_tile, read_tile, receive_tile, send_tile,
-    tile_bytes, write_tile,
+    Share, TILE, Table, TilePosition, Trees, indicators, prepare_tile, read_tile, receive_tile,
+    send_tile, tile_bytes, write_tile,
 };
 use super::packing::{Reader, Words, Writer};
 use super::session::Comparison;
@@ -23,15 +23,15 @@ use zeroize::Zeroizing;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Matrix {
-    /// Whether its lines are the rows, the host's letters.
+    /// Whether its lines are the rows, which are the host's letters.
     pub(crate) rows_are_lines: bool,
     /// Whether this side has the letters of the lines.
     pub(crate) own_lines: bool,
-    /// Where the letters of the lines are among those of their side.
+    /// The range of the lines' letters among those of their side.
     pub(crate) lines: Range<usize>,
-    /// Where the letters of the positions are among those of their side.
+    /// The range of the positions' letters among those of their side.
     pub(crate) positions: Range<usize>,
-    /// A number that no other matrix of the session has.
+    /// A number that is unique in the session.
     pub(crate) number: u64,
 }
 
@@ -79,61 +79,61 @@ impl Matrix {
 }
 
 /// A session's letters and cost tables.
-pub(crate) struct Letters<'a> {
+pub(crate) struct LetterTables<'a> {
     pub(crate) kernel: Kernel,
     /// Own letters, of all scanpaths one after the other.
     pub(crate) own: &'a [usize],
-    /// Costs by own letter, and by letter of the other side.
+    /// Costs, indexed by own letter and then by the other side's letter.
     pub(crate) own_table: &'a Table,
     pub(crate) their_table: &'a Table,
 }
 
 /// Where the costs of a group come from.
 #[derive(Clone, Copy)]
-pub(crate) enum Source<'a> {
+pub(crate) enum CostSource<'a> {
     /// They are looked up step by step.
     Trees {
-        /// Trees of own letters, each without its letter's leaf.
+        /// The trees of own letters, each without the leaf of its letter.
         own: &'a Trees,
-        /// The rows of own letters in the table.
+        /// The table rows of own letters.
         own_rows: &'a [u64],
         /// Whole trees of the other side's letters.
         theirs: &'a Trees,
     },
     /// They were looked up before the first step, for each matrix.
-    Known(&'a [LineCosts]),
+    Precomputed(&'a [LineCosts]),
 }
 
 /// Matrices of a group, and the costs that are looked up.
 pub(crate) struct Group<'a> {
     gates: Gates,
-    letters: &'a Letters<'a>,
-    source: Source<'a>,
+    letters: &'a LetterTables<'a>,
+    source: CostSource<'a>,
     matrices: &'a [Matrix],
     line_offsets: Vec<usize>,
     position_offsets: Vec<usize>,
-    /// For each line, its current tile.
+    /// The current tile of each line.
     costs: Zeroizing<Vec<Block>>,
-    /// For matrices of which this side has the positions: their indicators, tile by tile.
+    /// The indicators of each matrix whose positions are this side's, tile by tile.
     indicators: Vec<Zeroizing<Vec<Block>>>,
 }
 
 impl<'a> Group<'a> {
     pub(crate) fn new(
         gates: Gates,
-        letters: &'a Letters<'a>,
-        source: Source<'a>,
+        letters: &'a LetterTables<'a>,
+        source: CostSource<'a>,
         matrices: &'a [Matrix],
     ) -> Self {
         let line_offsets = offsets(matrices.iter().map(|matrix| matrix.lines.len()));
         let position_offsets = offsets(matrices.iter().map(|matrix| matrix.positions.len()));
         let (width, lines) = match source {
-            Source::Trees { .. } => (letters.own_table.width, line_offsets.last().copied()),
-            Source::Known(_) => (0, None),
+            CostSource::Trees { .. } => (letters.own_table.width, line_offsets.last().copied()),
+            CostSource::Precomputed(_) => (0, None),
         };
         let indicators = matrices.iter().map(|matrix| {
             let own = match (source, matrix.own_lines) {
-                (Source::Trees { .. }, false) => &letters.own[matrix.positions.clone()],
+                (CostSource::Trees { .. }, false) => &letters.own[matrix.positions.clone()],
                 _ => &[],
             };
             let mut all = Zeroizing::new(Vec::with_capacity(
@@ -183,19 +183,19 @@ impl<'a> Group<'a> {
         self.matrices
     }
 
-    /// The first line of each matrix among all.
+    /// The index of each matrix's first line among all lines.
     pub(crate) fn first_lines(&self) -> impl Iterator<Item = usize> + '_ {
         self.line_offsets.iter().take(self.matrices.len()).copied()
     }
 
-    /// The positions of each matrix among all.
+    /// The positions of each matrix, as a range of all positions.
     pub(crate) fn positions_of(&self) -> impl ExactSizeIterator<Item = Range<usize>> + '_ {
         self.position_offsets
             .windows(2)
             .map(|ends| ends[0]..ends[1])
     }
 
-    /// The cells of a step: line and position, each among all of the group.
+    /// The cells of a step, as line and position among all of the group.
     pub(crate) fn cells(&self, step: usize) -> Vec<(usize, usize)> {
         let mut cells = Vec::new();
         for (number, matrix) in self.matrices.iter().enumerate() {
@@ -213,7 +213,7 @@ impl<'a> Group<'a> {
         costs
     }
 
-    /// The costs of a step's cells if they have one bit, 64 to a word.
+    /// The costs of a step's cells, 64 to a word. Only for costs of one bit.
     pub(crate) fn packed_costs(&self, step: usize) -> Words {
         let mut costs = BitList::with_capacity(self.count(step));
         let (mut word, mut filled) = (0, 0);
@@ -237,11 +237,11 @@ impl<'a> Group<'a> {
         for (number, matrix) in self.matrices.iter().enumerate() {
             let lines = matrix.lines_of_step(step);
             match self.source {
-                Source::Known(costs) => {
+                CostSource::Precomputed(costs) => {
                     let costs = &costs[number];
                     lines.for_each(|line| each(costs.get(line, step - line)));
                 }
-                Source::Trees { .. } => {
+                CostSource::Trees { .. } => {
                     for line in lines {
                         let position = step - line;
                         let slot = self.line_offsets[number] + line;
@@ -256,7 +256,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Tiles whose first cell belongs to a step: matrix, line and position.
+    /// The tiles whose first cell belongs to a step, as matrix, line and position.
     fn new_tiles(&self, step: usize) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         let matrices = self.matrices.iter().enumerate();
         matrices.flat_map(move |(number, matrix)| {
@@ -267,25 +267,26 @@ impl<'a> Group<'a> {
         })
     }
 
-    /// Looks up the tiles that begin in a step. They replace those that end in the step before, whose costs must have been taken.
+    /// Looks up the tiles that begin in a step. They replace those that ended in the step before, so read those costs
+    /// first.
     pub(crate) async fn look_up(&mut self, step: usize) -> Result<(), MpcError> {
-        if matches!(self.source, Source::Known(_)) {
+        if matches!(self.source, CostSource::Precomputed(_)) {
             return Ok(());
         }
         let tiles: Vec<_> = self.new_tiles(step).collect();
         let shares = self.fetch(&tiles).await?;
         for ((number, line, _), share) in tiles.into_iter().zip(shares) {
-            self.keep(number, line, &share);
+            self.store_costs(number, line, &share);
         }
         Ok(())
     }
 
-    /// The entries of whole lines if they have one bit: 64 positions to a word, and each line begins a new word.
+    /// The entries of whole lines, 64 positions to a word. Each line begins a new word. Only for entries of one bit.
     pub(crate) async fn line_bits(&self, lines: &[(usize, usize)]) -> Result<Words, MpcError> {
         let words_of = |number: usize| self.matrices[number].positions.len().div_ceil(64);
         let count = lines.iter().map(|(number, _)| words_of(*number)).sum();
         let mut bits = Zeroizing::new(Vec::with_capacity(count));
-        if let Source::Known(costs) = self.source {
+        if let CostSource::Precomputed(costs) = self.source {
             for (number, line) in lines {
                 bits.extend_from_slice(costs[*number].line(*line));
             }
@@ -306,9 +307,9 @@ impl<'a> Group<'a> {
         Ok(bits)
     }
 
-    /// Looks up tiles: matrix, line and position.
+    /// Looks up tiles, given as matrix, line and position.
     async fn fetch(&self, tiles: &[(usize, usize, usize)]) -> Result<Vec<Share>, MpcError> {
-        let Source::Trees {
+        let CostSource::Trees {
             own: own_trees,
             own_rows,
             theirs: their_trees,
@@ -316,7 +317,7 @@ impl<'a> Group<'a> {
         else {
             return Ok(Vec::new());
         };
-        let Letters {
+        let LetterTables {
             kernel,
             own_table,
             their_table,
@@ -335,20 +336,27 @@ impl<'a> Group<'a> {
         let mut shares = Vec::with_capacity(tiles.len());
         for (number, line, position) in tiles {
             let matrix = &self.matrices[*number];
-            let place = Place {
+            let tile_position = TilePosition {
                 comparison: matrix.number,
                 tile: position / TILE,
             };
             let letter = matrix.lines.start + line;
             if matrix.own_lines {
-                let (share, columns) = prepare_tile(kernel, own_table, own_trees, letter, place);
+                let (share, columns) =
+                    prepare_tile(kernel, own_table, own_trees, letter, tile_position);
                 shares.push((share, Some(columns)));
             } else {
                 let streams = their_table.streams();
-                let first = place.tile * streams;
+                let first = tile_position.tile * streams;
                 let positions = &self.indicators[*number][first..first + streams];
-                let (share, blocks) =
-                    send_tile(kernel, their_table, their_trees, letter, place, positions);
+                let (share, blocks) = send_tile(
+                    kernel,
+                    their_table,
+                    their_trees,
+                    letter,
+                    tile_position,
+                    positions,
+                );
                 write_tile(&blocks, matrix.tile_cells(*position), &mut message);
                 shares.push((share, None));
             }
@@ -371,7 +379,7 @@ impl<'a> Group<'a> {
         Ok(complete)
     }
 
-    fn keep(&mut self, matrix: usize, line: usize, share: &Share) {
+    fn store_costs(&mut self, matrix: usize, line: usize, share: &Share) {
         let first = (self.line_offsets[matrix] + line) * share.len();
         self.costs[first..first + share.len()].copy_from_slice(share);
     }

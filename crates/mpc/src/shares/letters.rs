@@ -1,6 +1,6 @@
-//! The letters of both sides, and how the costs of their pairs will be looked up.
+//! The letters of both sides, prepared for looking up the costs of their pairs.
 
-use super::group::{Letters, Source};
+use super::group::{CostSource, LetterTables};
 use super::line_lookup::{
     LineBlocks, LineCosts, LineEntries, LineSeeds, LineTrees, MIN_CELLS_PER_LINE,
 };
@@ -19,13 +19,13 @@ use zeroize::Zeroizing;
 /// The letters of a stage, scanpath by scanpath.
 #[derive(Clone, Copy, Debug)]
 pub struct LetterLists<'a> {
-    /// Own letters, of one scanpath after the other.
+    /// Own letters, with all scanpaths concatenated.
     pub own: &'a [usize],
-    /// How many letters each own scanpath has.
+    /// The length of each own scanpath.
     pub own_lengths: &'a [usize],
-    /// How many letters each scanpath of the other side has.
+    /// The length of each of the other side's scanpaths.
     pub their_lengths: &'a [usize],
-    /// Cells of all matrices that will have these letters.
+    /// The number of cells in all matrices that will use these letters.
     pub cells: u64,
     /// The side whose letters are the lines if lines share trees.
     pub lines: Party,
@@ -36,25 +36,25 @@ pub struct SharedLetters {
     pub(super) own: Zeroizing<Vec<usize>>,
     pub(super) own_table: Table,
     pub(super) their_table: Table,
-    pub(super) lookup: Lookup,
+    pub(super) trees: LookupTrees,
 }
 
 /// The trees of a stage.
-pub(super) enum Lookup {
+pub(super) enum LookupTrees {
     /// A tree for each letter.
-    Letters {
+    PerLetter {
         own: Trees,
         own_rows: Words,
         theirs: Trees,
     },
-    /// Trees for several lines each: cheaper per cell, if entries have one bit.
-    Lines(LineTrees),
+    /// Trees for several lines each: cheaper per cell if entries have one bit.
+    PerLineBlock(LineTrees),
 }
 
 impl SharedLetters {
     /// The data that look-ups read.
-    pub(super) fn shared(&self, kernel: Kernel) -> Letters<'_> {
-        Letters {
+    pub(super) fn tables(&self, kernel: Kernel) -> LetterTables<'_> {
+        LetterTables {
             kernel,
             own: &self.own,
             own_table: &self.own_table,
@@ -62,23 +62,23 @@ impl SharedLetters {
         }
     }
 
-    /// Where the costs of some matrices come from; `known` has those that were looked up before.
+    /// Where the costs of some matrices come from. `precomputed` has the costs that were looked up in advance.
     pub(super) fn source<'a>(
         &'a self,
-        known: Option<&'a [LineCosts]>,
+        precomputed: Option<&'a [LineCosts]>,
         range: &Range<usize>,
-    ) -> Source<'a> {
-        match (&self.lookup, known) {
-            (_, Some(known)) => Source::Known(&known[range.clone()]),
-            (Lookup::Lines(_), None) => Source::Known(&[]),
+    ) -> CostSource<'a> {
+        match (&self.trees, precomputed) {
+            (_, Some(precomputed)) => CostSource::Precomputed(&precomputed[range.clone()]),
+            (LookupTrees::PerLineBlock(_), None) => CostSource::Precomputed(&[]),
             (
-                Lookup::Letters {
+                LookupTrees::PerLetter {
                     own,
                     own_rows,
                     theirs,
                 },
                 None,
-            ) => Source::Trees {
+            ) => CostSource::Trees {
                 own,
                 own_rows,
                 theirs,
@@ -87,10 +87,10 @@ impl SharedLetters {
     }
 }
 
-/// Cells of a matrix whose costs are still looked up before the first step: 32 MB.
+/// The most cells of a matrix whose costs are looked up before the first step: 32 MB.
 const MAX_LINE_TREE_CELLS: u64 = 1 << 28;
 
-/// Whether lines share trees, in a stage with this many cells, lines and cells of the largest matrix.
+/// Whether lines share trees, for the number of cells and lines of a stage and the cells of its largest matrix.
 pub(crate) fn uses_line_trees(entry_bits: usize, cells: u64, lines: u64, largest: u64) -> bool {
     entry_bits == 1
         && cells >= lines.saturating_mul(MIN_CELLS_PER_LINE)
@@ -100,11 +100,12 @@ pub(crate) fn uses_line_trees(entry_bits: usize, cells: u64, lines: u64, largest
 /// Trees that are made together.
 const TREES_AT_ONCE: usize = 256;
 
-/// Messages of trees that are in flight: each has up to 60 kB.
+/// Tree messages in flight: each has up to 60 kB.
 const TASKS: usize = 8;
 
 impl SharesSession {
-    /// Prepares letters of both sides for look-ups. `entry` is the public table, by the host's letter and the joining side's.
+    /// Prepares the letters of both sides for look-ups. `entry` is the public table, indexed by the host's letter and
+    /// the joining side's.
     pub fn letters(
         &mut self,
         lists: LetterLists<'_>,
@@ -139,7 +140,7 @@ impl SharesSession {
         let kernel = self.kernel;
         let longest = |lengths: &[usize]| lengths.iter().max().map_or(0, |length| *length as u64);
         let largest = longest(own_lengths).saturating_mul(longest(their_lengths));
-        let lookup = if uses_line_trees(entry_bits, cells, lines as u64, largest) {
+        let trees = if uses_line_trees(entry_bits, cells, lines as u64, largest) {
             let (blocks, seeds);
             if own_lines {
                 blocks = LineBlocks::new(self.lines_per_tree, own_lengths);
@@ -155,14 +156,14 @@ impl SharesSession {
                 let (_, theirs) = self.seeds(&[], trees, blocks.lines, channel)?;
                 seeds = LineSeeds::Theirs(theirs);
             }
-            Lookup::Lines(LineTrees {
+            LookupTrees::PerLineBlock(LineTrees {
                 rows_are_lines: own_lines == (self.party == 0),
                 blocks,
                 seeds,
             })
         } else {
             let (own_seeds, their_seeds) = self.seeds(own, theirs, own_table.levels, channel)?;
-            Lookup::Letters {
+            LookupTrees::PerLetter {
                 own: Trees::punctured(kernel, &own_seeds, own),
                 own_rows: rows(&own_table, own),
                 theirs: Trees::whole(kernel, &their_seeds),
@@ -172,11 +173,11 @@ impl SharesSession {
             own: Zeroizing::new(own.to_vec()),
             own_table,
             their_table,
-            lookup,
+            trees,
         })
     }
 
-    /// Trees without these leaves for this side, and `theirs` for the other.
+    /// Makes trees that lack these leaves for this side, and `theirs` trees for the other.
     fn seeds(
         &mut self,
         own: &[usize],
@@ -215,7 +216,7 @@ impl SharesSession {
     }
 }
 
-/// The rows of letters in a table, one after the other.
+/// The table rows of letters, concatenated.
 pub(super) fn rows(table: &Table, letters: &[usize]) -> Words {
     let mut rows = Zeroizing::new(Vec::with_capacity(letters.len() * (table.streams() + 1)));
     for letter in letters {

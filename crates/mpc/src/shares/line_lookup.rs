@@ -1,24 +1,25 @@
 //! Look-ups of entries with one bit: N − 1 bits for *several* cells.
 //!
-//! The trees of [`super::lookup`] belong to a letter. Here a tree belongs to L lines, with letters a₀ … a_{L−1}, and a column x of
-//! the table; its 2^L leaves are the values z that the bits z_i = T[a_i][x] ⊕ T[a_i][N − 1] can have, and the lines' side lacks the leaf of
-//! its own z. Leaf y has a stream r_y. The other side sends, for every position, [b = x] ⊕ u with u = ⊕_y r_y, and keeps
-//! v_i = ⊕_y y_i·r_y. The lines' side computes
+//! The trees of [`super::lookup`] belong to a letter. Here a tree belongs to L lines, with letters a₀ … a_{L−1}, and to
+//! a column x of the table. Its 2^L leaves are the values z that the bits z_i = T[a_i][x] ⊕ T[a_i][N − 1] can have, and
+//! the lines' side lacks the leaf of its own z. Leaf y has a stream r_y. The other side sends, for every position, [b =
+//! x] ⊕ u with u = ⊕_y r_y, and keeps v_i = ⊕_y y_i·r_y. The lines' side computes
 //!
 //! > ⊕_y (y_i ⊕ z_i)·r_y ⊕ z_i·([b = x] ⊕ u) = v_i ⊕ z_i·[b = x]
 //!
-//! without leaf z. Summed over all x < N − 1 and with T[a_i][N − 1], which the lines' side adds, these are shares of T[a_i][b] for all
-//! L lines.
+//! without leaf z. Summed over all x < N − 1, plus T[a_i][N − 1], which the lines' side adds, these are shares of
+//! T[a_i][b] for all L lines.
 //!
-//! **The lines' side** sees [b = x] under u, which contains the stream of the leaf that it does not have; no place of a stream is
-//! used twice. **The other side** sees the bits of z under random choices.
+//! **The lines' side** sees [b = x] under u, which contains the stream of the leaf that it does not have; no place of a
+//! stream is used twice. **The other side** sees the bits of z masked by random choices.
 //!
-//! There are as many lines as a seed tree of the transfers has levels, four or eight: eight lines save traffic and take more
-//! computing, as eight levels do.
+//! The number of lines is the number of levels of the transfers' seed trees, four or eight. Eight lines save traffic
+//! and take more computing, as eight levels do.
 //!
-//! Trees cost more here (N − 1 transfers and up to 28·(N − 1) bytes per line), so they pay off if a line has many cells. One list of
-//! positions can belong to many matrices with the same lines, so everything is looked up before the first step, and the lines are
-//! those of the side whose scanpaths change less often in the order of comparisons: leaves are derived again for every list.
+//! Trees cost more here (N − 1 transfers and up to 28·(N − 1) bytes per line), so they pay off if a line has many
+//! cells. One list of positions can belong to many matrices with the same lines, so everything is looked up before the
+//! first step. The lines belong to the side whose scanpaths change less often in the order of comparisons, because
+//! leaves are derived again for every list.
 
 use super::bits::copy_bits;
 use super::gates::Gates;
@@ -38,14 +39,14 @@ use zeroize::Zeroizing;
 /// divided by the saving, 7/8·(N − 1) bits.
 pub(crate) const MIN_CELLS_PER_LINE: u64 = 256;
 
-/// Bits of a message, about.
+/// Approximate bits of a message.
 pub(crate) const MESSAGE_BITS: usize = 1 << 20;
 
 /// How the letters of one side, scanpath by scanpath, form blocks of lines that share trees.
 pub(crate) struct LineBlocks {
     /// Lines of a block: the levels of a tree. The last block of a scanpath may have fewer.
     pub(crate) lines: usize,
-    /// Where the letters of each scanpath begin, and its first block.
+    /// The first letter and the first block of each scanpath.
     starts: Vec<(usize, usize)>,
     count: usize,
 }
@@ -81,7 +82,8 @@ impl LineBlocks {
     }
 }
 
-/// The entries of own letters: for every block and column but the last, the bits of its lines; and those of the last column.
+/// The table entries of own letters: the bits of a block's lines for every block and column but the last, and the
+/// entries of the last column.
 pub(crate) struct LineEntries {
     /// The leaves that this side's trees lack.
     pub(crate) leaves: Zeroizing<Vec<usize>>,
@@ -142,24 +144,24 @@ pub(crate) enum LineSeeds {
 #[derive(Clone, Debug)]
 struct Segment {
     matrix: usize,
-    /// The first, counted within the matrix.
+    /// The first position, counted within the matrix.
     first: usize,
     count: usize,
 }
 
 /// The content of one message: blocks of the lines of a scanpath, and positions of matrices that have these lines.
 #[derive(Clone, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct LookupBatch {
     blocks: Range<usize>,
-    /// The line of the first block, counted within the matrices.
+    /// The first line of the first block, counted within the matrices.
     first_line: usize,
     segments: Vec<Segment>,
     positions: usize,
     /// Where its streams begin.
-    place: u64,
+    stream_offset: u64,
 }
 
-impl Piece {
+impl LookupBatch {
     /// Bytes of its message.
     pub(crate) fn bytes(&self, streams: usize) -> usize {
         self.blocks.len() * streams * list_bytes(self.positions, 1)
@@ -170,61 +172,60 @@ impl Piece {
     }
 }
 
-/// Divides the look-ups of matrices, on both sides in the same way. `place` is where unused streams
-/// begin.
-pub(crate) fn pieces(
+/// Divides the look-ups of matrices, in the same way on both sides. `next_offset` is where unused streams begin.
+pub(crate) fn lookup_batches(
     matrices: &[Matrix],
     trees: &LineTrees,
     streams: usize,
-    place: &mut u64,
-) -> Result<Vec<Piece>, MpcError> {
+    next_offset: &mut u64,
+) -> Result<Vec<LookupBatch>, MpcError> {
     let mut by_lines: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (number, matrix) in matrices.iter().enumerate() {
         let numbers = by_lines.entry(matrix.lines.start).or_default();
         numbers.push(number);
     }
-    let most = (MESSAGE_BITS / streams.max(1)).max(128);
-    let mut pieces = Vec::new();
+    let max_positions = (MESSAGE_BITS / streams.max(1)).max(128);
+    let mut batches = Vec::new();
     for numbers in by_lines.values() {
         let blocks = trees.blocks.of(&matrices[numbers[0]].lines)?;
-        for segments in segments(matrices, numbers, most) {
+        for segments in segments(matrices, numbers, max_positions) {
             let positions: usize = segments.iter().map(|segment| segment.count).sum();
-            let at_once = (most / positions).max(1);
+            let at_once = (max_positions / positions).max(1);
             for first in blocks.clone().step_by(at_once) {
-                let piece = Piece {
+                let batch = LookupBatch {
                     blocks: first..blocks.end.min(first + at_once),
                     first_line: (first - blocks.start) * trees.blocks.lines,
                     segments: segments.clone(),
                     positions,
-                    place: *place,
+                    stream_offset: *next_offset,
                 };
-                *place += piece.width() as u64;
-                pieces.push(piece);
+                *next_offset += batch.width() as u64;
+                batches.push(batch);
             }
         }
     }
-    Ok(pieces)
+    Ok(batches)
 }
 
-/// The positions of matrices, at most `most` at a time.
-fn segments(matrices: &[Matrix], numbers: &[usize], most: usize) -> Vec<Vec<Segment>> {
+/// The positions of matrices, in parts of at most `max_positions`.
+fn segments(matrices: &[Matrix], numbers: &[usize], max_positions: usize) -> Vec<Vec<Segment>> {
     let mut lists = Vec::new();
-    let (mut list, mut room) = (Vec::new(), most);
+    let (mut list, mut remaining) = (Vec::new(), max_positions);
     for &matrix in numbers {
         let all = matrices[matrix].positions.len();
         let mut first = 0;
         while first < all {
-            let count = room.min(all - first);
+            let count = remaining.min(all - first);
             list.push(Segment {
                 matrix,
                 first,
                 count,
             });
             first += count;
-            room -= count;
-            if room == 0 {
+            remaining -= count;
+            if remaining == 0 {
                 lists.push(std::mem::take(&mut list));
-                room = most;
+                remaining = max_positions;
             }
         }
     }
@@ -234,7 +235,7 @@ fn segments(matrices: &[Matrix], numbers: &[usize], most: usize) -> Vec<Vec<Segm
     lists
 }
 
-/// The costs of a matrix, bit by bit: all positions of a line, then those of the next, which begins a new word.
+/// The costs of a matrix, bit by bit: all positions of a line, then those of the next line, which begins a new word.
 pub(crate) struct LineCosts {
     words_each: usize,
     words: Words,
@@ -269,29 +270,29 @@ pub(crate) struct LineLookup<'a> {
     pub(crate) table: &'a Table,
 }
 
-/// Streams of leaves are separated from those of other uses and of other trees by the upper half of what is encrypted: a guessed leaf
-/// can only be checked against one tree.
+/// Separates the streams of leaves from other uses. It is in the upper half of the AES input, together with the tree,
+/// so a guessed leaf can only be checked against one tree.
 const DOMAIN: u64 = 1 << 62;
 
 impl LineLookup<'_> {
-    /// Looks up the costs of a piece.
+    /// Looks up the costs of a batch.
     pub(crate) async fn run(
         &self,
         gates: &Gates,
-        piece: &Piece,
+        batch: &LookupBatch,
         costs: &RefCell<Vec<LineCosts>>,
     ) -> Result<(), MpcError> {
         let shares = match &self.trees.seeds {
-            LineSeeds::Own { entries, seeds } => self.receive(gates, piece, entries, seeds).await?,
-            LineSeeds::Theirs(seeds) => self.send(gates, piece, seeds).await?,
+            LineSeeds::Own { entries, seeds } => self.receive(gates, batch, entries, seeds).await?,
+            LineSeeds::Theirs(seeds) => self.send(gates, batch, seeds).await?,
         };
         let mut costs = costs.borrow_mut();
-        let lines = self.matrices[piece.segments[0].matrix].lines.len();
-        let rows = shares.chunks_exact(piece.width());
-        for (line, row) in (piece.first_line..lines).zip(rows) {
+        let lines = self.matrices[batch.segments[0].matrix].lines.len();
+        let rows = shares.chunks_exact(batch.width());
+        for (line, row) in (batch.first_line..lines).zip(rows) {
             let row: Words = Zeroizing::new(row.iter().flat_map(|block| block.words()).collect());
             let mut from = 0;
-            for segment in &piece.segments {
+            for segment in &batch.segments {
                 let costs = &mut costs[segment.matrix];
                 let start = line * costs.words_each;
                 let to = &mut costs.words[start..start + costs.words_each];
@@ -305,15 +306,15 @@ impl LineLookup<'_> {
     /// Adds the streams of a tree to the rows of its lines, and to the total.
     fn add_streams(
         &self,
-        piece: &Piece,
+        batch: &LookupBatch,
         tree: usize,
         leaves: &[Block],
         rows: &mut [Block],
         total: Option<&mut [Block]>,
     ) {
         self.kernel.leaf_schedules(leaves).sum_streams(StreamSums {
-            first: Block::from_words([piece.place, DOMAIN | tree as u64]),
-            width: piece.width(),
+            first: Block::from_words([batch.stream_offset, DOMAIN | tree as u64]),
+            width: batch.width(),
             sums: rows,
             total,
         });
@@ -323,29 +324,29 @@ impl LineLookup<'_> {
     async fn receive(
         &self,
         gates: &Gates,
-        piece: &Piece,
+        batch: &LookupBatch,
         entries: &LineEntries,
         seeds: &PuncturedSeeds,
     ) -> Result<Zeroizing<Vec<Block>>, MpcError> {
-        let (streams, width) = (self.table.streams(), piece.width());
+        let (streams, width) = (self.table.streams(), batch.width());
         let lines = self.trees.blocks.lines;
-        let mut shares = Zeroizing::new(vec![Block::ZERO; piece.blocks.len() * lines * width]);
-        for (block, rows) in piece
+        let mut shares = Zeroizing::new(vec![Block::ZERO; batch.blocks.len() * lines * width]);
+        for (block, rows) in batch
             .blocks
             .clone()
             .zip(shares.chunks_exact_mut(lines * width))
         {
             for tree in block * streams..(block + 1) * streams {
                 let leaves = seeds.leaves(self.kernel, tree, entries.leaves[tree]);
-                self.add_streams(piece, tree, &leaves, rows, None);
+                self.add_streams(batch, tree, &leaves, rows, None);
             }
         }
         let answer = gates
             .rounds
-            .exchange(Zeroizing::default(), piece.bytes(streams));
+            .exchange(Zeroizing::default(), batch.bytes(streams));
         let answer = answer.await;
         let mut answer = Reader::new(&answer);
-        for (block, rows) in piece
+        for (block, rows) in batch
             .blocks
             .clone()
             .zip(shares.chunks_exact_mut(lines * width))
@@ -359,7 +360,7 @@ impl LineLookup<'_> {
                 }
             };
             for tree in block * streams..(block + 1) * streams {
-                let words = answer.bits(piece.positions)?;
+                let words = answer.bits(batch.positions)?;
                 let message: Vec<Block> = words
                     .chunks(2)
                     .map(|pair| Block::from_words([pair[0], pair.get(1).copied().unwrap_or(0)]))
@@ -375,26 +376,26 @@ impl LineLookup<'_> {
     async fn send(
         &self,
         gates: &Gates,
-        piece: &Piece,
+        batch: &LookupBatch,
         seeds: &WholeSeeds,
     ) -> Result<Zeroizing<Vec<Block>>, MpcError> {
-        let (streams, width) = (self.table.streams(), piece.width());
+        let (streams, width) = (self.table.streams(), batch.width());
         let lines = self.trees.blocks.lines;
-        let mut positions = Zeroizing::new(Vec::with_capacity(piece.positions));
-        for segment in &piece.segments {
+        let mut positions = Zeroizing::new(Vec::with_capacity(batch.positions));
+        for segment in &batch.segments {
             let first = self.matrices[segment.matrix].positions.start + segment.first;
             positions.extend_from_slice(&self.letters[first..first + segment.count]);
         }
-        // By column, and then by 128 positions.
+        // Indexed by column, and then by 128 positions.
         let mut masked = Zeroizing::new(vec![Block::ZERO; streams * width]);
         for (at, tile) in positions.chunks(128).enumerate() {
             for (column, block) in indicators(self.table, tile).iter().enumerate() {
                 masked[column * width + at] = *block;
             }
         }
-        let mut shares = Zeroizing::new(vec![Block::ZERO; piece.blocks.len() * lines * width]);
-        let mut message = Writer::with_capacity(piece.bytes(streams));
-        for (block, rows) in piece
+        let mut shares = Zeroizing::new(vec![Block::ZERO; batch.blocks.len() * lines * width]);
+        let mut message = Writer::with_capacity(batch.bytes(streams));
+        for (block, rows) in batch
             .blocks
             .clone()
             .zip(shares.chunks_exact_mut(lines * width))
@@ -403,10 +404,10 @@ impl LineLookup<'_> {
                 let tree = block * streams + column;
                 let leaves = seeds.leaves(self.kernel, tree);
                 let mut total = Zeroizing::new(indicators.to_vec());
-                self.add_streams(piece, tree, &leaves, rows, Some(&mut total));
+                self.add_streams(batch, tree, &leaves, rows, Some(&mut total));
                 let words: Words =
                     Zeroizing::new(total.iter().flat_map(|block| block.words()).collect());
-                message.bits(&words, piece.positions);
+                message.bits(&words, batch.positions);
             }
         }
         gates.rounds.exchange(message.finish(), 0).await;

@@ -1,4 +1,4 @@
-//! What computations on lists will cost, as [`super::SharesSession`] does them: for estimates.
+//! Estimates the cost of [`super::SharesSession`]'s computations on lists.
 
 use super::arithmetic::{BITS, TASK_BYTES};
 use super::compare::{GadgetCost, clamp_cost};
@@ -32,13 +32,13 @@ pub fn quotients(count: u64, divisor_bits: usize, bits: usize) -> AlignmentCost 
     of_lists(count, each, quotient_cost(divisor_bits, bits))
 }
 
-/// [`super::SharesSession::halves_from_numbers`].
-pub fn halves_from_numbers(count: u64, bits: usize) -> AlignmentCost {
+/// [`super::SharesSession::xor_from_additive`].
+pub fn xor_from_additive(count: u64, bits: usize) -> AlignmentCost {
     of_lists(count, bits, bits_cost(bits))
 }
 
-/// [`super::SharesSession::numbers_from_halves`].
-pub fn numbers_from_halves(count: u64, bits: usize) -> AlignmentCost {
+/// [`super::SharesSession::additive_from_xor`].
+pub fn additive_from_xor(count: u64, bits: usize) -> AlignmentCost {
     let of_bits: usize = (0..bits).map(|bit| BITS - bit).sum();
     let cost = GadgetCost {
         cots: bits,
@@ -53,12 +53,12 @@ pub fn not_negative(count: u64, bits: usize) -> AlignmentCost {
     of_lists(count, sign_bytes(bits), sign_cost(bits))
 }
 
-/// [`super::SharesSession::diagonal_runs`] in matrices of this shape, without looking bits up. `streams` counts those that are looked up in the
-/// same messages.
+/// [`super::SharesSession::diagonal_runs`] in matrices of this shape, without the look-ups. `streams` is the number of
+/// streams that are looked up in the same messages.
 pub fn diagonal_runs(
     count: u64,
     [rows, columns]: [usize; 2],
-    least: usize,
+    min_length: usize,
     streams: usize,
 ) -> AlignmentCost {
     let cells = rows.saturating_mul(columns);
@@ -69,18 +69,18 @@ pub fn diagonal_runs(
     let at_once = cells_at_once(streams, bits);
     let in_group = (at_once / cells).max(1) as u64;
     let groups = count.div_ceil(in_group);
-    // Lines are computed together as far as they fit.
+    // As many lines as fit are computed together.
     let lines_at_once = (at_once / rows.max(columns)).clamp(1, rows.min(columns));
     let portions = rows.min(columns).div_ceil(lines_at_once) as u64;
     let bytes = at_once.max(rows.max(columns)) * streams.max(bits + 2) / 8;
-    // Cells with an upper left neighbour have a factor in all products, and all cells are counted.
+    // Cells with an upper-left neighbour provide a factor of all products, and all cells are counted.
     let [cells, inner] =
         [cells, (rows - 1) * (columns - 1)].map(|cells| count.saturating_mul(cells as u64));
-    let of_products = inner.saturating_mul(2 * (1 + least as u64));
+    let of_products = inner.saturating_mul(2 * (1 + min_length as u64));
     AlignmentCost {
         exchanges: groups
             .saturating_mul(portions)
-            .saturating_mul(least as u64 + 1 + u64::from(streams > 0))
+            .saturating_mul(min_length as u64 + 1 + u64::from(streams > 0))
             .saturating_add(groups),
         in_flight: groups.min(max_active(bytes) as u64),
         transfers: inner.saturating_add(cells / 2),
@@ -90,7 +90,7 @@ pub fn diagonal_runs(
 }
 
 impl AlignmentCost {
-    /// Both, one after the other.
+    /// The cost of both, one after the other.
     pub fn then(self, other: Self) -> Self {
         Self {
             exchanges: self.exchanges.saturating_add(other.exchanges),
@@ -112,7 +112,7 @@ impl GadgetCost {
     }
 }
 
-/// A comparison without the product of a clamp.
+/// The cost of a comparison: a clamp without the final product.
 fn sign_cost(width: usize) -> GadgetCost {
     let clamp = clamp_cost(width);
     GadgetCost {
@@ -134,7 +134,7 @@ pub(super) fn quotient_cost(divisor_bits: usize, bits: usize) -> GadgetCost {
     })
 }
 
-/// A number as bits.
+/// The cost of converting a number to bits.
 fn bits_cost(width: usize) -> GadgetCost {
     let mut cost = GadgetCost {
         cots: width,
@@ -153,13 +153,12 @@ fn bits_cost(width: usize) -> GadgetCost {
     cost
 }
 
-/// Bytes of a comparison in one message: about half of the carry tables are one side's.
+/// Bytes of a comparison in one message: one side sends about half of the carry tables.
 fn sign_bytes(width: usize) -> usize {
     (5 * width / 2 + 14).div_ceil(8)
 }
 
-/// The cost of lists of `count` entries, each of which costs `cost` and has `each` bytes in a
-/// message.
+/// The cost of lists of `count` entries. Each entry costs `cost` and takes `each` bytes of a message.
 fn of_lists(count: u64, each: usize, cost: GadgetCost) -> AlignmentCost {
     if count == 0 {
         return AlignmentCost::default();

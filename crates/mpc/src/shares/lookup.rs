@@ -1,22 +1,24 @@
-//! The substitution costs of letters that neither side reveals, at N − 1 bits per cell.
+//! Looks up the substitution costs of letters that neither side reveals, at N − 1 bits per cell.
 //!
-//! One side has a letter a for every *line* of a matrix, the other a letter b for every *position* along the lines. They want
-//! shares of T[a][b] for all pairs, where T is public and has N columns.
+//! One side has a letter a for every *line* of a matrix, the other a letter b for every *position* along the lines.
+//! They want shares of T[a][b] for all pairs, where T is public and has N columns.
 //!
-//! For its letter a the line's side has a tree of seeds from which leaf a is missing (as in [`crate::ot::correlated`]); the other
-//! side has all leaves. Each leaf y has a stream of bits r_{y,x} for every column x of the table but the last, and
-//! r_{y,N−1} = ⊕_x r_{y,x}. With u_x = ⊕_y r_{y,x}, the other side sends m_x = [b = x] ⊕ u_x for each position and x < N − 1, and
-//! keeps v = ⊕_{x,y} T[y][x]·r_{y,x}. As exactly one [b = x] is 1, m_{N−1} = 1 ⊕ ⊕_x m_x follows. The line's side takes any
-//! stream r' for the leaf that it does not have, and computes S and U_x like v and u_x. Then
+//! For its letter a, the line's side has a seed tree from which leaf a is missing (as in [`crate::ot::correlated`]);
+//! the other side has all leaves. Each leaf y has a stream of bits r_{y,x} for every column x of the table but the
+//! last, and r_{y,N−1} = ⊕_x r_{y,x}. With u_x = ⊕_y r_{y,x}, the other side sends m_x = [b = x] ⊕ u_x for each
+//! position and x < N − 1, and keeps v = ⊕_{x,y} T[y][x]·r_{y,x}. As exactly one [b = x] is 1, m_{N−1} = 1 ⊕ ⊕_x m_x
+//! follows. The line's side uses an arbitrary stream r' for the leaf that it does not have, and computes S and U_x like
+//! v and u_x. Then
 //!
 //! > S ⊕ ⊕_x T[a][x]·(m_x ⊕ U_x) = v ⊕ T[a][b],
 //!
-//! as both S ⊕ v and U_x ⊕ u_x differ only by leaf a: by ⊕_x T[a][x]·(r_{a,x} ⊕ r'_x), and by r_{a,x} ⊕ r'_x. So
-//! N − 1 bits are sent, however many bits an entry has.
+//! because S ⊕ v and U_x ⊕ u_x differ only by leaf a: by ⊕_x T[a][x]·(r_{a,x} ⊕ r'_x), and by r_{a,x} ⊕ r'_x. So N − 1
+//! bits are sent, however many bits an entry has.
 //!
 //! **The line's side** sees [b = x] under u_x, which contains the stream of the leaf that it does not have; no place of
-//! a stream is used twice. **The other side** sees the bits of a under random choices. Leaves are brought into order by swaps
-//! that depend on the letter's bits, and its row of the table is masked out of all, so no address depends on a letter.
+//! a stream is used twice. **The other side** sees the bits of a masked by random choices. Swaps that depend on the
+//! letter's bits bring leaves into order, and the letter's row is selected by masking the whole table, so no address
+//! depends on a letter.
 
 use super::packing::{Reader, Writer, list_bytes};
 use super::seeds::{PuncturedSeeds, WholeSeeds};
@@ -28,15 +30,15 @@ use zeroize::Zeroizing;
 /// Positions that are looked up at a time: the bits of a block.
 pub(crate) const TILE: usize = 128;
 
-/// A public table of costs, by the letter of a line and the letter of a position.
+/// A public cost table, indexed by the letter of a line and the letter of a position.
 pub(crate) struct Table {
     /// Letters of a position.
     columns: usize,
-    /// Levels of the trees: their leaves are the letters of a line, and some that are never used.
+    /// Levels of the trees. Their leaves are the letters of a line, and some that are never used.
     pub(crate) levels: usize,
     /// Bits of an entry.
     pub(crate) width: usize,
-    /// The different entries, and the number of each of the table's entries among them, by leaf.
+    /// The distinct entries, and for each leaf the indices of its table entries among them.
     values: Vec<u64>,
     numbers: Vec<u32>,
 }
@@ -74,13 +76,13 @@ impl Table {
         self.columns - 1
     }
 
-    /// The row of a letter. No address depends on the letter.
+    /// The table row of a letter. No address depends on the letter.
     pub(crate) fn row(&self, letter: usize) -> Zeroizing<Vec<u64>> {
         let mut row = Zeroizing::new(vec![0; self.columns]);
         for (number, entries) in self.numbers.chunks_exact(self.columns).enumerate() {
             let difference = (number ^ letter) as u64;
             let equal = ((difference | difference.wrapping_neg()) >> 63).wrapping_sub(1);
-            // The compiler must not see that it is all ones or all zeros, or it could branch.
+            // Hidden from the compiler, which could otherwise branch on a mask that is all ones or all zeros.
             let equal = std::hint::black_box(equal);
             for (entry, other) in row.iter_mut().zip(entries) {
                 *entry |= self.values[*other as usize] & equal;
@@ -98,7 +100,7 @@ pub(crate) struct Trees {
 }
 
 impl Trees {
-    /// The trees without the leaves of these letters, in whose places are zeros.
+    /// The trees without the leaves of these letters. The missing leaves are zero.
     pub(crate) fn punctured(kernel: Kernel, seeds: &PuncturedSeeds, letters: &[usize]) -> Self {
         let mut all = Zeroizing::new(Vec::with_capacity(letters.len() << seeds.levels()));
         for (tree, letter) in letters.iter().enumerate() {
@@ -139,42 +141,50 @@ impl Trees {
     }
 }
 
-/// Where the streams of a tile are, so that no place is used twice.
+/// The position of a tile's streams. No position is used twice.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct TilePosition {
     /// The number of the comparison in the session, below [`MAX_MATRICES`].
     pub(crate) comparison: u64,
-    /// The tile along the line: there are up to [`MAX_POSITIONS`].
+    /// The tile along the line. A line has at most [`MAX_POSITIONS`] positions.
     pub(crate) tile: usize,
 }
 
-/// Comparisons of a session, and positions of a matrix: counters of streams have 28 bits for the one and 20 for tiles.
+/// The most comparisons of a session, and positions of a matrix: stream counters have 28 bits for the one and 20 for
+/// tiles.
 pub(crate) const MAX_MATRICES: u64 = 1 << 28;
 pub(crate) const MAX_POSITIONS: usize = TILE << 20;
 
-/// The most letters that a table may have. Look-ups cost the square of their number, and counters of streams have 16 bits for a column.
+/// The most letters of a table. The cost of look-ups grows with the square of their number, and stream counters have 16
+/// bits for a column.
 pub(crate) const MAX_LETTERS: usize = 1 << 10;
 
-/// One line's costs for a tile of positions: `width` blocks, whose bits are the positions.
+/// One line's costs for a tile of positions: `width` blocks with one bit per position.
 pub(crate) type Share = Zeroizing<Vec<Block>>;
 
 /// The stream blocks of a leaf, one for each column but the last.
-fn fill_streams(kernel: Kernel, leaf: Block, letter: usize, place: Place, blocks: &mut [Block]) {
-    let first = place.comparison << 36 | (place.tile as u64) << 16;
+fn fill_streams(
+    kernel: Kernel,
+    leaf: Block,
+    letter: usize,
+    position: TilePosition,
+    blocks: &mut [Block],
+) {
+    let first = position.comparison << 36 | (position.tile as u64) << 16;
     for (column, block) in blocks.iter_mut().enumerate() {
         *block = Block::from_words([first | column as u64, letter as u64 | 1 << 63]);
     }
     kernel.encrypt(&kernel.schedule(leaf), blocks);
 }
 
-/// The sums over the streams of a letter's leaves: for each bit of the entries, and for each column but the last, to which
-/// they are added.
+/// Adds the streams of a letter's leaves to sums: one for each bit of the entries, and one for each column but the
+/// last.
 fn sum_streams(
     kernel: Kernel,
     table: &Table,
     trees: &Trees,
     letter: usize,
-    place: Place,
+    position: TilePosition,
     columns: &mut [Block],
 ) -> Share {
     let streams = table.streams();
@@ -182,7 +192,7 @@ fn sum_streams(
     let mut by_value = Zeroizing::new(vec![Block::ZERO; table.values.len()]);
     let rows = table.numbers.chunks_exact(table.columns);
     for (leaf, row) in trees.of(letter).iter().zip(rows) {
-        fill_streams(kernel, *leaf, letter, place, &mut blocks);
+        fill_streams(kernel, *leaf, letter, position, &mut blocks);
         let mut last = Block::ZERO;
         for ((block, number), column) in blocks.iter().zip(row).zip(columns.iter_mut()) {
             by_value[*number as usize] ^= *block;
@@ -200,35 +210,35 @@ fn sum_streams(
     share
 }
 
-/// The side with the positions: its share, and what it sends. `positions` has [b = x] for each column but the last, by
-/// position.
+/// The side with the positions: returns its share and its message. `positions` has [b = x] for each column but the
+/// last, by position.
 pub(crate) fn send_tile(
     kernel: Kernel,
     table: &Table,
     trees: &Trees,
     letter: usize,
-    place: Place,
+    position: TilePosition,
     positions: &[Block],
 ) -> (Share, Zeroizing<Vec<Block>>) {
     let mut message = Zeroizing::new(positions.to_vec());
-    let share = sum_streams(kernel, table, trees, letter, place, &mut message);
+    let share = sum_streams(kernel, table, trees, letter, position, &mut message);
     (share, message)
 }
 
-/// The side with the line's letter: its share before the message is known, and the sums of its columns.
+/// The side with the line's letter: returns its share before the message is known, and the sums of its columns.
 pub(crate) fn prepare_tile(
     kernel: Kernel,
     table: &Table,
     trees: &Trees,
     letter: usize,
-    place: Place,
+    position: TilePosition,
 ) -> (Share, Zeroizing<Vec<Block>>) {
     let mut columns = Zeroizing::new(vec![Block::ZERO; table.streams()]);
-    let share = sum_streams(kernel, table, trees, letter, place, &mut columns);
+    let share = sum_streams(kernel, table, trees, letter, position, &mut columns);
     (share, columns)
 }
 
-/// Completes the share with the message. `row` is that of the line's letter.
+/// Completes the share with the message. `row` is the table row of the line's letter.
 pub(crate) fn receive_tile(share: &mut Share, row: &[u64], columns: &[Block], message: &[Block]) {
     let mut last = Block::mask(true);
     let mut add = |block: Block, entry: u64| {
@@ -249,7 +259,7 @@ pub(crate) fn indicators(table: &Table, letters: &[usize]) -> Zeroizing<Vec<Bloc
     let mut words = Zeroizing::new(vec![[0u64; 2]; table.streams()]);
     for (position, letter) in letters.iter().enumerate() {
         for (column, words) in words.iter_mut().enumerate() {
-            // 1 exactly if they are equal.
+            // 1 if and only if they are equal.
             let difference = (*letter ^ column) as u64;
             let equal = 1 ^ (difference | difference.wrapping_neg()) >> 63;
             words[position / 64] |= equal << (position % 64);

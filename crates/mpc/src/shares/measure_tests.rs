@@ -1,6 +1,6 @@
-//! Measures without a recurrence, against obvious implementations.
+//! Measures without a recurrence, compared with simple implementations.
 
-use super::arithmetic_tests::{both, of, random};
+use super::arithmetic_tests::{of, random, run_both_parties};
 use super::*;
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ fn quotients_are_rounded_down() {
             (second.collect::<Vec<_>>(), first)
         };
         let (dividend_shares, divisor_shares) = (split(&dividends, 3), split(&divisors, 4));
-        let [host, join] = both(|session, party, channel| {
+        let [host, join] = run_both_parties(|session, party, channel| {
             let dividends = of(party, [&dividend_shares.0, &dividend_shares.1]);
             let divisors = of(party, [&divisor_shares.0, &divisor_shares.1]);
             session.quotients(dividends, divisors, divisor_bits, bits, channel)
@@ -55,7 +55,7 @@ fn quotients_are_rounded_down() {
     }
 }
 
-/// Numbers of several comparisons, `each` in a row.
+/// The numbers of several comparisons, `each` at a time.
 fn rows(list: &[u64], each: usize) -> impl Iterator<Item = &[u64]> {
     list.chunks_exact(each)
 }
@@ -95,7 +95,7 @@ fn the_largest_chosen_number_wins() {
             .collect();
         let bound = 1 << (width - 1);
         for outputs in [Outputs::Numbers, Outputs::AtLeast] {
-            let [host, join] = both(|session, party, channel| {
+            let [host, join] = run_both_parties(|session, party, channel| {
                 let bits = of(party, [&bits[0], &bits[1]]);
                 let numbers = of(party, [&numbers[0], &numbers[1]]);
                 let own: Vec<ChosenNumbers<'_>> = rows(bits, each)
@@ -135,7 +135,7 @@ fn inner_products_of_all_sizes_equal_plain_ones() {
             bits,
             width: bits[0] + bits[1] + 6,
         };
-        let [host, join] = both(|session, party, channel| {
+        let [host, join] = run_both_parties(|session, party, channel| {
             let own = of(party, [&factors[0], &factors[1]]);
             session.inner_products(own, size, channel)
         });
@@ -152,7 +152,7 @@ fn inner_products_of_all_sizes_equal_plain_ones() {
 fn points(
     rows: &[usize],
     columns: &[usize],
-    least: usize,
+    min_length: usize,
     entry: impl Fn(usize, usize) -> u64,
 ) -> u64 {
     let one =
@@ -162,7 +162,7 @@ fn points(
         for j in 0..columns.len() {
             let begins = one(i, j) && (i == 0 || j == 0 || !one(i - 1, j - 1));
             let length = (0..).take_while(|along| one(i + along, j + along)).count();
-            if begins && length >= least {
+            if begins && length >= min_length {
                 points += length as u64;
             }
         }
@@ -200,7 +200,7 @@ fn points_on_diagonal_runs_are_counted() {
         (130, 129),
         (60, 700),
     ];
-    // With few cells letters have trees, with many lines share them.
+    // With few cells, each letter has a tree; with many, lines share trees.
     for repeated in [1, 40] {
         let strings: Vec<(Vec<usize>, Vec<usize>)> = shapes
             .iter()
@@ -213,11 +213,11 @@ fn points_on_diagonal_runs_are_counted() {
             })
             .collect();
         let (hosts, joins): (Vec<_>, Vec<_>) = strings.iter().cloned().unzip();
-        for least in [2, 3, 5, 70] {
-            if repeated > 1 && least > 3 {
+        for min_length in [2, 3, 5, 70] {
+            if repeated > 1 && min_length > 3 {
                 continue;
             }
-            let shares = both(|session, party, channel| {
+            let shares = run_both_parties(|session, party, channel| {
                 let comparisons: Vec<Comparison> = ranges(&hosts)
                     .into_iter()
                     .zip(ranges(&joins))
@@ -246,12 +246,12 @@ fn points_on_diagonal_runs_are_counted() {
                     lines: Party::Join,
                 };
                 let letters = session.letters(lists, alphabet, 1, near, channel)?;
-                session.diagonal_runs(&letters, &comparisons, least, channel, &|_| ())
+                session.diagonal_runs(&letters, &comparisons, min_length, channel, &|_| ())
             });
             for (at, (rows, columns)) in strings.iter().enumerate() {
                 let found = shares[0][at].wrapping_add(shares[1][at]);
-                let expected = points(rows, columns, least, near);
-                assert_eq!(found, expected, "runs of {least} in {:?}", shapes[at]);
+                let expected = points(rows, columns, min_length, near);
+                assert_eq!(found, expected, "runs of {min_length} in {:?}", shapes[at]);
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Aligns many pairs of strings on secret shares: a few *bits* per gate instead of the 32 bytes of a garbled one, at
-//! the price of an exchange of messages per layer of gates. It pays off when many comparisons advance together.
+//! Aligns many pairs of strings on secret shares. A gate takes a few *bits* instead of the 32 bytes of a garbled one,
+//! but each layer of gates takes an exchange of messages. This pays off when many comparisons advance together.
 //!
 //! ```text
 //! host (rows)                                                             joining side (columns)
@@ -16,31 +16,34 @@
 //! |---|---|
 //! | `rounds`, `packing` | many tasks over one channel; numbers of a few bits in messages |
 //! | `pool` | correlated transfers in both directions |
-//! | `gates`, `compare`, `quotients`, `convert` | products, comparisons, divisions, and changes between the two ways of sharing |
-//! | `seeds`, `lookup`, `line_lookup`, `letters` | substitution costs of letters that neither side shows: trees of seeds, one for each letter or for several lines |
+//! | `gates`, `compare`, `quotients`, `convert` | products, comparisons, divisions, and conversions between XOR and additive sharing |
+//! | `seeds`, `lookup`, `line_lookup`, `letters` | substitution costs of letters that neither side reveals: seed trees, one for each letter or for several lines |
 //! | `unit`, `bits`, `cells`, `couplings`, `group` | matrices that advance together by anti-diagonals |
-//! | `runs`, `sets` | what needs no recurrence: diagonal runs, and sums and maxima over letters |
+//! | `runs`, `sets` | measures without a recurrence: diagonal runs, and sums and maxima over letters |
 //! | `portions` | how many matrices advance at once |
-//! | `recurrence`, `outputs` | what a cell is and costs; from the last lines of matrices to halves of outputs |
+//! | `recurrence`, `outputs` | what a cell computes and costs; from the last lines of matrices to halves of outputs |
 //! | `session` | a session of two parties, from letters to halves of outputs |
-//! | `arithmetic` | what is computed on results before anything is opened |
-//! | `costs`, `list_costs` | what it will cost, for estimates |
+//! | `arithmetic` | computations on results before anything is opened |
+//! | `costs`, `list_costs` | cost estimates |
 //!
 //! # Who learns what
-//! If both follow the protocol: both learn the shapes (how many strings there are, and how long each is), and nothing else until
-//! the caller opens outputs, of which each side has a half. **Simulator.** Everything that a side receives is one of these:
+//! If both sides follow the protocol, both learn the shapes (the number of strings and the length of each), and nothing
+//! else until the caller opens outputs, of which each side has a half. **Simulator.** Everything that a side receives
+//! is one of these:
 //!
 //! - messages of [`crate::ot::correlated`], which that module simulates;
-//! - a bit or index plus a random choice u that this side, as the sender of the transfer, has no information about: uniform;
+//! - a bit or index plus a random choice u about which this side, as the sender of the transfer, has no information:
+//!   uniform;
 //! - a number plus a pad (or the difference of two pads) of a transfer of which this side chose another pad:
-//!   indistinguishable from uniform by [`crate::ot::pads`], each pad being used once. Where a bit is multiplied several times
-//!   (`Gates::multiply`), its correction is sent once and each product has a bit of the pad of its own;
-//! - corrections of a seed tree, and indicators masked by the stream of its missing leaf: pseudorandom, as that leaf is.
+//!   indistinguishable from uniform by [`crate::ot::pads`], as each pad is used once. Where a bit is multiplied several
+//!   times (`Gates::multiply`), its correction is sent once, and each product uses its own bit of the pad;
+//! - corrections of a seed tree, and indicators masked by the stream of its missing leaf: pseudorandom, as that leaf
+//!   is.
 //!
-//! So a simulator sends uniform bits of the public sizes. Shares of every intermediate value are uniform, as each product adds a
-//! fresh pad to one of them. Halves of outputs are shares by exclusive or of an adder's, comparison's or division's last
-//! products, so one half without the other is uniform, too. No step has an error, so outputs are always right, and at the
-//! opening the simulator sends the side's own half plus the output.
+//! So a simulator sends uniform bits of the public sizes. Shares of every intermediate value are uniform, as each
+//! product adds a fresh pad to one of them. Halves of outputs are XOR shares of the last products of an adder,
+//! comparison or division, so one half alone is uniform, too. No step has an error, so outputs are always right, and at
+//! the opening the simulator sends the side's own half plus the output.
 //!
 //! **Bound.** The simulated view differs from the real one by at most the sum of these, against 2⁸⁰ calls to AES:
 //!
@@ -51,27 +54,28 @@
 //! | blocks of a stream never repeat, uniform ones may | 2⁻⁴⁶ for 2⁵¹ blocks, 2⁻³⁷ for the largest session |
 //! | a missing leaf, or a node above it, is guessed | 2⁻⁴⁶ for each stage |
 //!
-//! - **Streams.** With the limits of sessions, a leaf encrypts fewer than (2²⁸/128 + 2²⁰)·2¹⁰ < 2³² blocks: for a cohort's letters,
-//!   128 at a time, of at most 2²⁰ scanpaths, and for each column of the table. So b blocks of all missing leaves have an advantage of
-//!   at most 2³²·b/2¹²⁹, and b < 2⁶⁰.
-//! - **Guesses.** What is encrypted contains the number of its tree or letter. So a call under a guessed key tests at most three
-//!   secrets of a stage, a node of a letter's tree and a node and a leaf of the transfers: 3·2⁸⁰/2¹²⁸. The numbers are the same
-//!   in every stage, so stages add up.
+//! - **Streams.** Within the session limits, a leaf encrypts fewer than (2²⁸/128 + 2²⁰)·2¹⁰ < 2³² blocks: for a
+//!   cohort's letters, 128 at a time, of at most 2²⁰ scanpaths, and for each column of the table. So b blocks of all
+//!   missing leaves give an advantage of at most 2³²·b/2¹²⁹, and b < 2⁶⁰.
+//! - **Guesses.** Every AES input contains the number of its tree or letter. So a call under a guessed key tests at
+//!   most three secrets of a stage, a node of a letter's tree and a node and a leaf of the transfers: 3·2⁸⁰/2¹²⁸. The
+//!   numbers are the same in every stage, so the advantages of stages add up.
 //!
-//! Measures without a recurrence (`runs`, `sets`, `quotients`) consist of the same products and comparisons. What a side counts in its own
-//! scanpath goes into them as a factor only, and their sizes depend on the alphabet and on lengths, not on what occurs in a scanpath.
+//! Measures without a recurrence (`runs`, `sets`, `quotients`) consist of the same products and comparisons. What a
+//! side counts in its own scanpath enters them only as a factor. Their sizes depend on the alphabet and on lengths, not
+//! on what occurs in a scanpath.
 //!
-//! **A malicious party** on either side gets only such messages, too, until outputs are opened. Transfers are proven
+//! Until outputs are opened, **a malicious party** on either side also gets only such messages. Transfers are proven
 //! against malicious parties ([`crate::ot`]): choices are uniform to a sender, and pads that it did not choose are
 //! pseudorandom to a receiver, unless it guesses bits of the offset. A tree that it receives lacks a leaf, because each
-//! level is a transfer. The honest side uses every choice, pad and place of a stream once and sends a fixed number of
-//! bits, and compares nothing with a secret except in the checks of transfers. So the simulator is the same, up to the
+//! level is a transfer. The honest side uses every choice, pad and place of a stream once, sends a fixed number of
+//! bits, and compares nothing with a secret except in the transfer checks. So the simulator is the same, up to the
 //! opening.
 //!
-//! But **nothing authenticates shares**: a malicious party can enter any value into any product or comparison, in any
-//! cell, or make trees that do not match, and so change the function that is computed, and with it the outputs of both
-//! sides. As with garbled circuits, it learns one output of the agreed size per comparison; but here *either* side can
-//! change every gate, where a malicious evaluator of a garbled circuit can only change looked-up costs.
+//! But **nothing authenticates shares**. A malicious party can enter any value into any product or comparison, in any
+//! cell, or make trees that do not match. It can so change the function that is computed, and with it the outputs of
+//! both sides. As with garbled circuits, it learns one output of the agreed size per comparison. But here *either* side
+//! can change every gate, while a malicious evaluator of a garbled circuit can only change looked-up costs.
 
 #[cfg(test)]
 mod alignment_tests;
@@ -114,7 +118,7 @@ mod unit;
 pub use arithmetic::{Factors, Products};
 pub use compare::GadgetCost;
 pub use letters::{LetterLists, SharedLetters};
-pub use portions::fits;
+pub use portions::matrix_fits;
 pub use recurrence::Cell;
 pub use runs::runs_fit;
 pub use session::{Comparison, Finish, Outputs, Party, SharesSession};

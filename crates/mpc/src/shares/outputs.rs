@@ -1,4 +1,4 @@
-//! From the last lines of matrices to halves of outputs.
+//! Computes halves of outputs from the last lines of matrices.
 
 use super::cells::{self, Local};
 use super::couplings::{self, Coupling, Total};
@@ -11,7 +11,7 @@ use super::unit;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
-/// Bits of the numbers of a group: of the largest result or of the sum with terms.
+/// Bits of a group's numbers: of the largest result, or of the sum with terms.
 pub(crate) fn number_bits(cell: Cell, comparisons: &[Comparison], finish: Finish) -> usize {
     let results = comparisons
         .iter()
@@ -42,7 +42,8 @@ pub(crate) async fn numbers(
                 .reserve(gates.numbers_demand(2 * count, 1))
                 .await;
             let bits = gates.numbers_from_bits(&bits, 1, modulus).await?;
-            // The result is the sum of h + 1 over all columns. If lines are columns, it follows from the sum over all rows.
+            // The result is the sum of h + 1 over all columns. If the lines are columns, it is computed from the sum
+            // over all rows.
             let own = u64::from(gates.party == 0);
             let sums = group.positions_of().zip(group.matrices());
             words(sums.map(|(range, matrix)| {
@@ -106,7 +107,7 @@ pub(crate) async fn numbers(
     Ok(words(numbers))
 }
 
-/// Numbers below 2^width modulo 2^modulus.
+/// Converts numbers below 2^width to the modulus 2^modulus.
 async fn widened(
     gates: &Gates,
     numbers: Words,
@@ -145,11 +146,11 @@ pub(crate) async fn output(
                 .rounds
                 .reserve(gates.sign_demand(numbers.len(), bits, 0))
                 .await;
-            // No number is larger than this, so a larger bound is not reached either.
-            let most = 1u64.checked_shl(bits as u32).unwrap_or(u64::MAX);
+            // No number exceeds this, so no number reaches a larger bound either.
+            let max_bound = 1u64.checked_shl(bits as u32).unwrap_or(u64::MAX);
             let own = u64::from(gates.party == 0);
             let differences = numbers.iter().zip(bounds).map(|(number, bound)| {
-                let bound = bound.min(most).wrapping_mul(own);
+                let bound = bound.min(max_bound).wrapping_mul(own);
                 number.wrapping_sub(bound) & mask(bits + 1)
             });
             gates.not_negative(&words(differences), bits, 0).await

@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 /// Secret words, erased when dropped.
 pub(crate) type Words = Zeroizing<Vec<u64>>;
 
-/// Words from an iterator that knows its length: a list that grew would leave copies in freed memory.
+/// Words from an iterator of known length: a list that reallocates would leave copies in freed memory.
 pub(crate) fn words(words: impl ExactSizeIterator<Item = u64>) -> Words {
     Zeroizing::new(words.collect())
 }
@@ -38,7 +38,7 @@ impl Writer {
         self.0.extend_from_slice(&word.to_le_bytes()[..rest]);
     }
 
-    /// Appends `count` bits, of which each word has 64.
+    /// Appends `count` bits, 64 from each word.
     pub(crate) fn bits(&mut self, words: &[u64], count: usize) {
         let (whole, rest) = (count / 64, count % 64);
         for word in &words[..whole] {
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// `count` numbers of `bits` bits each, and what follows them in the last word.
+/// `count` numbers of `bits` bits each, and the bits that follow them in the last word.
 #[inline]
 pub(crate) fn unpacked(
     mut packed: impl Iterator<Item = u64>,

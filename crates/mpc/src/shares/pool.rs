@@ -12,7 +12,7 @@ use std::ops::{Add, Mul};
 use veilpath_channel::Channel;
 use zeroize::{Zeroize, Zeroizing};
 
-/// How many transfers are used, with this side as sender and as receiver.
+/// The number of transfers, with this side as sender and as receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Demand {
     pub(crate) sent: usize,
@@ -62,8 +62,8 @@ impl Mul<usize> for Demand {
     }
 }
 
-/// Where transfers come from: a sender for one direction and a receiver for the other.
-pub(crate) trait Source {
+/// The source of transfers: a sender for one direction and a receiver for the other.
+pub(crate) trait CotSource {
     fn extend_sent(&mut self, v: &mut [Block], channel: &mut dyn Channel) -> Result<(), MpcError>;
 
     fn extend_received(
@@ -74,7 +74,7 @@ pub(crate) trait Source {
     ) -> Result<(), MpcError>;
 }
 
-impl<S: CotSender, R: CotReceiver> Source for (S, R) {
+impl<S: CotSender, R: CotReceiver> CotSource for (S, R) {
     fn extend_sent(
         &mut self,
         v: &mut [Block],
@@ -93,15 +93,15 @@ impl<S: CotSender, R: CotReceiver> Source for (S, R) {
     }
 }
 
-/// Transfers that are made but not used yet. All uses take multiples of 64, so that choices stay aligned.
+/// Transfers that have been made but not used. All uses take multiples of 64, so that choices stay aligned.
 pub(crate) struct Pool {
-    source: Box<dyn Source>,
+    source: Box<dyn CotSource>,
     batch: usize,
-    /// Batches that were started and are not complete.
+    /// Batches that have been started but not completed.
     under_way: usize,
-    /// About how many transfers in each direction tasks will still reserve.
+    /// About how many more transfers tasks will reserve in each direction.
     expected: usize,
-    /// Transfers that tasks have reserved and not used yet.
+    /// Transfers that tasks have reserved but not used.
     reserved: Demand,
     sent: BatchQueue<Block>,
     received: BatchQueue<Block>,
@@ -113,7 +113,7 @@ pub(crate) struct Pool {
     used: Demand,
 }
 
-/// Keys of transfers: whole blocks. Their hashes start differently from those of pads.
+/// Keys from transfers: whole blocks. Their hashes start differently from those of pads.
 struct Keys {
     sending: TweakedHash,
     receiving: TweakedHash,
@@ -122,7 +122,7 @@ struct Keys {
     received: u64,
 }
 
-/// The hashes of one direction, with different keys.
+/// The hashes of one direction, which use different keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Hashes {
     pub(crate) pads: TweakedHash,
@@ -130,9 +130,9 @@ pub(crate) struct Hashes {
 }
 
 impl Hashes {
-    /// The hashes of transfers whose sender has drawn this start.
+    /// The hashes of transfers whose sender drew this start.
     pub(crate) fn new(kernel: Kernel, start: Block) -> Self {
-        // Counters of tweaks have 64 bits.
+        // Tweak counters have 64 bits.
         Self {
             pads: TweakedHash::new(kernel, start),
             keys: TweakedHash::new(kernel, start ^ Block::new(1 << 96)),
@@ -149,7 +149,7 @@ pub(crate) struct ReceiverPads {
 }
 
 impl Pool {
-    /// The other side has the same hashes, with the directions exchanged.
+    /// The other side has the same hashes, with the directions swapped.
     pub(crate) fn new<S: CotSender + 'static, R: CotReceiver + 'static>(
         sender: S,
         receiver: R,
@@ -181,13 +181,13 @@ impl Pool {
         }
     }
 
-    /// Transfers that were used so far.
+    /// Transfers used so far.
     #[cfg(test)]
     pub(crate) fn used(&self) -> Demand {
         self.used
     }
 
-    /// Sets these transfers aside for one task, if they exist.
+    /// Reserves these transfers for one task, if they exist.
     pub(crate) fn reserve(&mut self, demand: Demand) -> bool {
         let available = self.available();
         let enough = demand.sent <= available.sent && demand.received <= available.received;
@@ -198,8 +198,7 @@ impl Pool {
         enough
     }
 
-    /// Announces about how many transfers in each direction tasks will reserve: some are made before they are
-    /// needed.
+    /// Announces about how many transfers tasks will reserve in each direction, so that some are made in advance.
     pub(crate) fn expect(&mut self, transfers: usize) {
         self.expected = transfers;
     }
@@ -209,8 +208,8 @@ impl Pool {
         let available = self.available();
         let upcoming = available.sent.min(available.received) + self.under_way * self.batch;
         let needed_soon = self.expected.saturating_sub(demand.larger());
-        let wanted = demand.larger() + needed_soon.min(MAX_BATCHES_IN_FLIGHT * self.batch);
-        let missing = wanted.saturating_sub(upcoming).div_ceil(self.batch);
+        let target = demand.larger() + needed_soon.min(MAX_BATCHES_IN_FLIGHT * self.batch);
+        let missing = target.saturating_sub(upcoming).div_ceil(self.batch);
         missing.min(MAX_BATCHES_IN_FLIGHT - self.under_way)
     }
 
@@ -223,7 +222,7 @@ impl Pool {
         }
     }
 
-    /// Erases the surplus of one direction if only the other was used: batches are made in both.
+    /// Erases the surplus of one direction if only the other was used, because batches are made in both.
     pub(crate) fn erase_surplus(&mut self) -> Result<(), MpcError> {
         let Demand { sent, received } = self.available();
         let (more_sent, more_received) =
@@ -234,8 +233,8 @@ impl Pool {
         Ok(())
     }
 
-    /// Makes a batch with this side as receiver, and sends what the other side needs for it. The other side
-    /// does the same.
+    /// Makes a batch with this side as receiver, and sends what the other side needs for it. The other side does the
+    /// same.
     pub(crate) fn start_batch(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError> {
         let choices = self.choices.add(self.batch / 64);
         let blocks = self.received.add(self.batch);
@@ -244,7 +243,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Receives what the other side sent for the oldest batch under way, of which this side is the sender.
+    /// Receives what the other side sent for the oldest batch under way, with this side as the sender.
     pub(crate) fn complete_batch(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError> {
         let blocks = self.sent.add(self.batch);
         self.source.extend_sent(blocks, channel)?;
@@ -254,46 +253,46 @@ impl Pool {
 
     /// Uses up reserved transfers with this side as the sender, and returns how many.
     fn use_sent(&mut self, cots: usize) -> Result<usize, MpcError> {
-        let taken = taken(cots);
-        let left = self.reserved.sent.checked_sub(taken);
+        let aligned = aligned_count(cots);
+        let left = self.reserved.sent.checked_sub(aligned);
         self.reserved.sent = left.ok_or(NOT_RESERVED)?;
         #[cfg(test)]
         {
             self.used.sent += cots;
         }
-        Ok(taken)
+        Ok(aligned)
     }
 
     /// The same with this side as the receiver.
     fn use_received(&mut self, cots: usize) -> Result<usize, MpcError> {
-        let taken = taken(cots);
-        let left = self.reserved.received.checked_sub(taken);
+        let aligned = aligned_count(cots);
+        let left = self.reserved.received.checked_sub(aligned);
         self.reserved.received = left.ok_or(NOT_RESERVED)?;
         #[cfg(test)]
         {
             self.used.received += cots;
         }
-        Ok(taken)
+        Ok(aligned)
     }
 
-    /// All pads of `count` transfers of one message in 2^m, m = `choice_bits`: 2^m in a row for each.
+    /// All pads of `count` 1-out-of-2^m transfers, m = `choice_bits`: 2^m adjacent pads for each.
     pub(crate) fn send(&mut self, count: usize, choice_bits: usize) -> Result<Words, MpcError> {
         let cots = count * choice_bits;
-        let taken = self.use_sent(cots)?;
+        let aligned = self.use_sent(cots)?;
         let mut pads = Zeroizing::new(vec![0; count << choice_bits]);
         let sender = &mut self.pad_sender;
         let make = |blocks: &[Block]| sender.pads(choice_bits, blocks, &mut pads);
-        self.sent.read(cots, taken, make)??;
+        self.sent.read(cots, aligned, make)??;
         Ok(pads)
     }
 
-    /// Both keys of transfers.
+    /// Both keys of each transfer.
     pub(crate) fn send_keys(
         &mut self,
         count: usize,
     ) -> Result<Zeroizing<Vec<[Block; 2]>>, MpcError> {
-        let taken = self.use_sent(count)?;
-        let mut zeros = self.sent.take(count, taken)?;
+        let aligned = self.use_sent(count)?;
+        let mut zeros = self.sent.take(count, aligned)?;
         let ones = zeros.iter().map(|block| *block ^ *self.keys.offset);
         let mut ones = Zeroizing::new(ones.collect::<Vec<_>>());
         self.keys.sending.hash_all(self.keys.sent, &mut zeros);
@@ -310,9 +309,9 @@ impl Pool {
         &mut self,
         count: usize,
     ) -> Result<(Words, Zeroizing<Vec<Block>>), MpcError> {
-        let taken = self.use_received(count)?;
-        let choices = self.choices.take(taken / 64, taken / 64)?;
-        let mut keys = self.received.take(count, taken)?;
+        let aligned = self.use_received(count)?;
+        let choices = self.choices.take(aligned / 64, aligned / 64)?;
+        let mut keys = self.received.take(count, aligned)?;
         self.keys.receiving.hash_all(self.keys.received, &mut keys);
         self.keys.received += count as u64;
         Ok((choices, keys))
@@ -325,33 +324,32 @@ impl Pool {
         choice_bits: usize,
     ) -> Result<ReceiverPads, MpcError> {
         let cots = count * choice_bits;
-        let taken = self.use_received(cots)?;
-        let choices = self.choices.take(taken / 64, taken / 64)?;
+        let aligned = self.use_received(cots)?;
+        let choices = self.choices.take(aligned / 64, aligned / 64)?;
         let mut pads = Zeroizing::new(vec![0; count]);
         let receiver = &mut self.pad_receiver;
         let make = |blocks: &[Block]| receiver.pads(choice_bits, blocks, &mut pads);
-        self.received.read(cots, taken, make)??;
+        self.received.read(cots, aligned, make)??;
         Ok(ReceiverPads { choices, pads })
     }
 }
 
-/// Batches that may be in flight. Meanwhile, tasks use the ones before them.
+/// The most batches in flight. Meanwhile, tasks use earlier ones.
 const MAX_BATCHES_IN_FLIGHT: usize = 8;
 
 const NOT_RESERVED: MpcError = MpcError::Misuse("transfers were not reserved");
 
-/// COTs that a use of `cots` takes from the pool.
-pub(crate) fn taken(cots: usize) -> usize {
+/// COTs that a use of `cots` takes from the pool: whole groups of 64.
+pub(crate) fn aligned_count(cots: usize) -> usize {
     cots.next_multiple_of(64)
 }
 
-/// Batches in the order in which they are used. A batch is erased when all of it is used, and its memory is
-/// reused.
+/// Batches in the order of use. A batch is erased once all of it is used, and its memory is reused.
 struct BatchQueue<T: Zeroize> {
     batches: VecDeque<Zeroizing<Vec<T>>>,
-    /// How much of the first is used.
+    /// How much of the first batch is used.
     used: usize,
-    /// How much is left of all.
+    /// How much is left of all batches.
     left: usize,
     spare: Vec<Zeroizing<Vec<T>>>,
 }
@@ -372,7 +370,7 @@ impl<T: Copy + Default + Zeroize> BatchQueue<T> {
         self.left
     }
 
-    /// Places for a new batch. All batches have the same length.
+    /// Adds room for a new batch. All batches have the same length.
     fn add(&mut self, count: usize) -> &mut [T] {
         let spare = self.spare.pop().filter(|batch| batch.len() == count);
         let batch = spare.unwrap_or_else(|| Zeroizing::new(vec![T::default(); count]));
@@ -383,7 +381,8 @@ impl<T: Copy + Default + Zeroize> BatchQueue<T> {
             .map_or(&mut [], |batch| &mut batch[..])
     }
 
-    /// Calls a function with the next `count` and consumes `used`. They are copied only if they span several batches.
+    /// Calls a function with the next `count` elements and consumes `used`. Copies them only if they span several
+    /// batches.
     fn read<R>(
         &mut self,
         count: usize,
@@ -402,7 +401,7 @@ impl<T: Copy + Default + Zeroize> BatchQueue<T> {
         }
     }
 
-    /// The next `count`; consumes `used`.
+    /// The next `count` elements; consumes `used`.
     fn take(&mut self, count: usize, used: usize) -> Result<Zeroizing<Vec<T>>, MpcError> {
         let mut list = Zeroizing::new(Vec::with_capacity(used));
         self.left = self.left.checked_sub(used).ok_or(NOT_RESERVED)?;
@@ -422,7 +421,7 @@ impl<T: Copy + Default + Zeroize> BatchQueue<T> {
         if self.batches.front().is_some_and(|batch| batch.len() == end) {
             self.used = 0;
             if let Some(mut batch) = self.batches.pop_front() {
-                // It keeps its length, so that its memory is written once.
+                // Keeps its length, so that its memory is written only once.
                 batch.iter_mut().zeroize();
                 self.spare.push(batch);
             }

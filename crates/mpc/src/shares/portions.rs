@@ -10,19 +10,18 @@ use veilpath_channel::UNREAD_BYTES;
 /// Cells of an anti-diagonal that advance together: enough for large messages, few enough for the processor's caches.
 const GROUP_CELLS: usize = 2048;
 
-/// Tasks that are active at the same time, at most.
+/// The most tasks that are active at the same time.
 const GROUPS: usize = 64;
 
-/// Bytes that all active tasks may have sent before the other side receives them. Transfers need the
-/// rest.
+/// Bytes that all active tasks may have sent before the other side receives them. The rest is for transfers.
 pub(crate) const MAX_UNREAD: usize = UNREAD_BYTES / 4;
 
-/// How many tasks may be active whose messages have at most this many bytes.
+/// How many tasks may be active if their messages have at most this many bytes.
 pub(crate) fn max_active(bytes: usize) -> usize {
     (MAX_UNREAD / bytes.max(1)).clamp(1, GROUPS)
 }
 
-/// An upper bound of the bytes of a matrix in any message of its group, including look-ups of this many streams.
+/// An upper bound on the bytes of a matrix in any message of its group, including look-ups of this many streams.
 pub(crate) fn message_bytes(matrix: &Matrix, cell: Cell, streams: usize) -> usize {
     let (lines, positions) = (matrix.lines.len(), matrix.positions.len());
     let cells = lines.min(positions);
@@ -31,9 +30,9 @@ pub(crate) fn message_bytes(matrix: &Matrix, cell: Cell, streams: usize) -> usiz
         _ => cells / TILE + 1,
     };
     let width = cell.width();
-    // One side's tables of a comparison, for about half of its blocks.
+    // One side sends the comparison tables of about half of the blocks.
     let tables = 5 * width / 2 + 14;
-    // Costs that become numbers, and choices of a comparison at the same time.
+    // Costs are converted to numbers while a comparison sends its choices.
     let numbers = width * width / 4 + 2 * width;
     let result = cell.result_bits(lines.max(positions), lines.max(positions)) + SLACK_BITS;
     let (of_cell, of_position) = match cell {
@@ -41,20 +40,20 @@ pub(crate) fn message_bytes(matrix: &Matrix, cell: Cell, streams: usize) -> usiz
         Cell::Difference { .. } | Cell::Warping { .. } | Cell::Frechet { .. } => {
             (tables.max(numbers), result)
         }
-        // The maxima of the step before are updated at the same time; at the end half of the positions are compared.
+        // The maxima of the previous step are updated at the same time; at the end, half of the positions are compared.
         Cell::Local { .. } => ((2 * tables).max(numbers + width), tables / 2 + width),
     };
     let bits = (cells * (of_cell + SLACK_BITS)).max(positions * of_position);
     tiles * tile_bytes(streams, positions.min(TILE)) + bits.div_ceil(8)
 }
 
-/// Extra bits of a term of hidden lengths, and of lists that end at whole bytes.
+/// Extra bits for a term of hidden lengths, and for lists that end at whole bytes.
 const SLACK_BITS: usize = 8;
 
-/// Bytes of the messages of a group, at most, unless it is a single matrix.
+/// The most bytes in the messages of a group, unless it is a single matrix.
 pub(super) const GROUP_BYTES: usize = MAX_UNREAD / 32;
 
-/// The bytes of messages of a matrix with this shape.
+/// The message bytes of a matrix with this shape.
 fn message_bytes_of(rows: usize, columns: usize, cell: Cell, streams: usize) -> usize {
     let matrix = Matrix {
         rows_are_lines: true,
@@ -66,14 +65,15 @@ fn message_bytes_of(rows: usize, columns: usize, cell: Cell, streams: usize) -> 
     message_bytes(&matrix, cell, streams).max(1)
 }
 
-/// Whether a matrix of this shape can be compared: the alphabet can be looked up, and messages fit the buffers of a channel.
-pub fn fits(rows: usize, columns: usize, cell: Cell, alphabet: usize) -> bool {
+/// Whether a matrix of this shape can be compared: look-ups support the alphabet, and messages fit the buffers of a
+/// channel.
+pub fn matrix_fits(rows: usize, columns: usize, cell: Cell, alphabet: usize) -> bool {
     (1..=MAX_LETTERS).contains(&alphabet)
         && rows.max(columns) <= MAX_POSITIONS
         && message_bytes_of(rows, columns, cell, alphabet - 1) <= MAX_UNREAD
 }
 
-/// How many groups matrices of this shape form, and how many of these are active at the same time, for estimates.
+/// Estimates how many groups matrices of this shape form, and how many of these are active at the same time.
 pub(crate) fn group_count(
     matrices: u64,
     rows: usize,

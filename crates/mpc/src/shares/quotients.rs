@@ -1,15 +1,15 @@
 //! Division of shared numbers by shared numbers.
 //!
-//! Long division: bit by bit from the highest, what is left of the dividend is at least the shifted divisor, or not. What is left is
-//! always below twice the shifted divisor, so comparisons become shorter from bit to bit.
+//! Long division: for each bit from the highest, compares the rest of the dividend with the shifted divisor. The rest
+//! is always below twice the shifted divisor, so comparisons become shorter from bit to bit.
 
 use super::gates::Gates;
 use super::packing::{Words, mask, words};
 use crate::error::MpcError;
 
 impl Gates {
-    /// Quotients of `bits` bits, rounded down, of numbers that are shared modulo 2⁶⁴; divisors are below 2^`divisor_bits`. Shared by
-    /// exclusive or. Zero divided by zero has all bits set.
+    /// Quotients of `bits` bits, rounded down and XOR-shared. Dividends and divisors are shared modulo 2⁶⁴, and
+    /// divisors are below 2^`divisor_bits`. Zero divided by zero has all bits set.
     pub(crate) async fn quotients(
         &self,
         dividends: &[u64],
@@ -22,16 +22,16 @@ impl Gates {
         let mut quotients = words((0..count).map(|_| 0));
         for bit in (0..bits).rev() {
             let width = divisor_bits + bit;
-            let over = left.iter().zip(divisors);
-            let over = words(
-                over.map(|(left, divisor)| left.wrapping_sub(divisor << bit) & mask(width + 1)),
+            let excess = left.iter().zip(divisors);
+            let excess = words(
+                excess.map(|(left, divisor)| left.wrapping_sub(divisor << bit) & mask(width + 1)),
             );
             let mut demand = self.sign_demand(count, width, bit % 2);
             if bit > 0 {
                 demand = demand + Self::cross_demand(count);
             }
             self.rounds.reserve(demand).await;
-            let fits = self.not_negative(&over, width, bit % 2).await?;
+            let fits = self.not_negative(&excess, width, bit % 2).await?;
             for (quotient, fits) in quotients.iter_mut().zip(fits.iter()) {
                 *quotient |= fits << bit;
             }

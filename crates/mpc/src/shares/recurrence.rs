@@ -1,4 +1,4 @@
-//! The recurrence of a matrix, and what its cells cost.
+//! The recurrence of a matrix, and the cost of its cells.
 
 use super::compare::{GadgetCost, clamp_cost};
 use crate::circuit::numbers::bits_for;
@@ -8,10 +8,10 @@ use crate::circuit::numbers::bits_for;
 pub enum Cell {
     /// Insertions, deletions and substitutions cost 1. The table says whether letters are equal.
     Unit,
-    /// Any global alignment with insertions and deletions that together cost `insertion_and_deletion`. The table has what a
-    /// substitution saves of that, or 0.
+    /// Any global alignment with insertions and deletions that together cost `insertion_and_deletion`. The table has
+    /// what a substitution saves compared with that sum, or 0.
     Difference {
-        /// The sum.
+        /// The cost of an insertion plus a deletion.
         insertion_and_deletion: u64,
     },
     /// Local alignment. The table has the score of a substitution plus two gaps, or 0.
@@ -25,14 +25,14 @@ pub enum Cell {
     },
     /// Dynamic time warping. The table has distances.
     Warping {
-        /// The largest total that a matrix can have: no less than the largest entry for each letter of the longer side.
+        /// The largest total that a matrix can have: at least the largest entry times the length of the longer side.
         largest: u64,
         /// The largest distance in the table.
         largest_entry: u64,
         /// Whether entries have one more bit, which is 1 where exactly one of the letters is padding.
         padded: bool,
     },
-    /// The discrete Fréchet distance. The table has distances, or numbers in their order.
+    /// The discrete Fréchet distance. The table has distances, or ranks in the same order.
     Frechet {
         /// The largest entry of the table.
         largest: u64,
@@ -93,7 +93,7 @@ impl Cell {
         let numbers: usize = (0..self.number_bits())
             .map(|bit| 1 + self.width() - bit)
             .sum();
-        // The product that replaces a sum where a letter meets padding.
+        // The product that replaces the sum where a letter meets padding.
         let selected = usize::from(matches!(self, Self::Warping { padded: true, .. }));
         GadgetCost {
             cots: clamps * clamp.cots + self.number_bits() + 2 * selected,

@@ -1,9 +1,9 @@
-//! Many tasks over one channel, each of them a sequence of exchanges.
+//! Many tasks over one channel. Each is a sequence of exchanges.
 //!
 //! A task is an `async` function that computes on its shares and, where the two sides communicate, awaits
-//! [`Rounds::exchange`]. [`run`] schedules the tasks cooperatively: it resumes a task with the answer that it waits
-//! for, until its next exchange, and sends that message while other tasks compute. This hides latency as long as
-//! several tasks are active.
+//! [`Rounds::exchange`]. [`run`] schedules the tasks cooperatively: it resumes a task with the answer that it awaits,
+//! until its next exchange, and sends that message while other tasks compute. This hides latency as long as several
+//! tasks are active.
 //!
 //! Both sides run the same tasks and the sizes of all messages are public, so both resume them in the same order, and
 //! messages need no headers. A task must not wait for anything but its own exchanges and transfers.
@@ -19,7 +19,7 @@ use std::task::{Context, Poll, Waker};
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
-/// The exchanges of a task: outgoing messages, and answers that it waits for.
+/// The exchanges of a task: outgoing messages, and answers that it awaits.
 #[derive(Default)]
 pub(crate) struct Rounds {
     posts: RefCell<VecDeque<Exchange>>,
@@ -32,7 +32,7 @@ pub(crate) struct Rounds {
 /// One exchange. Several can be under way if a task does several things at the same time.
 struct Exchange {
     number: u64,
-    /// Until it is sent.
+    /// `None` once it is sent.
     outgoing: Option<Zeroizing<Vec<u8>>>,
     expected: usize,
     incoming: Option<Zeroizing<Vec<u8>>>,
@@ -73,7 +73,7 @@ impl Rounds {
         })
     }
 
-    /// Makes sure that the pool has these transfers. Only while no exchange of this task is under way.
+    /// Makes sure that the pool has these transfers. Call it only while no exchange of this task is under way.
     pub(crate) async fn reserve(&self, demand: Demand) {
         self.demand.set(Some(demand));
         std::future::poll_fn(|_| match self.demand.get() {
@@ -83,7 +83,7 @@ impl Rounds {
         .await;
     }
 
-    /// Times that the task waited for a message.
+    /// How often the task waited for a message.
     #[cfg(test)]
     pub(crate) fn exchanges(&self) -> u64 {
         self.exchanges.get()
@@ -111,13 +111,13 @@ impl Rounds {
     }
 }
 
-/// A task, and where it posts its messages.
+/// A task, and the exchanges through which it sends its messages.
 pub(crate) struct Task<'a, T> {
     pub(crate) rounds: Rc<Rounds>,
     pub(crate) future: Pin<Box<dyn Future<Output = Result<T, MpcError>> + 'a>>,
 }
 
-/// Runs tasks, `at_once` of them at the same time. Their results are in the order of the tasks.
+/// Runs tasks, `at_once` of them at the same time. Returns their results in the order of the tasks.
 pub(crate) fn run<'a, T>(
     mut tasks: impl Iterator<Item = Task<'a, T>>,
     at_once: usize,
@@ -189,7 +189,7 @@ impl<'a, T> Runner<'a, '_, T> {
         }
     }
 
-    /// Makes transfers until there are enough.
+    /// Makes transfers until the pool can reserve these.
     fn make_transfers(&mut self, demand: Demand) -> Result<(), MpcError> {
         loop {
             let start = self.pool.borrow().missing(demand);
@@ -204,7 +204,7 @@ impl<'a, T> Runner<'a, '_, T> {
         }
     }
 
-    /// Receives what comes next. `false` if nothing does.
+    /// Receives the next expected message. Returns `false` if none is expected.
     fn receive_next(&mut self) -> Result<bool, MpcError> {
         match self.waiting.pop_front() {
             Some(Expected::Messages(number, task)) => {
@@ -222,7 +222,7 @@ impl<'a, T> Runner<'a, '_, T> {
 }
 
 /// Runs two parts of a task at the same time: their exchanges share messages.
-pub(crate) async fn both<A, B>(
+pub(crate) async fn join2<A, B>(
     first: impl Future<Output = A>,
     second: impl Future<Output = B>,
 ) -> (A, B) {
@@ -250,8 +250,8 @@ pub(crate) async fn both<A, B>(
     .await
 }
 
-/// The same for any number of parts.
-pub(crate) async fn all<T>(parts: Vec<impl Future<Output = T>>) -> Vec<T> {
+/// As [`join2`], for any number of parts.
+pub(crate) async fn join_all<T>(parts: Vec<impl Future<Output = T>>) -> Vec<T> {
     let mut parts: Vec<_> = parts
         .into_iter()
         .map(|part| (Box::pin(part), None))

@@ -1,12 +1,13 @@
-//! Diagonal runs of ones in tables of bits, as recurrence plots have: how many cells belong to runs of at least L cells.
+//! Diagonal runs of ones in bit tables, as in recurrence plots: how many cells belong to runs of at least L cells.
 //!
-//! No cell waits for another, so all cells of a matrix are computed together, line by line and 64 positions to a word. With
-//! s₁ the looked-up bits and s_k(i, j) = s₁(i, j)·s_{k−1}(i − 1, j − 1), which says that a run of k cells ends here, a cell belongs to a run
-//! of L if one of s_L(i, j) … s_L(i + L − 1, j + L − 1) is 1. Those that are 1 are neighbours, and s_{L+1} marks the places where two of
-//! them meet; so there is one more 1 among them than among s_{L+1}(i + 1, j + 1) … s_{L+1}(i + L − 1, j + L − 1), or none at all, and the
-//! bit is the exclusive or of all of these. It costs nothing, and is counted: b₀ ⊕ b₁ = b₀ + b₁ − 2·b₀·b₁.
+//! No cell depends on the result of another, so all cells of a matrix are computed together, line by line and 64
+//! positions to a word. Let s₁ be the looked-up bits and s_k(i, j) = s₁(i, j)·s_{k−1}(i − 1, j − 1), which is 1 if a
+//! run of k cells ends at (i, j). A cell belongs to a run of L if one of s_L(i, j) … s_L(i + L − 1, j + L − 1) is 1.
+//! The ones among these are neighbours, and s_{L+1} marks where two of them meet. So there is one more 1 among them
+//! than among s_{L+1}(i + 1, j + 1) … s_{L+1}(i + L − 1, j + L − 1), or none at all, and the bit is the XOR of all of
+//! these. The XOR is free. Then the bits are counted: b₀ ⊕ b₁ = b₀ + b₁ − 2·b₀·b₁.
 //!
-//! All products of a cell have the factor s₁, and so one transfer in each direction ([`Gates::multiply`]).
+//! All products of a cell have the factor s₁, and so share one transfer in each direction ([`Gates::multiply`]).
 
 use super::bits::{BitList, bits_at, copy_bits};
 use super::gates::{Factor, Gates, Multiplier};
@@ -15,7 +16,7 @@ use super::letters::SharedLetters;
 use super::packing::{Words, mask, words};
 use super::pool::Demand;
 use super::portions::{GROUP_BYTES, MAX_UNREAD, max_active};
-use super::rounds::{Task, both, run};
+use super::rounds::{Task, join2, run};
 use super::session::{Comparison, SharesSession};
 use crate::circuit::numbers::bits_for;
 use crate::error::MpcError;
@@ -25,17 +26,17 @@ use std::rc::Rc;
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
-/// Bits of a cell in one message, including look-ups of this many streams.
+/// Bits per cell in one message, including look-ups of this many streams.
 fn message_bits(streams: usize, bits: usize) -> usize {
     streams.max(bits + 2)
 }
 
-/// Bits of the number of cells of the largest matrix.
+/// Bits of the cell count of the largest matrix.
 fn count_bits(cells: impl Iterator<Item = usize>) -> usize {
     bits_for(cells.max().unwrap_or(0) as u64)
 }
 
-/// Cells that are computed together, unless a line has more.
+/// Cells that are computed together, unless a single line has more.
 pub(super) fn cells_at_once(streams: usize, bits: usize) -> usize {
     GROUP_BYTES * 8 / message_bits(streams, bits)
 }
@@ -48,19 +49,19 @@ pub fn runs_fit(rows: usize, columns: usize, alphabet: usize) -> bool {
 }
 
 impl SharesSession {
-    /// For each comparison, how many cells with a table entry of 1 belong to diagonal runs of at least `least` such cells, which
-    /// is at least two. Shared modulo 2⁶⁴.
+    /// For each comparison, how many cells with a table entry of 1 belong to diagonal runs of at least `min_length` such
+    /// cells. `min_length` is at least 2. Shared modulo 2⁶⁴.
     pub fn diagonal_runs(
         &mut self,
         letters: &SharedLetters,
         comparisons: &[Comparison],
-        least: usize,
+        min_length: usize,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
     ) -> Result<Words, MpcError> {
         let matrices = self.matrices(letters, comparisons)?;
-        let known = self.look_up_lines(letters, &matrices, channel)?;
-        let streams = match known {
+        let precomputed = self.look_up_lines(letters, &matrices, channel)?;
+        let streams = match precomputed {
             Some(_) => 0,
             None => letters.own_table.streams(),
         };
@@ -69,24 +70,24 @@ impl SharesSession {
         let at_once = cells_at_once(streams, bits);
         let longest = matrices.iter().map(|matrix| matrix.positions.len()).max();
         let largest = longest.unwrap_or(0).max(at_once) * message_bits(streams, bits) / 8;
-        if largest > MAX_UNREAD || least < 2 {
+        if largest > MAX_UNREAD || min_length < 2 {
             return Err(MpcError::Misuse("a line or a run has the wrong length"));
         }
-        let shared = &letters.shared(self.kernel);
+        let tables = &letters.tables(self.kernel);
         let groups = groups(&matrices, at_once);
         let runs = Runs {
-            least,
+            min_length,
             bits,
             at_once,
         };
         let tasks = groups.iter().map(|range| {
             let gates = self.gates();
             let matrices = &matrices[range.clone()];
-            let source = letters.source(known.as_deref(), range);
+            let source = letters.source(precomputed.as_deref(), range);
             Task {
                 rounds: Rc::clone(&gates.rounds),
                 future: Box::pin(async move {
-                    let group = Group::new(gates.clone(), shared, source, matrices);
+                    let group = Group::new(gates.clone(), tables, source, matrices);
                     runs.points(&gates, &group, on_cells).await
                 }),
             }
@@ -124,14 +125,14 @@ fn groups(matrices: &[Matrix], at_once: usize) -> Vec<Range<usize>> {
 #[derive(Clone, Copy)]
 pub(super) struct Runs {
     /// L.
-    pub(super) least: usize,
+    pub(super) min_length: usize,
     /// Bits of the largest count.
     pub(super) bits: usize,
     /// Cells that are computed together.
     pub(super) at_once: usize,
 }
 
-/// A line of a matrix, and where its words are among those that are computed together.
+/// A line of a matrix, and the start of its words among those that are computed together.
 #[derive(Clone, Copy)]
 struct MatrixLine {
     matrix: usize,
@@ -152,7 +153,7 @@ impl MatrixLine {
 }
 
 impl Runs {
-    /// Points of all matrices of a group.
+    /// The number of cells in runs, for each matrix of a group.
     pub(super) async fn points(
         &self,
         gates: &Gates,
@@ -161,22 +162,22 @@ impl Runs {
     ) -> Result<Words, MpcError> {
         let matrices = group.matrices();
         let mut counts = Zeroizing::new(vec![0u64; matrices.len()]);
-        // s₁ … s_L of the line before, and which cells of the latest lines belong to runs as far as it is known.
+        // s₁ … s_L of the previous line, and what is known so far about which cells of the latest lines belong to runs.
         let mut before: Vec<Words> = Vec::new();
         let mut open: VecDeque<Words> = VecDeque::new();
         for lines in self.portions(matrices) {
-            let places: Vec<_> = lines.iter().map(|line| (line.matrix, line.line)).collect();
-            let bits = group.line_bits(&places).await?;
+            let line_ids: Vec<_> = lines.iter().map(|line| (line.matrix, line.line)).collect();
+            let bits = group.line_bits(&line_ids).await?;
             let runs = self.ends(gates, &lines, bits, &mut before).await?;
             let cells = lines.iter().map(|line| line.positions).sum();
-            // As many lines become complete as there are new ones, in the order of lines, and those of a matrix's end.
-            let room = cells + open.iter().map(|line| line.len() * 64).sum::<usize>();
-            let mut complete = BitList::with_capacity(room);
+            // Each new line completes one line, in order; the last line of a matrix completes all that remain.
+            let capacity = cells + open.iter().map(|line| line.len() * 64).sum::<usize>();
+            let mut complete = BitList::with_capacity(capacity);
             let mut owners = Vec::new();
             for line in &lines {
                 self.add(line, &runs, &mut open);
                 let last = line.line + 1 == matrices[line.matrix].lines.len();
-                let rest = if last { 0 } else { self.least - 1 };
+                let rest = if last { 0 } else { self.min_length - 1 };
                 while open.len() > rest {
                     if let Some(bits) = open.pop_front() {
                         complete.extend(&bits, 0, line.positions);
@@ -220,7 +221,8 @@ impl Runs {
         portions
     }
 
-    /// s_L and s_{L+1} of lines, given s₁. `before` has s₁ … s_L of the line before the first, and then of the last.
+    /// s_L and s_{L+1} of lines, given s₁. `before` has s₁ … s_L of the line before these; it is replaced by those of
+    /// the last.
     async fn ends(
         &self,
         gates: &Gates,
@@ -237,18 +239,18 @@ impl Runs {
             }
             factors.finish()
         };
-        let demand = Gates::cross_demand(count) * self.least.div_ceil(Multiplier::TIMES);
+        let demand = Gates::cross_demand(count) * self.min_length.div_ceil(Multiplier::TIMES);
         gates.rounds.reserve(demand).await;
         let mut multiplier = None;
         let mut shorter = bits.clone();
-        let mut latest = Vec::with_capacity(self.least);
-        let keep = |runs: &Words, latest: &mut Vec<Words>| {
+        let mut latest = Vec::with_capacity(self.min_length);
+        let record = |runs: &Words, latest: &mut Vec<Words>| {
             if let Some(line) = lines.last() {
                 latest.push(Zeroizing::new(runs[line.words()].to_vec()));
             }
         };
-        keep(&shorter, &mut latest);
-        for length in 2..=self.least + 1 {
+        record(&shorter, &mut latest);
+        for length in 2..=self.min_length + 1 {
             if (length - 2).is_multiple_of(Multiplier::TIMES) {
                 multiplier = Some(gates.multiplier(factors(), count)?);
             }
@@ -271,8 +273,8 @@ impl Runs {
                 copy_bits(&products, from, &mut longer[line.words()], 1, more);
                 from += more;
             }
-            if length <= self.least {
-                keep(&longer, &mut latest);
+            if length <= self.min_length {
+                record(&longer, &mut latest);
                 shorter = longer;
             } else {
                 *before = latest;
@@ -282,7 +284,7 @@ impl Runs {
         Err(MpcError::Misuse("runs have no cells"))
     }
 
-    /// Adds what the runs that end in a line say about it and the lines before it.
+    /// Adds the runs that end in a line to the bits of this line and the lines before it.
     fn add(&self, line: &MatrixLine, [ends, longer]: &[Words; 2], open: &mut VecDeque<Words>) {
         let words = line.words();
         open.push_back(Zeroizing::new(vec![0; words.len()]));
@@ -327,7 +329,7 @@ impl Runs {
             true => Factor::Bits(own),
             false => Factor::Numbers(own),
         };
-        let (first, second) = both(
+        let (first, second) = join2(
             gates.products(factor(first, directions[0]), self.bits),
             gates.products(factor(second, directions[1]), self.bits),
         )

@@ -1,22 +1,22 @@
-//! Seeds of trees that the sides make for each other: one side gets whole trees, the other the same trees without a
-//! leaf of its choice. Only the nodes from which leaves can be derived again are kept.
+//! Seed trees that the sides make for each other: one side gets whole trees, the other the same trees without a leaf of
+//! its choice. Only the nodes needed to derive the leaves again are kept.
 
 use super::gates::Gates;
 use super::packing::{Reader, Writer, list_bytes};
-use super::pool::{Demand, taken};
+use super::pool::{Demand, aligned_count};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
 use crate::kernel::Kernel;
 use crate::ot::correlated::tree;
 use zeroize::Zeroizing;
 
-/// Trees without one leaf each: the node beside the path to it, for each level.
+/// Trees that lack one leaf each, stored as the node beside the path to that leaf on each level.
 pub(crate) struct PuncturedSeeds {
     levels: usize,
     siblings: Zeroizing<Vec<Block>>,
 }
 
-/// Whole trees: the two nodes of the first level.
+/// Whole trees, stored as the two nodes of the first level.
 pub(crate) struct WholeSeeds {
     levels: usize,
     first: Zeroizing<Vec<[Block; 2]>>,
@@ -37,7 +37,7 @@ impl PuncturedSeeds {
         self.levels
     }
 
-    /// The leaves of a tree, by their number plus the missing one's.
+    /// The leaves of a tree. Leaf y is at index y ⊕ the missing leaf's number.
     pub(crate) fn leaves(
         &self,
         kernel: Kernel,
@@ -64,7 +64,7 @@ impl WholeSeeds {
         self.levels
     }
 
-    /// How many trees there are.
+    /// The number of trees.
     pub(crate) fn count(&self) -> usize {
         self.first.len()
     }
@@ -80,14 +80,14 @@ fn path(leaf: usize, levels: usize) -> Zeroizing<Vec<bool>> {
     Zeroizing::new((0..levels).rev().map(|bit| leaf >> bit & 1 == 1).collect())
 }
 
-/// Some of the trees of a list.
+/// A request for some of the trees of a list.
 pub(crate) struct SeedRequest<'a> {
     pub(crate) levels: usize,
-    /// The number of the first tree in the list, the same for both sides.
+    /// The index of the first tree in the list, the same for both sides.
     pub(crate) first: usize,
-    /// The leaves that will be missing from this side's trees.
+    /// The leaves that this side's trees will lack.
     pub(crate) own: &'a [usize],
-    /// How many trees the other side asks for.
+    /// The number of trees that the other side requests.
     pub(crate) theirs: usize,
 }
 
@@ -95,12 +95,12 @@ impl SeedRequest<'_> {
     /// The transfers of [`Gates::seeds`].
     pub(crate) fn demand(&self) -> Demand {
         Demand {
-            sent: taken(self.theirs * self.levels),
-            received: taken(self.own.len() * self.levels),
+            sent: aligned_count(self.theirs * self.levels),
+            received: aligned_count(self.own.len() * self.levels),
         }
     }
 
-    /// Blocks that correct the sums of trees: two for each level but the first.
+    /// Blocks of corrections for this many trees: two for each level but the first.
     fn corrections(&self, trees: usize) -> usize {
         trees * 2 * (self.levels - 1)
     }

@@ -2,8 +2,8 @@
 
 use super::gates::Gates;
 use super::group::{Group, Matrix};
-use super::letters::{Lookup, SharedLetters};
-use super::line_lookup::{LineCosts, LineLookup, pieces};
+use super::letters::{LookupTrees, SharedLetters};
+use super::line_lookup::{LineCosts, LineLookup, lookup_batches};
 use super::lookup::{MAX_MATRICES, MAX_POSITIONS};
 use super::outputs::{number_bits, numbers, output};
 use super::pool::{Hashes, Pool};
@@ -34,11 +34,11 @@ pub enum Party {
 /// One comparison.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// Where the host's letters are in its list.
+    /// The range of the host's letters in its list.
     pub rows: Range<usize>,
-    /// Where the joining side's letters are in its list.
+    /// The range of the joining side's letters in its list.
     pub columns: Range<usize>,
-    /// This side's term, which is added to the result or to the negated one (see [`Finish`]).
+    /// This side's term, which is added to the result or to its negative (see [`Finish`]).
     pub term: u64,
     /// The bound of [`Outputs::AtLeast`].
     pub at_least: u64,
@@ -49,7 +49,7 @@ pub struct Comparison {
 pub enum Outputs {
     /// The number itself.
     Numbers,
-    /// Whether it is at least a bound.
+    /// Whether the number is at least a bound.
     AtLeast,
 }
 
@@ -58,7 +58,7 @@ pub enum Outputs {
 pub struct Finish {
     /// Whether the result is subtracted from the terms of both sides, instead of added.
     pub subtract: bool,
-    /// Whether it counts twice.
+    /// Whether the result counts twice.
     pub doubled: bool,
     /// Bits of the sum, if terms are not zero.
     pub term_bits: usize,
@@ -71,16 +71,16 @@ pub struct SharesSession {
     pub(super) party: usize,
     pub(super) kernel: Kernel,
     pub(super) pool: Rc<RefCell<Pool>>,
-    /// How many comparisons have a number.
+    /// How many comparisons have been numbered.
     pub(super) matrices: u64,
     /// How many lines share trees, if any do.
     pub(super) lines_per_tree: usize,
-    /// Where the unused streams of the trees of lines begin.
+    /// Where the unused streams of the line trees begin.
     line_streams: u64,
 }
 
 impl SharesSession {
-    /// Makes the base transfers of both directions.
+    /// Runs the base transfers in both directions.
     pub fn start(
         party: Party,
         group_bits: GroupBits,
@@ -89,7 +89,7 @@ impl SharesSession {
         channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         let delta = Arc::new(Delta::random(rng));
-        // Each side draws the start for the transfers that it sends: it protects that side's offset.
+        // Each side draws the start for the transfers that it sends, because the start protects its own offset.
         let own_start = random_block(rng);
         channel.send(&own_start.to_bytes())?;
         channel.flush()?;
@@ -138,7 +138,7 @@ impl SharesSession {
         }
     }
 
-    /// Compares, and returns this side's halves of the outputs: an output is the exclusive or of both halves. No matrix is
+    /// Compares, and returns this side's halves of the outputs: an output is the XOR of both halves. No matrix may be
     /// empty.
     pub fn align(
         &mut self,
@@ -154,18 +154,18 @@ impl SharesSession {
         }
         let matrices = self.matrices(letters, comparisons)?;
         let streams = letters.own_table.streams();
-        let known = self.look_up_lines(letters, &matrices, channel)?;
-        let on_the_way = if known.is_some() { 0 } else { streams };
-        let groups = groups(&matrices, cell, on_the_way)?;
-        let shared = &letters.shared(self.kernel);
+        let precomputed = self.look_up_lines(letters, &matrices, channel)?;
+        let inline_streams = if precomputed.is_some() { 0 } else { streams };
+        let groups = groups(&matrices, cell, inline_streams)?;
+        let tables = &letters.tables(self.kernel);
         let tasks = groups.iter().map(|range| {
             let gates = self.gates();
             let (matrices, comparisons) = (&matrices[range.clone()], &comparisons[range.clone()]);
-            let source = letters.source(known.as_deref(), range);
+            let source = letters.source(precomputed.as_deref(), range);
             Task {
                 rounds: Rc::clone(&gates.rounds),
                 future: Box::pin(async move {
-                    let mut group = Group::new(gates.clone(), shared, source, matrices);
+                    let mut group = Group::new(gates.clone(), tables, source, matrices);
                     let numbers = numbers(&gates, &mut group, cell, comparisons, finish, on_cells);
                     let bits = number_bits(cell, comparisons, finish);
                     let bounds = comparisons.iter().map(|comparison| comparison.at_least);
@@ -175,7 +175,7 @@ impl SharesSession {
         });
         let largest = groups.iter().map(|range| {
             let own = matrices[range.clone()].iter();
-            own.map(|matrix| message_bytes(matrix, cell, on_the_way))
+            own.map(|matrix| message_bytes(matrix, cell, inline_streams))
                 .sum()
         });
         let active = max_active(largest.max().unwrap_or(0));
@@ -191,7 +191,8 @@ impl SharesSession {
             .collect())
     }
 
-    /// The matrices of comparisons, with new numbers. Streams of look-ups are chosen by number and position, so both are limited.
+    /// The matrices of comparisons, with new numbers. Number and position select the streams of look-ups, so both are
+    /// limited.
     pub(super) fn matrices(
         &mut self,
         letters: &SharedLetters,
@@ -208,9 +209,9 @@ impl SharesSession {
         self.matrices += comparisons.len() as u64;
         let matrices = comparisons.iter().enumerate().map(|(at, comparison)| {
             let number = first + at as u64;
-            let rows_are_lines = match &letters.lookup {
-                Lookup::Letters { .. } => number.is_multiple_of(2),
-                Lookup::Lines(trees) => trees.rows_are_lines,
+            let rows_are_lines = match &letters.trees {
+                LookupTrees::PerLetter { .. } => number.is_multiple_of(2),
+                LookupTrees::PerLineBlock(trees) => trees.rows_are_lines,
             };
             Matrix::new(self.party, number, rows_are_lines, comparison)
         });
@@ -224,11 +225,11 @@ impl SharesSession {
         matrices: &[Matrix],
         channel: &mut dyn Channel,
     ) -> Result<Option<Vec<LineCosts>>, MpcError> {
-        let Lookup::Lines(trees) = &letters.lookup else {
+        let LookupTrees::PerLineBlock(trees) = &letters.trees else {
             return Ok(None);
         };
         let streams = letters.own_table.streams();
-        let pieces = pieces(matrices, trees, streams, &mut self.line_streams)?;
+        let batches = lookup_batches(matrices, trees, streams, &mut self.line_streams)?;
         let costs = RefCell::new(matrices.iter().map(LineCosts::new).collect::<Vec<_>>());
         let lookup = LineLookup {
             kernel: self.kernel,
@@ -238,14 +239,14 @@ impl SharesSession {
             table: &letters.own_table,
         };
         let (lookup, all) = (&lookup, &costs);
-        let tasks = pieces.iter().map(|piece| {
+        let tasks = batches.iter().map(|batch| {
             let gates = self.gates();
             Task {
                 rounds: Rc::clone(&gates.rounds),
-                future: Box::pin(async move { lookup.run(&gates, piece, all).await }),
+                future: Box::pin(async move { lookup.run(&gates, batch, all).await }),
             }
         });
-        let largest = pieces.iter().map(|piece| piece.bytes(streams)).max();
+        let largest = batches.iter().map(|batch| batch.bytes(streams)).max();
         run(tasks, max_active(largest.unwrap_or(0)), &self.pool, channel)?;
         Ok(Some(costs.into_inner()))
     }

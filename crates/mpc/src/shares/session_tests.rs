@@ -92,7 +92,7 @@ fn run(
         let letters = session
             .letters(lists, alphabet, bits, entry, &mut channel)
             .unwrap();
-        // In two parts, so that streams go on.
+        // In two calls, to check that streams continue.
         let (first, second) = comparisons.split_at(comparisons.len() / 3);
         let mut halves = Vec::new();
         for part in [first, second] {
@@ -195,7 +195,7 @@ fn traffic_is_that_of_the_formulas() {
         let (_, traffic) = run(cell, NUMBERS, alphabet, &cohorts, entry, 0, group_bits);
         let cost = cell.cost();
         let of_cell = cost.cots as f64 * cot_bits + cost.bits as f64 + alphabet as f64 - 1.0;
-        // Six levels of a tree for every letter, and a correction of two blocks for each but the first.
+        // Each letter has a tree of six levels, with a correction of two blocks for each level but the first.
         let of_letter = 6.0 * (cot_bits + 1.0) + 5.0 * 256.0;
         let letters = (2 * pairs * length) as f64;
         let expected = (of_cell * cells + of_letter * letters) / 8.0;
@@ -269,7 +269,7 @@ fn shared_trees_take_a_fraction_of_the_bits() {
         let cost = Cell::Unit.cost();
         let streams = alphabet as f64 - 1.0;
         let of_cell = cost.cots as f64 * cot_bits + cost.bits as f64 + streams / lines_per_tree;
-        // A tree with a level for each line that shares it, for every column. Transfers are made in both directions.
+        // Each column has a tree with a level for each line that shares it. Transfers are made in both directions.
         let corrections = (lines_per_tree - 1.0) * 256.0 / lines_per_tree;
         let of_line = streams * (2.0 * cot_bits + 1.0 + corrections);
         let expected = (of_cell * cells + of_line * lines) / 8.0;
@@ -332,8 +332,8 @@ fn products(party: Party, sender: Party, mut channel: ChangedStart) -> Words {
     shares.pop().unwrap()
 }
 
-/// Where keys start protects the sender's offset, so the receiver must not choose it. A sender that announces a start that it
-/// does not use makes results wrong, without an error: nothing authenticates shares.
+/// The start of the keys protects the sender's offset, so the receiver must not choose it. If a sender announces a
+/// start that it does not use, results are wrong without an error: nothing authenticates shares.
 #[test]
 fn the_sender_of_transfers_chooses_where_their_keys_start() {
     let parties = [Party::Host, Party::Join];
@@ -360,7 +360,7 @@ fn the_sender_of_transfers_chooses_where_their_keys_start() {
     }
 }
 
-/// Another comparison would use streams of the first ones again.
+/// Another comparison would reuse the streams of the first ones.
 #[test]
 fn numbers_of_comparisons_end_before_streams_repeat() {
     let (left, right) = memory_pair();

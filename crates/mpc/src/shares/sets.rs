@@ -1,9 +1,9 @@
-//! What two scanpaths have in common, regardless of the order of their letters: sums and maxima over the letters of the
-//! alphabet instead of over the cells of a matrix.
+//! Measures that ignore the order of letters: sums and maxima over the letters of the alphabet instead of the cells of
+//! a matrix.
 //!
-//! Each side knows how often each letter occurs in its own scanpath, and what the table says about that letter and its own
-//! scanpath. So a sum over all cells whose terms depend on the two letters (and the place on one side) is an inner product of one side's
-//! numbers and the other's, with a term for each letter of the alphabet.
+//! Each side knows how often each letter occurs in its own scanpath, and what the table says about that letter and its
+//! own scanpath. So a sum over all cells whose terms depend on the two letters (and on the place on one side) is an
+//! inner product of both sides' numbers, with a term for each letter of the alphabet.
 
 use super::arithmetic::BITS;
 use super::cells::largest;
@@ -12,7 +12,7 @@ use super::gates::{Factor, Gates};
 use super::outputs::output;
 use super::packing::{Words, mask, words};
 use super::portions::MAX_UNREAD;
-use super::rounds::{all, both};
+use super::rounds::{join_all, join2};
 use super::session::{Outputs, SharesSession};
 use crate::error::MpcError;
 use std::ops::Range;
@@ -24,7 +24,7 @@ use zeroize::Zeroizing;
 pub struct ChosenNumbers<'a> {
     /// Own bits (0 or 1): which of the other side's numbers count.
     pub bits: &'a [u64],
-    /// Own numbers, as many as the other side has bits. Where both sides have a bit of 1, both numbers are 0.
+    /// Own numbers, one for each bit of the other side. Where both sides have a bit of 1, both numbers are 0.
     pub numbers: &'a [u64],
     /// The bound of [`Outputs::AtLeast`].
     pub at_least: u64,
@@ -33,7 +33,7 @@ pub struct ChosenNumbers<'a> {
 /// The sizes of inner products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InnerProduct {
-    /// Factors of each side.
+    /// Number of factors of each side.
     pub each: usize,
     /// Bits of the host's and of the joining side's factors.
     pub bits: [usize; 2],
@@ -42,18 +42,17 @@ pub struct InnerProduct {
 }
 
 impl InnerProduct {
-    /// How many factors of a sum a side selects by its bits: every other one, so that traffic is
-    /// balanced.
+    /// How many factors of a sum a side selects by its bits: every other one, so traffic is balanced.
     fn chosen_by(&self, party: usize) -> usize {
         (self.each + 1 - party) / 2
     }
 
-    /// Bytes in one message, at most.
+    /// The most bytes in one message.
     pub(super) fn bytes(&self) -> usize {
         self.each * self.bits[0].max(self.bits[1]) * (self.width + 2) / 16 + 1
     }
 
-    /// The cost of one.
+    /// The cost of one inner product.
     pub(super) fn cost(&self) -> GadgetCost {
         let mut cost = GadgetCost {
             cots: 1,
@@ -72,11 +71,11 @@ impl InnerProduct {
 }
 
 impl SharesSession {
-    /// The largest of all numbers below 2^`width` whose bit at the other side is 1, or 0: this side's halves of the
-    /// outputs. All comparisons have the same number of numbers.
+    /// This side's halves of the largest number whose bit at the other side is 1, or of 0 if there is none. Numbers are
+    /// below 2^`width`. All comparisons have the same number of numbers.
     ///
-    /// With x's bit and number b and n at one side and b' and n' at the other, one of b·n' and b'·n is 0, so their sum is
-    /// the larger.
+    /// With a bit b and a number n at one side, and b' and n' at the other, one of b·n' and b'·n is 0, so their sum is
+    /// the larger one.
     pub fn largest_chosen<'a>(
         &mut self,
         comparisons: &[ChosenNumbers<'a>],
@@ -117,7 +116,7 @@ impl SharesSession {
         Ok(halves.to_vec())
     }
 
-    /// Sums of products of both sides' numbers, `size.each` in a row at a time: shared modulo 2⁶⁴.
+    /// Inner products of both sides' numbers, `size.each` numbers at a time. Shared modulo 2⁶⁴.
     pub fn inner_products(
         &mut self,
         own: &[u64],
@@ -143,7 +142,7 @@ impl SharesSession {
 }
 
 impl Gates {
-    /// For each `each` bits and numbers of both sides, the largest number whose bit is 1, shared modulo 2^(width + 1).
+    /// For every `each` bits and numbers of both sides, the largest number whose bit is 1, shared modulo 2^(width + 1).
     pub(super) async fn largest_chosen(
         &self,
         bits: &[u64],
@@ -171,7 +170,7 @@ impl Gates {
         });
         let demand = demand[0] + demand[1] + self.widen_demand(rows);
         self.rounds.reserve(demand).await;
-        let (first, second) = both(
+        let (first, second) = join2(
             self.sums_of_products(own, size, 0),
             self.sums_of_products(own, size, 1),
         )
@@ -182,7 +181,7 @@ impl Gates {
         self.widen(&sums, size.width, BITS).await
     }
 
-    /// The sums over every other factor, chosen by the bits of this party's.
+    /// The sums over the factors that `chooser` selects by its bits: every other one.
     async fn sums_of_products(
         &self,
         own: &[u64],
@@ -203,11 +202,11 @@ impl Gates {
                 true => Factor::Bits(&chosen),
                 false => Factor::Numbers(factors),
             };
-            // The product for a bit matters modulo 2^(modulus − bit) only.
+            // The product for a bit matters only modulo 2^(modulus − bit).
             self.products(factor, modulus - bit).await
         });
         let mut sums = Zeroizing::new(vec![0u64; rows]);
-        for (bit, products) in all(products.collect()).await.into_iter().enumerate() {
+        for (bit, products) in join_all(products.collect()).await.into_iter().enumerate() {
             let products = products?;
             if each == 0 {
                 break;
@@ -223,21 +222,21 @@ impl Gates {
     }
 }
 
-/// Bytes of memory for one transfer in flight, and for those of all active comparisons.
+/// Bytes of memory for one transfer in flight, and for the transfers of all active comparisons.
 const TRANSFER_BYTES: usize = 48;
 const IN_FLIGHT_BYTES: usize = 64 << 20;
 
-/// Bytes of a comparison by [`SharesSession::largest_chosen`] in one message, at most. If its transfers take far more
+/// The most bytes of a comparison by [`SharesSession::largest_chosen`] in one message. If its transfers take far more
 /// memory than its messages, the messages count as larger, so that fewer comparisons are active.
 pub(super) fn largest_chosen_bytes(each: usize, width: usize) -> usize {
-    // One side's tables of a comparison, for about half of its blocks.
+    // One side sends the comparison tables of about half of the blocks.
     let tables = 5 * width / 2 + 14;
     let message = (each * (width + 2)).max(each.div_ceil(2) * tables) / 8 + 1;
     let transfers = each.div_ceil(2) * clamp_cost(width).cots * TRANSFER_BYTES;
     message.max(transfers / (IN_FLIGHT_BYTES / MAX_UNREAD))
 }
 
-/// The cost of a comparison by [`SharesSession::largest_chosen`] before it becomes an output.
+/// The cost of a comparison by [`SharesSession::largest_chosen`], without converting it to an output.
 pub(super) fn largest_chosen_cost(each: usize, width: usize) -> GadgetCost {
     let clamp = clamp_cost(width);
     let levels = each.next_power_of_two().trailing_zeros() as usize;

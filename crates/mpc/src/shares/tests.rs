@@ -1,4 +1,4 @@
-//! Gadgets against plain arithmetic, with transfers from a dealer.
+//! Gadgets compared with plain arithmetic, on transfers from a dealer.
 
 use super::compare::clamp_cost;
 use super::gates::Gates;
@@ -109,7 +109,7 @@ pub(super) fn xors(results: &[Words; 2]) -> Vec<u64> {
         .collect()
 }
 
-/// Numbers at the borders and in between.
+/// Boundary numbers and some in between.
 fn signed(width: usize) -> Vec<u64> {
     let modulus = mask(width + 1);
     let mut numbers: Vec<u64> = random(5, 300, width + 1);

@@ -1,18 +1,18 @@
 //! Alignment with unit costs, on bits.
 //!
-//! Differences of neighbours are −1, 0 or 1 and have two bits, m and p, which say that they are −1 and +1. With
-//! n = ¬[letters are equal] and the differences v along the line and h across it, the three products n·¬m_v·¬m_h,
-//! n·p_v·¬m_h and n·¬m_v·p_h decide the new differences.
+//! Differences of neighbours are −1, 0 or 1 and have two bits, m and p, which mean −1 and +1. With n = ¬[letters are
+//! equal] and the differences v along the line and h across it, the three products n·¬m_v·¬m_h, n·p_v·¬m_h and
+//! n·¬m_v·p_h determine the new differences.
 //!
-//! Line i of a matrix is a *lane*. A lane has the differences that enter its cell of the step: v comes from the same lane, h from
-//! the lane before, so h moves up by one lane after every step. Lanes of all matrices that have a cell in a step are packed
-//! without gaps for products.
+//! Each line of a matrix has one bit per plane: the differences that enter its cell of the step. v comes from the same
+//! line, h from the line before, so h moves by one line after every step. For products, the bits of the lines with a
+//! cell in the step are packed without gaps, across all matrices.
 
 use super::bits::{BitList, copy_bits};
 use super::gates::Gates;
 use super::group::{Group, Matrix};
 use super::packing::{Words, words};
-use super::rounds::both;
+use super::rounds::join2;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
@@ -27,17 +27,17 @@ enum Plane {
 
 use Plane::{MinusAcross, MinusAlong, PlusAcross, PlusAlong};
 
-/// The differences of a group.
-struct Lanes<'a> {
+/// The differences of a group, for each line.
+struct LineStates<'a> {
     matrices: &'a [Matrix],
-    /// Where the words of each matrix begin, and their end.
+    /// Where the words of each matrix begin; the last entry is the end.
     offsets: Vec<usize>,
     planes: [Words; 4],
-    /// 1 at the first side: constants belong to its share.
+    /// 1 at the first side, whose share includes the constants.
     one: u64,
 }
 
-impl<'a> Lanes<'a> {
+impl<'a> LineStates<'a> {
     fn new(matrices: &'a [Matrix], party: usize) -> Self {
         let one = u64::from(party == 0);
         let mut offsets = vec![0];
@@ -47,7 +47,7 @@ impl<'a> Lanes<'a> {
             offsets.push(end);
         }
         let plane = |bit: u64| Zeroizing::new(vec![bit.wrapping_neg(); end]);
-        // Differences at the edges are 1.
+        // Differences at the borders are 1.
         Self {
             matrices,
             offsets,
@@ -56,7 +56,7 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// The lanes of a step's cells.
+    /// The bits of a step's cells.
     fn packed(&self, plane: Plane, step: usize, count: usize) -> Words {
         let plane = &self.planes[plane as usize];
         let mut bits = BitList::with_capacity(count);
@@ -77,7 +77,8 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Moves what leaves the cells downwards to the next lanes. What leaves the last ones is kept, by position.
+    /// Moves the differences that leave the cells to the next lines. Those that leave the last lines are stored by
+    /// position.
     fn move_down(&mut self, step: usize, below: &mut [Words; 2]) {
         let mut first_position = 0;
         for (number, matrix) in self.matrices.iter().enumerate() {
@@ -87,15 +88,15 @@ impl<'a> Lanes<'a> {
                 .into_iter()
                 .zip([0, self.one].into_iter().zip(below.iter_mut()))
             {
-                let lanes = &mut self.planes[plane as usize][range.clone()];
+                let words = &mut self.planes[plane as usize][range.clone()];
                 if !lines.is_empty() && lines.end == matrix.lines.len() {
                     let last = lines.end - 1;
-                    below[first_position + step - last] = lanes[last / 64] >> (last % 64) & 1;
+                    below[first_position + step - last] = words[last / 64] >> (last % 64) & 1;
                 }
                 let mut entering = edge;
-                for lane in lanes {
-                    let leaving = *lane >> 63;
-                    *lane = *lane << 1 | entering;
+                for word in words {
+                    let leaving = *word >> 63;
+                    *word = *word << 1 | entering;
                     entering = leaving;
                 }
             }
@@ -104,17 +105,17 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// Returns h below the last line of every position: both bits, XOR-shared.
+/// Runs all cells and returns h below the last line of every position: both bits, XOR-shared.
 pub(crate) async fn unit(
     gates: &Gates,
     group: &mut Group<'_>,
     on_cells: &dyn Fn(usize),
 ) -> Result<[Words; 2], MpcError> {
-    let mut lanes = Lanes::new(group.matrices(), gates.party);
+    let mut states = LineStates::new(group.matrices(), gates.party);
     let positions = group.positions();
     let mut below = [0, 1].map(|_| Zeroizing::new(vec![0; positions]));
-    // ¬ flips the first side's share.
-    let not = lanes.one.wrapping_neg();
+    // ¬ flips only the first side's share.
+    let not = states.one.wrapping_neg();
     let flipped = |plane: &Words| words(plane.iter().map(|word| word ^ not));
     group.look_up(0).await?;
     for step in 0..group.steps() {
@@ -122,14 +123,14 @@ pub(crate) async fn unit(
         gates.rounds.reserve(Gates::cross_demand(count) * 3).await;
         let unequal = flipped(&group.packed_costs(step));
         let [mv, pv, mh, ph] = [MinusAlong, PlusAlong, MinusAcross, PlusAcross]
-            .map(|plane| lanes.packed(plane, step, count));
+            .map(|plane| states.packed(plane, step, count));
         let (not_mv, not_mh) = (flipped(&mv), flipped(&mh));
         let (planes, plane): ([&[u64]; 2], [&[u64]; 1]) = ([&not_mv, &pv], [&ph]);
-        let products = both(
+        let products = join2(
             gates.and_planes(&not_mh, &planes, count),
             gates.and_planes(&not_mv, &plane, count),
         );
-        let (looked_up, (first, second)) = both(group.look_up(step + 1), products).await;
+        let (looked_up, (first, second)) = join2(group.look_up(step + 1), products).await;
         looked_up?;
         let (first, second) = (first?, second?);
         let products = [&first[0][..], &first[1][..], &second[0][..]];
@@ -141,11 +142,11 @@ pub(crate) async fn unit(
         let plus = |old: [&Words; 2], minus: &Words| {
             words((0..minus.len()).map(|at| old[0][at] ^ old[1][at] ^ t0[at] ^ minus[at]))
         };
-        lanes.replace(PlusAlong, step, &plus([&mh, &ph], &minus_along));
-        lanes.replace(PlusAcross, step, &plus([&mv, &pv], &minus_across));
-        lanes.replace(MinusAlong, step, &minus_along);
-        lanes.replace(MinusAcross, step, &minus_across);
-        lanes.move_down(step, &mut below);
+        states.replace(PlusAlong, step, &plus([&mh, &ph], &minus_along));
+        states.replace(PlusAcross, step, &plus([&mv, &pv], &minus_across));
+        states.replace(MinusAlong, step, &minus_along);
+        states.replace(MinusAcross, step, &minus_across);
+        states.move_down(step, &mut below);
         on_cells(count);
     }
     Ok(below)

@@ -1,7 +1,6 @@
 //! The order of the cells.
 
-/// Rows that are swept at a time: enough to fill bundles, few enough that the wires along rows stay in the fastest
-/// cache.
+/// Rows that are swept at a time: enough to fill bundles, few enough that the wires along rows stay in the L1 cache.
 pub const STRIP_ROWS: usize = 128;
 
 /// The size of a matrix.
@@ -73,7 +72,7 @@ impl Geometry {
             .unwrap_or(0)
     }
 
-    /// The rows of a matrix that have a cell on anti-diagonal `step`: row i has the one in column `step` − i.
+    /// The rows of a matrix that have a cell on anti-diagonal `step`: that of row i is in column `step` − i.
     pub(super) fn rows_of_step(
         &self,
         strip: usize,
@@ -89,7 +88,7 @@ impl Geometry {
         (step + 1).saturating_sub(columns).min(end)..end
     }
 
-    /// How many cells a step has.
+    /// The number of cells in a step.
     pub fn cells_in_step(&self, strip: usize, step: usize) -> usize {
         (0..self.shapes.len())
             .map(|comparison| self.rows_of_step(strip, step, comparison).len())
@@ -108,7 +107,7 @@ impl Geometry {
         })
     }
 
-    /// The matrices in which a new column begins in a step; the column has the number of the step.
+    /// The matrices in which a new column begins in a step. The column's number is that of the step.
     pub fn entering(&self, strip: usize, step: usize) -> impl Iterator<Item = usize> + '_ {
         (0..self.shapes.len()).filter(move |&comparison| {
             self.rows(strip, comparison) > 0 && step < self.shapes[comparison].columns

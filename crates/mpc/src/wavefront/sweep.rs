@@ -15,7 +15,7 @@ pub struct Sweep<'a, K, P: Party> {
     geometry: &'a Geometry,
     and_gates: usize,
     strip: usize,
-    /// Wire by wire, the rows of all matrices one after the other. `row_offsets` says where those of a matrix begin.
+    /// Wire by wire, the rows of all matrices one after the other. `row_offsets` says where each matrix begins.
     across: Zeroizing<Vec<P::Label>>,
     /// Wire by wire, the columns of all matrices one after the other.
     down: Zeroizing<Vec<P::Label>>,
@@ -37,7 +37,8 @@ pub struct SweepOutput<L: Zeroize> {
     pub columns: Vec<Number<L>>,
     /// The results of its rows.
     pub rows: Vec<Number<L>>,
-    /// For each counter of the cell its tallies: one, or one for each diagonal from the lower left corner to the upper right.
+    /// The tallies of each counter of the cell: one, or one for each diagonal from the lower left corner to the upper
+    /// right.
     pub counters: Vec<Vec<Weights<L>>>,
 }
 
@@ -93,7 +94,7 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         sweep
     }
 
-    /// Continues with a strip: its rows start at the left border. Strips are in order.
+    /// Starts a strip: its rows begin at the left border. Strips must be started in order.
     pub fn start_strip(&mut self, strip: usize, party: &P) {
         if strip > self.strip {
             self.store_rows(party);
@@ -127,43 +128,43 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         }
         party.prepare(count * self.and_gates, channel)?;
         let mut rest = inputs;
-        let (mut lanes, mut places) = (0, Places::default());
+        let (mut lanes, mut positions) = (0, CellPositions::default());
         for comparison in 0..self.geometry.shapes().len() {
             let (row_offset, column_offset) = (
                 self.row_offsets[comparison],
                 self.column_offsets[comparison] + step,
             );
             for row in self.geometry.rows_of_step(self.strip, step, comparison) {
-                places.rows[lanes] = row_offset + row;
-                places.columns[lanes] = column_offset - row;
-                places.comparisons[lanes] = comparison;
+                positions.rows[lanes] = row_offset + row;
+                positions.columns[lanes] = column_offset - row;
+                positions.comparisons[lanes] = comparison;
                 lanes += 1;
                 if lanes == LANES {
-                    rest = self.run_bundle(&places, LANES, rest, party);
+                    rest = self.run_bundle(&positions, LANES, rest, party);
                     lanes = 0;
                 }
             }
         }
         if lanes > 0 {
-            self.run_bundle(&places, lanes, rest, party);
+            self.run_bundle(&positions, lanes, rest, party);
         }
         party.finish_gates(channel)?;
         self.tallies.add_pending(party, channel)
     }
 
-    /// Runs the cell in some lanes and returns the inputs that are left for others. Inlined twice, once with the usual number of lanes
+    /// Runs the cell in some lanes and returns the remaining inputs. Inlined twice, once with the usual number of lanes
     /// as a constant.
     #[inline(always)]
     fn run_bundle<'i>(
         &mut self,
-        places: &Places,
+        positions: &CellPositions,
         lanes: usize,
         inputs: &'i [P::Label],
         party: &mut P,
     ) -> &'i [P::Label] {
         let rows = self.row_offsets.last().copied().unwrap_or(0);
         let columns = self.column_offsets.last().copied().unwrap_or(0);
-        let (at_rows, at_columns) = (&places.rows[..lanes], &places.columns[..lanes]);
+        let (at_rows, at_columns) = (&positions.rows[..lanes], &positions.columns[..lanes]);
         let Buffers {
             across,
             down,
@@ -183,36 +184,36 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         scatter(&mut self.across, rows, at_rows, across);
         scatter(&mut self.down, columns, at_columns, down);
         if !self.cell.counters().is_empty() {
-            self.count(places, lanes);
+            self.count(positions, lanes);
         }
         rest
     }
 
     /// Adds the counted bits of a bundle to their tallies.
-    fn count(&mut self, places: &Places, lanes: usize) {
+    fn count(&mut self, positions: &CellPositions, lanes: usize) {
         let counters = self.cell.counters();
         let counted = &self.buffers.across[self.cell.across_wires()..];
         for lane in 0..lanes {
-            let comparison = places.comparisons[lane];
+            let comparison = positions.comparisons[lane];
             let first = comparison * counters.len();
             for (at, (counter, bits)) in counters.iter().zip(counted).enumerate() {
-                let place = match counter {
+                let tally = match counter {
                     Counter::Matrix => 0,
                     Counter::Diagonals => {
-                        let row = places.rows[lane] - self.row_offsets[comparison];
-                        let column = places.columns[lane] - self.column_offsets[comparison];
+                        let row = positions.rows[lane] - self.row_offsets[comparison];
+                        let column = positions.columns[lane] - self.column_offsets[comparison];
                         let below = self.geometry.shapes()[comparison].rows
                             - (self.strip * STRIP_ROWS + row + 1);
                         below + column
                     }
                 };
                 self.tallies
-                    .push(self.tally_offsets[first + at] + place, bits[lane]);
+                    .push(self.tally_offsets[first + at] + tally, bits[lane]);
             }
         }
     }
 
-    /// Stores the results of the rows of a strip that has ended.
+    /// Stores the row results of a finished strip.
     fn store_rows(&mut self, party: &P) {
         let wires = self.cell.row_result_wires();
         if wires == 0 {
@@ -225,11 +226,11 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
             for row in (0..rows).step_by(LANES) {
                 let lanes = (rows - row).min(LANES);
                 let first = self.row_offsets[comparison] + row;
-                let places: [usize; LANES] = std::array::from_fn(|lane| first + lane);
+                let indices: [usize; LANES] = std::array::from_fn(|lane| first + lane);
                 gather(
                     &self.across,
                     all,
-                    &places[..lanes],
+                    &indices[..lanes],
                     &mut self.buffers.across,
                 );
                 let across = &self.buffers.across[..self.cell.across_wires()];
@@ -239,7 +240,7 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         }
     }
 
-    /// The output of each matrix, after all its cells were run.
+    /// The output of each matrix, after all its cells have run.
     pub fn finish(mut self, party: &P) -> Vec<SweepOutput<P::Label>> {
         self.store_rows(party);
         let mut columns = self.column_results(party).into_iter();
@@ -260,7 +261,7 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         swept
     }
 
-    /// The numbers of all columns.
+    /// The results of all columns.
     fn column_results(&self, party: &P) -> Vec<Number<P::Label>> {
         let columns = self.column_offsets.last().copied().unwrap_or(0);
         let mut down = vec![[P::Label::default(); LANES]; self.cell.down_wires()];
@@ -269,8 +270,8 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         for first in (0..columns).step_by(LANES) {
             let lanes = (columns - first).min(LANES);
             for (wire, down) in down.iter_mut().enumerate() {
-                let place = wire * columns + first;
-                down[..lanes].copy_from_slice(&self.down[place..place + lanes]);
+                let start = wire * columns + first;
+                down[..lanes].copy_from_slice(&self.down[start..start + lanes]);
             }
             self.cell.result(party, &down, &mut result);
             numbers.extend((0..lanes).map(|lane| number_of(&result, lane)));
@@ -284,7 +285,7 @@ fn number_of<L: Copy + Zeroize>(wires: &[Bundle<L>], lane: usize) -> Number<L> {
     Zeroizing::new(wires.iter().map(|wire| wire[lane]).collect())
 }
 
-/// How many tallies a counter has in a matrix.
+/// The number of tallies that a counter has in a matrix.
 fn tallies_of(counter: Counter, shape: Shape) -> usize {
     match counter {
         Counter::Matrix => 1,
@@ -292,35 +293,35 @@ fn tallies_of(counter: Counter, shape: Shape) -> usize {
     }
 }
 
-/// Where the cells of a bundle are, among all rows of the strip and all columns.
+/// The positions of a bundle's cells, among all rows of the strip and all columns.
 #[derive(Default)]
-struct Places {
+struct CellPositions {
     rows: [usize; LANES],
     columns: [usize; LANES],
     comparisons: [usize; LANES],
 }
 
-/// Takes the wires at these places, out of planes of `size` each, into bundles.
+/// Gathers the wires at these indices, from planes of `size` each, into bundles.
 #[inline(always)]
-fn gather<L: Copy>(planes: &[L], size: usize, places: &[usize], bundles: &mut [Bundle<L>]) {
+fn gather<L: Copy>(planes: &[L], size: usize, indices: &[usize], bundles: &mut [Bundle<L>]) {
     for (plane, bundle) in planes.chunks_exact(size.max(1)).zip(bundles) {
-        for (lane, place) in bundle.iter_mut().zip(places) {
-            *lane = plane[*place];
+        for (lane, index) in bundle.iter_mut().zip(indices) {
+            *lane = plane[*index];
         }
     }
 }
 
-/// Puts the wires of bundles back in their places.
+/// Scatters the wires of bundles back to their indices.
 #[inline(always)]
-fn scatter<L: Copy>(planes: &mut [L], size: usize, places: &[usize], bundles: &[Bundle<L>]) {
+fn scatter<L: Copy>(planes: &mut [L], size: usize, indices: &[usize], bundles: &[Bundle<L>]) {
     for (plane, bundle) in planes.chunks_exact_mut(size.max(1)).zip(bundles) {
-        for (lane, place) in bundle.iter().zip(places) {
-            plane[*place] = *lane;
+        for (lane, index) in bundle.iter().zip(indices) {
+            plane[*index] = *lane;
         }
     }
 }
 
-/// Where each part begins if parts of these sizes follow each other; the last entry is their total.
+/// The start of each part if parts of these sizes follow each other; the last entry is their total.
 pub(crate) fn offsets(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut offsets = vec![0];
     let mut next = 0;

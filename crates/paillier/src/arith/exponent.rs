@@ -1,4 +1,4 @@
-//! Exponents whose length is public and whose value is not.
+//! Exponents with a public length and a secret value.
 
 use crypto_bigint::BoxedUint;
 use zeroize::ZeroizeOnDrop;
@@ -12,7 +12,7 @@ pub(crate) struct Exponent {
     bits: u32,
 }
 
-/// Its words wipe themselves.
+/// Its words are erased on drop.
 impl ZeroizeOnDrop for Exponent {}
 
 impl Exponent {

@@ -1,7 +1,8 @@
-//! Tables of bases that stay the same for many calls.
+//! Tables for bases that stay the same over many calls.
 //!
-//! A power `h^s` is the product of those of `h, h², h⁴, …` that the bits of `s` select, so a fixed-base power and a
-//! random subset product are one operation: multiply the bases whose bits are set, several bases per table look-up.
+//! A power `h^s` is the product of those of `h, h², h⁴, …` that the bits of `s` select. So a fixed-base power and a
+//! random subset product are the same operation: multiply the bases whose bits are set, several bases per table
+//! look-up.
 
 use super::exponent::Exponent;
 #[cfg(target_arch = "x86_64")]
@@ -52,7 +53,7 @@ impl SubsetProducts {
                 self.run(kernel, tables, exponents, &mut out)
             }
             (Tables::Portable(tables), _) => self.run(ring.portable(), tables, exponents, &mut out),
-            // Tables belong to the key that owns their ring, so this combination does not occur.
+            // Cannot happen: tables belong to the key that owns their ring.
             #[cfg(target_arch = "x86_64")]
             (Tables::Ifma(_), KernelRef::Portable(_)) => {}
         }
@@ -68,7 +69,7 @@ impl SubsetProducts {
     ) {
         let mut scratch = kernel.scratch();
         let mut factor = kernel.one();
-        // Batch after batch at each table: the tables do not fit the caches, the results do.
+        // All batches at each table in turn: the tables do not fit the caches, the results do.
         let batches: Vec<&[&Exponent]> = exponents.chunks(K::LANES).collect();
         let mut results: Vec<K::Element> = batches.iter().map(|_| kernel.one()).collect();
         for window in 0..self.windows {

@@ -2,9 +2,9 @@
 //!
 //! `VPMADD52LUQ`/`VPMADD52HUQ` multiply eight pairs of 52-bit limbs and add one half of each product to a 64-bit
 //! accumulator, so twelve bits of head-room absorb the carries of a whole column. One such instruction retires per
-//! cycle on current hardware, and this code is arranged to keep that unit busy: four rows of a product are computed
-//! in one sweep, so that a loaded limb feeds eight multiplications, and the reductions of both digits advance
-//! together, so that one hides the latency of the other.
+//! cycle on current hardware, and this code is arranged to keep that unit busy. It computes four rows of a product in
+//! one sweep, so that a loaded limb feeds eight multiplications. It reduces both digits together, so that one hides the
+//! latency of the other.
 //!
 //! With `H` limbs per digit a product costs 10·H² and a squaring 7·H² of these instructions (see [`super`]).
 // The one place with unsafe code: aligned vector loads and stores, prefetching, and the call from ordinary code
@@ -33,10 +33,10 @@ const LIMB_MASK: u64 = (1 << RADIX_BITS) - 1;
 /// with R ≥ 16·m both digits of every product stay below 1.2·m.
 const SPARE_BITS: u32 = 4;
 
-/// Represents a number of limbs that is known only at run time.
+/// Stands for a number of limbs that is known only at run time.
 const ANY: usize = 0;
 
-/// A digit whose length the compiler knows, unless it is [`ANY`].
+/// A digit whose length is known at compile time, unless it is [`ANY`].
 #[inline]
 fn of_length<const H: usize>(digit: &[Lanes]) -> &[Lanes] {
     if H == ANY { digit } else { &digit[..H] }
@@ -67,7 +67,7 @@ impl Lanes {
     /// Prefetches a cache line that will be read one product later.
     #[inline]
     fn prefetch(&self) {
-        // SAFETY: prefetching has no effect but on the cache, and the reference is valid anyway.
+        // SAFETY: prefetching affects only the cache, and the reference is valid anyway.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(self.0.as_ptr().cast()) }
     }
 }
@@ -155,8 +155,7 @@ impl BatchKernel for Ifma {
     const LANES: usize = LANES;
 
     fn look_up_cost(&self) -> u32 {
-        // Measured: tables are read from the second-level cache, and their size grows more slowly than the work of a
-        // product.
+        // Measured. Tables are read from the L2 cache, and their size grows more slowly than the work of a product.
         450 / u32::try_from(self.limbs).unwrap_or(u32::MAX)
     }
 
@@ -174,7 +173,7 @@ impl BatchKernel for Ifma {
     fn load(&self, residues: &[&Residue]) -> Element {
         let mut element = Element(Buffer::copy(&self.plain_one));
         let (low, high) = element.0.split_at_mut(self.limbs);
-        // Limb by limb: eight lanes share a cache line.
+        // Limb by limb, because eight lanes share a cache line.
         for (index, (low, high)) in low.iter_mut().zip(high).enumerate() {
             let start = index * RADIX_BITS as usize;
             let lanes = low.0.iter_mut().zip(&mut high.0);
@@ -191,7 +190,7 @@ impl BatchKernel for Ifma {
         let words = self.modulus_words.len();
         (0..count.min(LANES))
             .map(|lane| {
-                // Both digits in one piece of memory, with a word to spare behind each while it may exceed the modulus.
+                // Both digits in one allocation, with a spare word behind each while it may exceed the modulus.
                 let mut digits = Words::zeros(2 * words + 1);
                 from_radix_52(low.iter().map(|l| l.0[lane]), &mut digits[..=words]);
                 let excess = limbs::subtract_once(&mut digits[..=words], &self.modulus_words);
@@ -202,22 +201,22 @@ impl BatchKernel for Ifma {
     }
 
     fn enter_montgomery(&self, element: &mut Element, scratch: &mut Scratch) {
-        // SAFETY: an `Ifma` exists only where `new` found the instructions.
+        // SAFETY: an `Ifma` exists only if `new` detected the instructions.
         unsafe { product::multiply(self, &mut element.0, &self.radix_squared, scratch) }
     }
 
     fn leave_montgomery(&self, element: &mut Element, scratch: &mut Scratch) {
-        // SAFETY: an `Ifma` exists only where `new` found the instructions.
+        // SAFETY: an `Ifma` exists only if `new` detected the instructions.
         unsafe { product::multiply(self, &mut element.0, &self.plain_one, scratch) }
     }
 
     fn multiply(&self, element: &mut Element, factor: &Element, scratch: &mut Scratch) {
-        // SAFETY: an `Ifma` exists only where `new` found the instructions.
+        // SAFETY: an `Ifma` exists only if `new` detected the instructions.
         unsafe { product::multiply(self, &mut element.0, &factor.0, scratch) }
     }
 
     fn square(&self, element: &mut Element, scratch: &mut Scratch) {
-        // SAFETY: an `Ifma` exists only where `new` found the instructions.
+        // SAFETY: an `Ifma` exists only if `new` detected the instructions.
         unsafe { product::square(self, &mut element.0, scratch) }
     }
 
@@ -226,7 +225,7 @@ impl BatchKernel for Ifma {
     }
 
     fn select(&self, table: &[Element], digits: &Digits, out: &mut Element) {
-        // SAFETY: an `Ifma` exists only where `new` found the instructions.
+        // SAFETY: an `Ifma` exists only if `new` detected the instructions.
         unsafe { select::select(table, &Lanes(*digits), &mut out.0) }
     }
 
@@ -266,7 +265,7 @@ impl BatchKernel for Ifma {
         let stride = 2 * self.limbs * tables.vectors_per_limb;
         let (table, later) = tables.entries[window * stride..].split_at(stride);
         let (vectors, digits) = (tables.vectors_per_limb, Lanes(*digits));
-        // SAFETY: an `Ifma` exists only where `new` found the instructions.
+        // SAFETY: an `Ifma` exists only if `new` detected the instructions.
         unsafe { select::select_shared(table, later, vectors, &digits, &mut out.0) }
     }
 }

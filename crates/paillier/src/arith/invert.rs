@@ -1,4 +1,4 @@
-//! Inverses, many for the price of one.
+//! Batch inversion: many inverses for the price of one.
 
 use crypto_bigint::{BoxedUint, Odd};
 
@@ -12,12 +12,13 @@ const CHAINS: usize = 8;
 impl Ring {
     /// The inverse of each element; `None` if one of them shares a factor with the modulus.
     ///
-    /// All inverses come from that of the product of all elements, three products each instead of an inversion.
+    /// All inverses are derived from the inverse of the product of all elements. Each takes three products instead of
+    /// an inversion.
     pub(crate) fn invert(&self, elements: &[&Residue]) -> Option<Vec<Residue>> {
         if elements.is_empty() {
             return Some(Vec::new());
         }
-        // As many chains of products as there are lanes, if there are enough elements for them to be longer than one.
+        // One chain of products per lane, if there are enough elements for chains longer than one.
         self.invert_chains(
             elements,
             if elements.len() >= 2 * CHAINS {
@@ -28,7 +29,7 @@ impl Ring {
         )
     }
 
-    /// Inverts rows of `chains` elements: products down each chain, one inverse, and back up.
+    /// Inverts rows of `chains` elements: multiply down each chain, invert once, and go back up.
     fn invert_chains(&self, elements: &[&Residue], chains: usize) -> Option<Vec<Residue>> {
         let rows: Vec<&[&Residue]> = elements.chunks(chains).collect();
         let mut products: Vec<Vec<Residue>> = Vec::with_capacity(rows.len());
@@ -41,7 +42,7 @@ impl Ring {
             };
             products.push(next);
         }
-        // The last row may be short; the chains that it leaves out end one row earlier.
+        // The last row may be short. The chains that it leaves out end one row earlier.
         let ends: Vec<&Residue> = (0..rows[0].len())
             .filter_map(|chain| products.iter().rev().find_map(|row| row.get(chain)))
             .collect();

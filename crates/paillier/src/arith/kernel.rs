@@ -1,8 +1,8 @@
-//! What the algorithms require of a kernel, and which kernels exist.
+//! What the algorithms require of a kernel, and the kernels that exist.
 
 use super::residue::Residue;
 
-/// Which implementation of the arithmetic is used.
+/// The implementation of the arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -14,7 +14,7 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// The fastest kernel of this CPU.
+    /// The fastest kernel that this CPU can run.
     pub fn detect() -> Self {
         if Self::Ifma.is_available() {
             Self::Ifma
@@ -43,7 +43,7 @@ impl Kernel {
     }
 }
 
-/// One window of the exponent of each lane; a kernel with fewer lanes reads the first ones.
+/// One window of the exponent of each lane. A kernel with fewer lanes reads only the first ones.
 pub(crate) type Digits = [u64; 8];
 
 /// Arithmetic modulo `m²` on a fixed number of lanes. No operation branches on, or addresses memory by, a value of
@@ -51,14 +51,14 @@ pub(crate) type Digits = [u64; 8];
 pub(crate) trait BatchKernel {
     /// As many residues as there are lanes.
     type Element;
-    /// Working memory of products; one per thread.
+    /// Working memory for products, one per thread.
     type Scratch;
     /// Tables of one base each, read by all lanes.
     type SharedTables;
     /// Residues per element.
     const LANES: usize;
 
-    /// The cost of reading one entry of a table, in thousandths of a product: it decides how wide windows are.
+    /// The cost of reading one table entry, in thousandths of a product. It determines the window width.
     fn look_up_cost(&self) -> u32;
 
     fn scratch(&self) -> Self::Scratch;
@@ -89,7 +89,7 @@ pub(crate) trait BatchKernel {
 
     fn copy(&self, element: &Self::Element) -> Self::Element;
 
-    /// In each lane, the table's entry with that lane's digit.
+    /// Selects, in each lane, the table entry with that lane's digit.
     fn select(&self, table: &[Self::Element], digits: &Digits, out: &mut Self::Element);
 
     /// Room for one table per window.
@@ -104,7 +104,7 @@ pub(crate) trait BatchKernel {
         element: &Self::Element,
     );
 
-    /// In each lane, the entry of the window's table with that lane's digit.
+    /// Selects, in each lane, the entry of the window's table with that lane's digit.
     fn select_shared(
         &self,
         tables: &Self::SharedTables,

@@ -17,7 +17,8 @@ pub(crate) struct MontgomeryConstants {
 }
 
 impl MontgomeryConstants {
-    /// Computed in constant time, for the modulus may be a secret prime. `None` for a modulus of zero.
+    /// Computes the constants in constant time, because the modulus may be a secret prime. `None` for a modulus of
+    /// zero.
     pub(crate) fn new(modulus: &[u64], radix_bits: u32) -> Option<Self> {
         let words = modulus.len();
         let nonzero_erased =
@@ -33,7 +34,7 @@ impl MontgomeryConstants {
             .shl(radix_bits)
             .rem(&m_squared);
         let radix_squared = radix.concatenating_square().rem(&m_squared);
-        // R mod m lies in [0, m), so m + 1 − it is positive and needs at most one subtraction.
+        // R mod m is in [0, m), so m + 1 − (R mod m) is positive and needs at most one subtraction.
         let radix_mod_m = radix.rem(&m);
         let wide = Zeroizing::new(whole.resize(whole.bits_precision() + 64));
         let one_minus_radix = wide
@@ -88,7 +89,7 @@ pub(crate) fn from_uint(value: &BoxedUint, words: usize) -> Words {
     out
 }
 
-/// The same number with the precision of another, which must be large enough for it.
+/// The same number with the precision of another, which must be large enough.
 pub(crate) fn resize(value: &BoxedUint, like: &BoxedUint) -> BoxedUint {
     let words = from_uint(value, like.bits_precision().div_ceil(64) as usize);
     to_uint(&words)
@@ -136,7 +137,7 @@ pub(crate) fn replace_if(replace: u64, value: &mut [u64], other: &[u64]) {
     }
 }
 
-/// `count` ≤ 64 bits from position `start`, zeros beyond the end. The position is public, the value need not be.
+/// `count` ≤ 64 bits from position `start`, zeros beyond the end. The position is public; the value may be secret.
 pub(crate) fn bits_at(words: &[u64], start: usize, count: u32) -> u64 {
     let (index, shift) = (start / 64, start % 64);
     let word = |index: usize| words.get(index).copied().unwrap_or(0);
@@ -151,7 +152,7 @@ pub(crate) fn bits_at(words: &[u64], start: usize, count: u32) -> u64 {
     }
 }
 
-/// Bits up to the highest one.
+/// The bit length.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn bit_length_vartime(words: &[u64]) -> u32 {
     let zeros: u32 = match words.iter().rposition(|&word| word != 0) {
@@ -163,7 +164,7 @@ pub(crate) fn bit_length_vartime(words: &[u64]) -> u32 {
 
 /// `−value⁻¹ mod 2^64` of an odd value, by Newton's iteration.
 pub(crate) fn negated_inverse_of_odd(value: u64) -> u64 {
-    // value·value ≡ 1 (mod 8), so the start is right to three bits and five doublings reach 64.
+    // value·value ≡ 1 (mod 8), so the start is correct to three bits, and five doublings reach 64.
     let mut inverse = value;
     for _ in 0..5 {
         inverse = inverse.wrapping_mul(2u64.wrapping_sub(value.wrapping_mul(inverse)));
@@ -219,7 +220,7 @@ pub(crate) fn add_small(value: &mut [u64], addend: u64) -> u64 {
 }
 
 fn bits_of(words: &[u64]) -> u32 {
-    // A number of 2^26 words would not fit in any of our moduli; saturate rather than wrap.
+    // A number of 2^26 words would exceed all of our moduli; saturate rather than wrap.
     u32::try_from(words.len())
         .unwrap_or(u32::MAX / 64)
         .saturating_mul(64)

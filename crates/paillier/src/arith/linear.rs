@@ -1,7 +1,7 @@
-//! Multiplying by a fixed number, and adding: how elements move from one modulus to another.
+//! Multiplication by a fixed number, and addition: how elements move from one modulus to another.
 //!
-//! A division in constant time costs as much as dozens of products, so remainders are computed without one: the
-//! pieces of a number are multiplied by the values of their positions, and added up.
+//! A constant-time division costs as much as dozens of products, so remainders are computed without one: the pieces of
+//! a number are multiplied by their place values and added up.
 
 #[cfg(target_arch = "x86_64")]
 use super::ifma::{self, Ifma};
@@ -41,7 +41,7 @@ impl Ring {
                 (KernelRef::Ifma(kernel), Factor { ifma: Some(f), .. }) => {
                     scale_batch::<Ifma>(kernel, batch, f, &mut out);
                 }
-                // A factor of this ring has what the ring's kernels need; the portable kernel always works.
+                // A factor of this ring has what the ring's kernels need, and the portable kernel always works.
                 _ => {
                     for residue in batch {
                         let (kernel, one) = (self.portable(), core::slice::from_ref(residue));
@@ -60,7 +60,8 @@ impl Ring {
         }
     }
 
-    /// The element that is this number of at most as many words as the modulus, which has its highest bit set.
+    /// The element with the value of `words`. There are at most as many words as in the modulus, whose highest bit is
+    /// set.
     pub(crate) fn residue_of_words(&self, words: &[u64]) -> Residue {
         Residue::from_words(words, self.modulus_words())
     }

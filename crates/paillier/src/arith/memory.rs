@@ -1,6 +1,6 @@
 //! Buffers for numbers, with a free list per thread.
 //!
-//! An operation on short keys takes a few microseconds, of which the system's allocator would take a large part. Buffers
+//! An operation on short keys takes a few microseconds, of which the system allocator would take a large part. Buffers
 //! are erased before they go to the free list.
 #![deny(unsafe_code)]
 
@@ -14,7 +14,7 @@ const LENGTH_STEP: usize = 8;
 /// Classes with a free list, up to the elements of a key of 4096 bits.
 const CLASSES: usize = 18;
 
-/// Off if `assurance/` searches heap blocks for secrets: each number then keeps its own block.
+/// Off when `assurance/` searches heap blocks for secrets, so that each number keeps its own block.
 const REUSE: bool = !cfg!(veilpath_no_reuse);
 
 /// The limbs of numbers.
@@ -52,7 +52,7 @@ macro_rules! impl_limb {
     };
 }
 
-// A batch of cells has a few hundred numbers of each kind at a time.
+// A batch of matrix cells has a few hundred numbers of each kind at a time.
 impl_limb!(u64, 0, 512);
 #[cfg(target_arch = "x86_64")]
 impl_limb!(super::ifma::Lanes, super::ifma::Lanes::ZERO, 64);
@@ -96,7 +96,7 @@ fn take_zeroed<T: Limb>(count: usize) -> Vec<T> {
 
 impl<T: Limb> Drop for Buffer<T> {
     fn drop(&mut self) {
-        // Up to the capacity: truncated limbs may have been secret, too.
+        // Erase up to the capacity, because truncated limbs may have been secret, too.
         self.0.resize(self.0.capacity(), T::ZERO);
         self.zeroize();
         let class = self.0.len() / LENGTH_STEP;
@@ -150,7 +150,7 @@ mod tests {
             buffer.fill(u64::MAX);
             let copy = buffer.clone();
             assert_eq!((buffer.len(), copy.len()), (count, count));
-            // What is truncated is erased as well.
+            // Truncated limbs are erased as well.
             buffer.truncate(count / 2);
             drop(buffer);
             let class = count.div_ceil(LENGTH_STEP);

@@ -8,18 +8,18 @@
 //! (x₀ + x₁m)(y₀ + y₁m) ≡ x₀y₀ + (x₀y₁ + x₁y₀)·m   (mod m²)
 //! ```
 //!
-//! Montgomery's reduction of `x₀y₀` by the half-length `m` writes `x₀y₀ = r·R − u·m`, so dividing by `R` gives the
-//! low digit `r` and the high digit `(x₀y₁ + x₁y₀ − u)/R mod m`, a second half-length reduction. Counted in products
-//! of single limbs, with `H` limbs in `m`, a product takes 3·H² and two reductions 2·H², together 5·H², while
-//! Montgomery's product with a modulus of `2H` limbs takes 8·H²; a squaring takes 3½·H² instead of 6·H². The vector
-//! kernel spends two instructions on each product of limbs, one for either half, and keeps its multiplier busy for
-//! more than nine cycles of ten at 2048 bits: only fewer products would make it faster. (Karatsuba's method would
-//! save another two per cent of an exponentiation, which is not worth its code.)
+//! Montgomery reduction of `x₀y₀` by the half-length `m` writes `x₀y₀ = r·R − u·m`. Dividing by `R` gives the low digit
+//! `r` and the high digit `(x₀y₁ + x₁y₀ − u)/R mod m`, a second half-length reduction. Counted in products of single
+//! limbs, with `H` limbs in `m`, a product takes 3·H² and two reductions 2·H², together 5·H². A Montgomery product with
+//! a modulus of `2H` limbs takes 8·H². A squaring takes 3½·H² instead of 6·H². The vector kernel spends two
+//! instructions on each product of limbs, one for either half. It keeps its multiplier busy for more than nine cycles
+//! of ten at 2048 bits, so only fewer products would make it faster. (Karatsuba multiplication would save another two
+//! per cent of an exponentiation, which is not worth the code.)
 //!
 //! # Constant time
 //!
-//! Exponents, table look-ups and the conditional subtractions take the same steps and touch the same memory for all
-//! values of equal public length. What is not constant-time has `_vartime` in its name.
+//! Exponentiations, table look-ups and conditional subtractions take the same steps and touch the same memory for all
+//! values of equal public length. Functions that are not constant-time have `_vartime` in their names.
 
 mod exponent;
 mod fixed_base;

@@ -1,4 +1,4 @@
-//! Products of powers whose squarings are shared.
+//! Products of powers that share their squarings.
 
 use super::exponent::Exponent;
 use super::kernel::BatchKernel;
@@ -23,7 +23,7 @@ impl Shape {
 }
 
 impl Ring {
-    /// The product of powers of each job. A job may have fewer factors than the shape.
+    /// Computes each job's product of powers. A job may have fewer factors than the shape.
     pub(crate) fn multi_pow(&self, shape: &Shape, jobs: &[Job<'_>]) -> Vec<Residue> {
         let mut out = Vec::with_capacity(jobs.len());
         for (range, kernel_ref) in self.kernels_for(jobs.len()) {
@@ -41,7 +41,7 @@ pub(super) fn multi_pow_batch<K: BatchKernel>(
 ) {
     let mut scratch = kernel.scratch();
     let mut factors = Vec::with_capacity(shape.factors.len());
-    // Which windows are due at which bit position, so that the squarings run once for all.
+    // Which windows are due at each bit position, so that the squarings run once for all factors.
     let mut due: Vec<(u32, usize, u32)> = Vec::new();
     for (index, &(bits, shift)) in shape.factors.iter().enumerate() {
         let column = || jobs.iter().filter_map(move |job| job.get(index).copied());

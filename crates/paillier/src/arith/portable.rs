@@ -1,6 +1,6 @@
 //! One residue at a time with 64-bit words, for every CPU.
 //!
-//! The same digits and the same formulas as the vector kernel, but canonical after every product: moduli fill their
+//! Uses the same digits and formulas as the vector kernel, but is canonical after every product: moduli fill their
 //! words, so there is no head-room for lazy reduction.
 
 use core::ops::Range;
@@ -15,7 +15,7 @@ use super::residue::Residue;
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Element(Vec<u64>);
 
-/// The quotients of both reductions, a digit with one word to spare, and the result.
+/// The quotients of both reductions, a digit with a spare word, and the result.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Scratch {
     low_quotient: Vec<u64>,
@@ -24,7 +24,7 @@ pub(crate) struct Scratch {
     result: Vec<u64>,
 }
 
-/// Entry after entry, window after window.
+/// Entries in order, window after window.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct SharedTables {
     words: Vec<u64>,
@@ -84,9 +84,9 @@ impl Portable {
         a.copy_from_slice(&scratch.result);
     }
 
-    /// Montgomery reduction of both digits, with the quotient of the low one subtracted from the high one. The
-    /// columns of their products are summed on the fly: `low` and `high` add one column, given the range of words
-    /// that meet there.
+    /// Montgomery reduction of both digits, with the quotient of the low one subtracted from the high one. The columns
+    /// of their products are summed on the fly: `low` and `high` add one column, given the range of words that meet
+    /// there.
     #[inline]
     fn reduce_columns(
         &self,
@@ -106,13 +106,13 @@ impl Portable {
         let excess = limbs::subtract_once(loose, &self.modulus);
         result_low.copy_from_slice(&loose[..count]);
 
-        // Minus the quotient is its complement and a constant.
+        // The negative quotient is its complement plus a constant.
         let subtrahend = |column: usize, sum: &mut ColumnSum| {
             sum.add_word(!low_quotient[column]);
             sum.add_word(self.complement_offset[column]);
         };
         self.reduce_digit(high_quotient, loose, subtrahend, high);
-        // Below 3m + 2 now; one more may come from the low digit.
+        // Below 3m + 2 now. The low digit may add one more.
         limbs::add_small(loose, excess);
         for _ in 0..3 {
             limbs::subtract_once(loose, &self.modulus);
@@ -250,7 +250,7 @@ impl BatchKernel for Portable {
     }
 }
 
-/// Copies the entry with that number, reading all of them.
+/// Copies the entry with this number, and reads all entries.
 fn choose<'a>(entries: impl Iterator<Item = &'a [u64]>, digit: u64, out: &mut [u64]) {
     out.fill(0);
     for (index, entry) in entries.enumerate() {

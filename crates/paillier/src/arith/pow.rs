@@ -1,4 +1,4 @@
-//! Exponentiation with fixed windows for secret exponents, and with sliding windows for a public one.
+//! Exponentiation: fixed windows for secret exponents, and sliding windows for a public one.
 
 use super::exponent::Exponent;
 use super::kernel::{BatchKernel, Digits};
@@ -6,7 +6,7 @@ use super::residue::Residue;
 use super::ring::{Ring, with_kernel};
 
 impl Ring {
-    /// `baseᵢ^exponentᵢ` for each pair. Takes the time of the longest public bound in a batch, whatever the values.
+    /// `baseᵢ^exponentᵢ` for each pair. The time depends on the longest public bound in a batch, not on the values.
     pub(crate) fn pow(&self, pairs: &[(&Residue, &Exponent)]) -> Vec<Residue> {
         let mut out = Vec::with_capacity(pairs.len());
         for (range, kernel_ref) in self.kernels_for(pairs.len()) {
@@ -29,8 +29,8 @@ impl Ring {
     }
 }
 
-/// The width of window with the least cost for an exponent of this many bits, counting table, look-ups and products.
-/// The squarings do not depend on it.
+/// The cheapest window width for an exponent of this many bits, counting table, look-ups and products. The squarings do
+/// not depend on it.
 pub(super) fn window_width<K: BatchKernel>(kernel: &K, bits: u32) -> u32 {
     let cost = |width: u32| {
         let entries = 1 << width;
@@ -112,7 +112,7 @@ fn pow_public_batch_vartime<K: BatchKernel>(
     out: &mut Vec<Residue>,
 ) {
     let mut scratch = kernel.scratch();
-    // Half the entries and one squaring more between products allow a wider window than for a secret exponent.
+    // Half the entries, and one more squaring between products, allow a wider window than for a secret exponent.
     let width = 1 + window_width(kernel, exponent.bits());
     // Windows that end in a one need only the odd powers.
     let mut square = kernel.load(bases);

@@ -17,8 +17,8 @@ impl Ring {
         out
     }
 
-    /// Whether all elements have an inverse. One greatest common divisor serves all: the radix, which each product of
-    /// the kernels leaves behind, has no factor in common with the modulus.
+    /// Whether all elements have an inverse. One greatest common divisor serves all. The Montgomery radix that each
+    /// product leaves behind does not matter, because it is coprime to the modulus.
     pub(crate) fn all_have_inverses_vartime(&self, elements: &[&Residue]) -> bool {
         let parts = with_kernel!(self.wide_kernel(), kernel => loose_product(kernel, elements));
         let parts: Vec<&Residue> = parts.iter().collect();
@@ -32,7 +32,7 @@ impl Ring {
 
     /// The product of all factors; 1 if there are none.
     pub(crate) fn product(&self, factors: &[&Residue]) -> Residue {
-        // A tree: the pairs of each level fill the lanes.
+        // A tree, so that the pairs of each level fill the lanes.
         let mut level: Vec<Residue> = factors.iter().map(|&factor| factor.clone()).collect();
         while level.len() > 1 {
             let odd = if level.len() % 2 == 1 {
@@ -52,7 +52,7 @@ impl Ring {
     }
 }
 
-/// The product of all factors in eight parts, or as many as there are lanes, up to powers of the Montgomery radix.
+/// The product of all factors, in as many parts as there are lanes, up to powers of the Montgomery radix.
 fn loose_product<K: BatchKernel>(kernel: &K, factors: &[&Residue]) -> Vec<Residue> {
     let mut scratch = kernel.scratch();
     let mut rows = factors.chunks(K::LANES);
@@ -71,7 +71,7 @@ fn multiply_batch<K: BatchKernel>(
     let mut scratch = kernel.scratch();
     let (left, right): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
     let mut element = kernel.load(&left);
-    // One factor inside the Montgomery domain and one outside leave the product outside.
+    // The product of a factor inside the Montgomery domain and one outside is outside.
     kernel.enter_montgomery(&mut element, &mut scratch);
     kernel.multiply(&mut element, &kernel.load(&right), &mut scratch);
     out.extend(kernel.store(&element, pairs.len()));

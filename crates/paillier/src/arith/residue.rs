@@ -6,14 +6,14 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use super::limbs;
 use super::memory::Words;
 
-/// `low + high·m` with both digits below `m`: one form for each element of `Z/m²`.
+/// `low + high·m` with both digits below `m`: a unique form for each element of `Z/m²`.
 #[derive(Clone, PartialEq, Eq, Zeroize)]
 pub(crate) struct Residue {
     /// The words of the low digit, then as many of the high digit.
     words: Words,
 }
 
-/// Its words erase themselves.
+/// Its words are erased on drop.
 impl ZeroizeOnDrop for Residue {}
 
 impl Residue {
@@ -26,12 +26,12 @@ impl Residue {
         Self { words }
     }
 
-    /// From a low digit below `m`, from which `excess` times `m` was subtracted, and a high digit below `2m − 1` with
-    /// one spare word.
+    /// From a low digit below `m`, from which `excess` times `m` was subtracted, and a high digit below `2m − 1` with a
+    /// spare word.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn from_loose_high_digit(mut digits: Words, excess: u64, m: &[u64]) -> Self {
         let high = &mut digits[m.len()..];
-        // m of the low digit are one of the high digit.
+        // m in the low digit is 1 in the high digit.
         limbs::add_small(high, excess);
         limbs::subtract_once(high, m);
         digits.truncate(2 * m.len());
@@ -54,8 +54,7 @@ impl Residue {
         )
     }
 
-    /// From a number of at most as many words as `m`, which has its highest bit set: at most one subtraction is
-    /// needed.
+    /// From a number of at most as many words as `m`. The highest bit of `m` is set, so one subtraction is enough.
     pub(crate) fn from_words(value: &[u64], m: &[u64]) -> Self {
         let mut words = Words::zeros(2 * m.len());
         words[..value.len()].copy_from_slice(value);
@@ -66,7 +65,7 @@ impl Residue {
     /// Adds an element of the same ring, in constant time.
     pub(crate) fn add(&mut self, other: &Self, m: &[u64]) {
         let (low, high) = self.words.split_at_mut(m.len());
-        // m of the low digit are one of the high digit.
+        // m in the low digit is 1 in the high digit.
         let excess = limbs::add_mod(low, other.low(), 0, m);
         limbs::add_mod(high, other.high(), excess, m);
     }

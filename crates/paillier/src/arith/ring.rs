@@ -42,7 +42,7 @@ macro_rules! with_kernel {
 pub(super) use with_kernel;
 
 impl Ring {
-    /// `None` for an even modulus, or a kernel that this CPU does not have.
+    /// `None` for an even modulus, or for a kernel that this CPU does not support.
     pub(crate) fn new(modulus: &BoxedUint, kernel: Kernel) -> Option<Self> {
         let words = (modulus.bits() as usize).div_ceil(64);
         let modulus_words = limbs::from_uint(modulus, words);

@@ -1,4 +1,4 @@
-//! Secret exponents do not show in the steps: the sequence of operations depends only on public lengths.
+//! Secret exponents do not affect the steps: the sequence of operations depends only on public lengths.
 
 use core::cell::RefCell;
 

@@ -23,7 +23,7 @@ fn boundary_words(count: usize) -> impl Strategy<Value = Vec<u64>> {
         6 => prop::collection::vec(boundary_word(), count),
         1 => Just(vec![u64::MAX; count]),
         1 => Just(vec![0; count]),
-        // All ones or a single one up to a limb boundary of the 52-bit radix.
+        // Ones only, or a single one, up to a limb boundary of the 52-bit radix.
         2 => (1..=count * 64 / 52, any::<bool>()).prop_map(move |(limbs, ones)| {
             let power = BigUint::one() << (52 * limbs);
             words_of(&if ones { power - 1u32 } else { power }, count)
@@ -31,7 +31,7 @@ fn boundary_words(count: usize) -> impl Strategy<Value = Vec<u64>> {
     ]
 }
 
-/// Odd moduli with their top bit set, as all of ours are. Word counts of all key sizes and of their primes.
+/// Odd moduli with their top bit set, as all of ours have. Word counts of all key sizes and of their primes.
 fn modulus() -> impl Strategy<Value = Vec<u64>> {
     prop::sample::select(vec![4usize, 8, 16, 24, 32, 48, 64]).prop_flat_map(|count| {
         boundary_words(count).prop_map(|mut words| {

@@ -33,7 +33,7 @@ impl GmpWorkload {
         let modulus = integer(key.public_key().modulus());
         let [p, q]: [Integer; 2] = key.halves().map(|half| integer(half.prime()) - 1u32);
         let modulus_squared = modulus.clone().square();
-        // Any dense numbers of the right length will do.
+        // Any dense numbers of this length will do.
         let dense = Integer::from(&modulus_squared - 3) / 7u32 * 5u32;
         Self {
             lambda: p.lcm(&q),
@@ -72,11 +72,11 @@ impl GmpWorkload {
     }
 }
 
-/// Seconds that one `powm` of GMP takes with a modulus of 2κ bits and an exponent of κ bits, the unit in which the
-/// cost of the paper's protocol is counted: the best of several rounds of this total length.
+/// Seconds that one `powm` of GMP takes with a modulus of 2κ bits and an exponent of κ bits, which is the unit of cost
+/// in the paper's protocol. Returns the best of several rounds of this total length.
 pub fn gmp_powm_seconds(size: KeySize, time: Duration) -> Result<f64> {
     let ones = |bits: u32| (Integer::from(1) << bits) - 1u32;
-    // Any dense numbers of the right length will do.
+    // Any dense numbers of this length will do.
     let modulus = ones(2 * size.bits()) - 58u32;
     let base = Integer::from(&modulus / 7u32) * 5u32;
     let exponent = ones(size.bits()) / 3u32 * 2u32;

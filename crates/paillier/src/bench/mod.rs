@@ -1,7 +1,7 @@
 //! Measures every operation, per core, as one result record.
 //!
-//! With the cargo feature `gmp` the exponentiations of a plain implementation on GMP are measured in the same run,
-//! alternating with ours, so that the ratios are right even on a machine with a varying clock.
+//! With the cargo feature `gmp`, the same run also measures the exponentiations of a plain implementation on GMP,
+//! alternating with ours, so that the ratios are right even if the clock frequency varies.
 
 #[cfg(feature = "gmp")]
 mod gmp;
@@ -21,7 +21,7 @@ pub use workload::Workload;
 
 /// Ciphertexts per call: the lanes of the wide kernel.
 const BATCH: usize = 8;
-/// Each measurement is the best of this many rounds, because disturbances only slow down.
+/// Each measurement is the best of this many rounds, because disturbances only make it slower.
 const ROUNDS: u32 = 5;
 
 /// The settings of a measurement.
@@ -104,8 +104,8 @@ pub struct Measurement {
     pub operations_per_second: f64,
     /// Microseconds per operation.
     pub microseconds: f64,
-    /// How often GMP does it in a second with one plain `powm` (for sums: one product and one division); absent
-    /// without the feature `gmp`.
+    /// Operations per second with one plain `powm` of GMP (for sums: one product and one division); absent without the
+    /// feature `gmp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gmp_operations_per_second: Option<f64>,
     /// Our speed over that of GMP.
@@ -142,7 +142,7 @@ pub fn run(plan: &BenchPlan, mut progress: impl FnMut(&Measurement)) -> Result<B
                 let mut theirs: Option<f64> = None;
                 let start = Instant::now();
                 for round in 0..ROUNDS {
-                    // The slowest operations exceed their time in the first round.
+                    // The slowest operations exceed their time already in the first round.
                     if round > 0 && start.elapsed() > 4 * plan.time {
                         break;
                     }
@@ -189,7 +189,7 @@ pub fn run(plan: &BenchPlan, mut progress: impl FnMut(&Measurement)) -> Result<B
 
 /// Seconds per call, over as many calls as fit.
 fn time_per_call(time: Duration, mut call: impl FnMut() -> Result<()>) -> Result<f64> {
-    // Ever longer rounds: reading the clock takes longer than the shortest calls.
+    // Rounds become longer, because reading the clock takes longer than the shortest calls.
     let mut calls = 1u32;
     loop {
         let watch = Stopwatch::start();

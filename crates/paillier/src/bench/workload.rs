@@ -56,7 +56,7 @@ impl Workload {
         })
     }
 
-    /// The key back, for another kernel.
+    /// Returns the key, for another kernel.
     pub(super) fn into_key(self) -> Result<SecretKey> {
         drop(self.holder_table);
         Arc::into_inner(self.key).ok_or_else(|| Misuse::WrongKey.into())

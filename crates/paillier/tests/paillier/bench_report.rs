@@ -1,4 +1,4 @@
-//! The measurements are one record that can be written as JSON.
+//! All measurements form one record that can be written as JSON.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Key files: what is written can be read, and nothing else can.
+//! Key files: everything that is written can be read, and nothing else.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -79,6 +79,19 @@ fn nothing_is_overwritten() {
 }
 
 #[test]
+fn line_ends_that_an_editor_changed_are_accepted() {
+    let secret = key(KeySize::Bits512);
+    let (text, public) = (secret.to_file_text(), secret.public_key().to_file_text());
+    for change in [
+        |text: &str| text.replace('\n', "\r\n"),
+        |text: &str| text.trim_end().into(),
+    ] {
+        assert!(SecretKey::from_file_text(&change(&text)).is_ok());
+        assert!(PublicKey::from_file_text(&change(&public), KeySize::Bits512).is_ok());
+    }
+}
+
+#[test]
 fn damaged_files_are_refused() {
     let secret = key(KeySize::Bits512);
     let (text, public) = (secret.to_file_text(), secret.public_key().to_file_text());
@@ -101,7 +114,7 @@ fn damaged_files_are_refused() {
     assert!(PublicKey::from_file_text(&public, KeySize::Bits2048).is_err());
     assert!(PublicKey::from_file_text(&text, weakest).is_err());
     assert!(PublicKey::from_file_text(&public.to_uppercase(), weakest).is_err());
-    // A flipped digit of n no longer fits the primes.
+    // With a flipped digit, n no longer matches the primes.
     let line = text.lines().nth(2).unwrap();
     let (head, last) = line.split_at(line.len() - 1);
     let flipped = format!("{head}{}", if last == "1" { "3" } else { "1" });

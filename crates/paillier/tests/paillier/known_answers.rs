@@ -1,4 +1,5 @@
-//! The answers of an independent program (`data/make_vectors.py`), for every key size and on every kernel.
+//! Compares with the answers of an independent program (`data/make_vectors.py`), for every key size and on every
+//! kernel.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Several numbers in one plaintext: no slot touches its neighbour.
+//! Several numbers in one plaintext: no slot affects its neighbour.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -16,7 +16,7 @@ use veilpath_paillier::{Bound, KeySize, Plaintext, SlotLayout};
 
 fn layout_and_values() -> impl Strategy<Value = (SlotLayout, Vec<BigUint>)> {
     (1..200u32).prop_flat_map(|slot_bits| {
-        let layout = SlotLayout::with_most_slots(KeySize::Bits512, slot_bits).unwrap();
+        let layout = SlotLayout::with_max_slots(KeySize::Bits512, slot_bits).unwrap();
         let full = (BigUint::one() << slot_bits) - 1u32;
         let value = prop_oneof![
             Just(BigUint::ZERO),
@@ -62,9 +62,9 @@ proptest! {
 #[test]
 fn layouts_stay_below_half_of_the_modulus() {
     let size = KeySize::Bits2048;
-    assert_eq!(SlotLayout::with_most_slots(size, 144).unwrap().slots(), 14);
+    assert_eq!(SlotLayout::with_max_slots(size, 144).unwrap().slots(), 14);
     assert_eq!(
-        SlotLayout::with_most_slots(KeySize::Bits512, 144)
+        SlotLayout::with_max_slots(KeySize::Bits512, 144)
             .unwrap()
             .slots(),
         3
@@ -73,7 +73,7 @@ fn layouts_stay_below_half_of_the_modulus() {
     assert!(SlotLayout::new(size, 1, 2047).is_err());
     assert!(SlotLayout::new(size, 0, 10).is_err());
     assert!(SlotLayout::new(size, 10, 0).is_err());
-    assert!(SlotLayout::with_most_slots(size, 0).is_err());
+    assert!(SlotLayout::with_max_slots(size, 0).is_err());
     assert!(SlotLayout::new(size, u32::MAX, u32::MAX).is_err());
 }
 

@@ -1,4 +1,4 @@
-//! What the key holder can read in a randomiser must be uniform.
+//! Everything that the key holder can read in a randomiser must be uniform.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -65,7 +65,7 @@ fn assert_uniform(name: &str, counts: &[usize]) {
         .map(|&count| (count as f64 - expected).powi(2) / expected)
         .sum();
     let degrees_of_freedom = (counts.len() - 1) as f64;
-    // Six standard deviations beyond the mean, and some for the skew of few classes.
+    // Six standard deviations above the mean, and a margin for the skew of few classes.
     assert!(
         chi_square < degrees_of_freedom + 6.0 * (2.0 * degrees_of_freedom).sqrt() + 12.0,
         "{name}: {counts:?}"
@@ -88,7 +88,7 @@ fn characters_of_small_order_are_uniform() {
             joint[usize::from(residue(x, &p)) * 2 + usize::from(residue(x, &q))] += 1;
         }
         assert_uniform(name, &joint);
-        // And the classes modulo ℓ-th powers for every small ℓ that divides p − 1 or q − 1.
+        // The classes modulo ℓ-th powers, for every small ℓ that divides p − 1 or q − 1.
         for prime in [&p, &q] {
             for order in
                 (3..60u32).filter(|&order| ((prime - 1u32) % order).to_u32_digits().is_empty())

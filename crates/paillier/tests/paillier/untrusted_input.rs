@@ -15,7 +15,7 @@ use veilpath_paillier::{CiphertextFault, Error, KeyFault, KeySize, PublicKey, Se
 
 fn fault(modulus: &BigUint, minimum: KeySize) -> KeyFault {
     match PublicKey::from_modulus(&uint(modulus), minimum) {
-        Err(Error::KeyRefused(fault)) => fault,
+        Err(Error::KeyRejected(fault)) => fault,
         other => panic!("{other:?}"),
     }
 }
@@ -47,7 +47,7 @@ fn improper_moduli_are_refused() {
     assert_eq!(fault(&(&n << 1u32), weakest), KeyFault::Size { bits: 1025 });
     assert_eq!(fault(&BigUint::ZERO, weakest), KeyFault::Size { bits: 0 });
     assert_eq!(fault(&(&n - 1u32), weakest), KeyFault::Even);
-    // The prime of a larger key has the length of a smaller one.
+    // A prime of a larger key is as long as a smaller modulus.
     assert_eq!(fault(&p, weakest), KeyFault::Prime);
     assert_eq!(fault(&(&p * &p), weakest), KeyFault::Square);
     let multiple = (BigUint::one() << 511u32) / 10_007u32 * 10_007u32 + 10_007u32;
@@ -81,7 +81,7 @@ fn ciphertexts_are_checked() {
     };
     let read = |value: &BigUint| match public.ciphertext_from_bytes(&encode(value)) {
         Ok(_) => None,
-        Err(Error::CiphertextRefused(fault)) => Some(fault),
+        Err(Error::CiphertextRejected(fault)) => Some(fault),
         Err(other) => panic!("{other}"),
     };
     let square = &n * &n;
@@ -99,7 +99,7 @@ fn ciphertexts_are_checked() {
         let bytes = vec![1; length];
         assert!(matches!(
             public.ciphertext_from_bytes(&bytes),
-            Err(Error::CiphertextRefused(CiphertextFault::Length {
+            Err(Error::CiphertextRejected(CiphertextFault::Length {
                 expected: 128,
                 ..
             }))

@@ -1,6 +1,6 @@
-//! Labels, choices and letters of garbled circuits, on every kernel of this processor; and hidden lengths, in the whole engine.
+//! Labels, choices and letters in garbled circuits, on every kernel of this processor, and hidden lengths in the whole engine.
 
-use crate::probe::{Expected::NoDifference, Experiment, time};
+use crate::probe::{Expected::ConstantTime, Experiment, time};
 use crate::statistics::Class;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -18,7 +18,7 @@ use veilpath_mpc::label::{ActiveLabel, Delta, ZeroLabel};
 use veilpath_mpc::ot::correlated::{GroupBits, Receiver, Sender};
 use veilpath_mpc::ot::letters;
 use veilpath_mpc::ot::lookup::messages::column_bytes;
-use veilpath_mpc::ot::lookup::{Place, read_column};
+use veilpath_mpc::ot::lookup::{PadPosition, read_column};
 use veilpath_mpc::ot::{Bits, CorrelatedReceiver};
 use veilpath_protocol::{Engine, PairRule, Spec, compare_locally};
 
@@ -27,7 +27,7 @@ const GATES: usize = 64;
 /// Transfers that are timed together.
 const TRANSFERS: usize = 1024;
 const ALPHABET: usize = 52;
-/// Rows of a column that is looked up, and the bits of each cost.
+/// The number of rows in a looked-up column, and the bits of each cost.
 const ROWS: usize = 64;
 const WIDTH: usize = 9;
 /// Letters with keys.
@@ -52,11 +52,11 @@ fn gates(experiment: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> Str
     let start = Block::new(7);
     experiment.probe(
         &name("garbling, labels zero or random"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let mut garbler = Garbler::new(Arc::clone(&delta), kernel, start);
             let random: [Bundle<ZeroLabel>; 2] = from_fn(|_| from_fn(|_| ZeroLabel::random(rng)));
-            // Both are computed, whichever is used.
+            // Both arrays are computed, whichever is used.
             let labels = [[[ZeroLabel::default(); LANES]; 2], random][class as usize];
             time(|| {
                 for _ in 0..GATES {
@@ -73,7 +73,7 @@ fn gates(experiment: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> Str
     }
     experiment.probe(
         &name("evaluating, bits zero or random"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let mut evaluator = Evaluator::new(kernel, start);
             evaluator.add_tables(garbler.tables());
@@ -97,7 +97,7 @@ fn transfers(experiment: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) ->
     let mut receiver = receiver(kernel);
     experiment.probe(
         &name("transfers, choices zero or random"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let mut bits = Bits::with_capacity(TRANSFERS);
             for _ in 0..TRANSFERS / 64 {
@@ -109,14 +109,14 @@ fn transfers(experiment: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) ->
     );
     experiment.probe(
         &name("keys of letters, first or random"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let own = some_letters(class, rng);
             time(|| letters::receive(ALPHABET, &own, 0, &mut receiver, &mut NullChannel).unwrap())
         },
     );
     let mut rng = ChaCha20Rng::seed_from_u64(4);
-    // The letters of both classes are next to each other, so that both are cached equally well.
+    // The letters of both classes are adjacent in memory, so that both are cached equally well.
     let both = [Class::Fixed, Class::Random].map(|class| some_letters(class, &mut rng));
     let both: Vec<usize> = both[0]
         .iter()
@@ -128,22 +128,22 @@ fn transfers(experiment: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) ->
     rng.fill_bytes(&mut message);
     experiment.probe(
         &name("look-up, letters first or random"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let column = 2 * rng.random_range(0..LETTERS) + class as usize;
-            let place = Place {
+            let position = PadPosition {
                 comparison: rng.random(),
                 strip: 0,
             };
-            time(|| read_column(kernel, ROWS, WIDTH, &own, column, place, &message).unwrap())
+            time(|| read_column(kernel, ROWS, WIDTH, &own, column, position, &message).unwrap())
         },
     );
 }
 
-/// Drawn and written in the same way for both classes.
+/// Letters of a class, drawn and written in the same way for both classes.
 fn some_letters(class: Class, rng: &mut ChaCha20Rng) -> Vec<usize> {
-    let kept = [0, usize::MAX][class as usize];
-    let letters = (0..LETTERS).map(|_| rng.random_range(0..ALPHABET) & kept);
+    let mask = [0, usize::MAX][class as usize];
+    let letters = (0..LETTERS).map(|_| rng.random_range(0..ALPHABET) & mask);
     letters.collect()
 }
 
@@ -182,10 +182,10 @@ impl Channel for NullChannel {
     }
 }
 
-/// Both roles of the engine, with scanpaths of one letter or of all that the padding allows.
+/// Both roles of the engine, with scanpaths of one letter or of the full padded length.
 pub(crate) fn padding_or_letters(experiment: &mut Experiment, name: &str, engine: Engine) {
     const PADDING: u32 = 40;
-    experiment.probe(name, NoDifference, &mut |class, rng| {
+    experiment.probe(name, ConstantTime, &mut |class, rng| {
         let cohort = |rng: &mut ChaCha20Rng| {
             let mut letters: Vec<u16> = (0..PADDING).map(|_| rng.random_range(0..12)).collect();
             if class == Class::Fixed {

@@ -1,7 +1,7 @@
 //! The secret steps of the hardened variant, on every kernel of this processor.
 
 use crate::paillier::{BATCH, Prepared, SIZE, number};
-use crate::probe::{Expected::NoDifference, Experiment, time};
+use crate::probe::{Expected::ConstantTime, Experiment, time};
 use crate::statistics::Class;
 use rand::RngExt;
 use rand::rand_core::{TryCryptoRng, TryRng};
@@ -30,12 +30,12 @@ const REPLIES: usize = 3;
 /// Stack depths at which a short operation is measured, over several pages of the stack.
 const DEPTHS: u32 = 256;
 
-/// Drawing, which uses no kernel.
+/// Drawing secrets, which uses no kernel.
 pub(crate) fn masks(experiment: &mut Experiment, key: &SecretKey) {
     let steps = steps(key.public_key(), &Arc::default());
     experiment.probe(
         "paillier: hardened masks, zeros or random",
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let mut secret = prepared(class, rng);
             // The time of such a short operation depends on the state of caches and branch prediction, so both classes are
@@ -43,7 +43,7 @@ pub(crate) fn masks(experiment: &mut Experiment, key: &SecretKey) {
             steps
                 .draw(BATCH, &mut prepared(Class::Random, rng))
                 .unwrap();
-            // At some stack depths it takes a few nanoseconds more or less for some numbers than for others: docs/assurance.md.
+            // Its time also depends on the alignment of the stack, so both classes are measured at many depths.
             let depth = rng.random_range(0..DEPTHS);
             at_depth(depth, &mut || {
                 time(|| steps.draw(BATCH, &mut secret).unwrap())
@@ -52,7 +52,7 @@ pub(crate) fn masks(experiment: &mut Experiment, key: &SecretKey) {
     );
 }
 
-/// Measures further down the stack, by `depth` frames of a few words each.
+/// Measures `depth` frames further down the stack. Each frame has a few words.
 #[inline(never)]
 fn at_depth(depth: u32, measure: &mut dyn FnMut() -> Duration) -> Duration {
     if depth == 0 {
@@ -64,7 +64,7 @@ fn at_depth(depth: u32, measure: &mut dyn FnMut() -> Duration) -> Duration {
     time
 }
 
-/// Everything that uses a kernel.
+/// All steps that use a kernel.
 pub(crate) fn all(
     experiment: &mut Experiment,
     key: &Arc<SecretKey>,
@@ -78,7 +78,7 @@ pub(crate) fn all(
     let pools = [Class::Fixed, Class::Random].map(|class| cells(key, class, rng));
     experiment.probe(
         &name("hardened values, masks zeros or random"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let secrets = secrets(&steps, class, rng);
             source.put(table.draw(BATCH, rng));
@@ -87,7 +87,7 @@ pub(crate) fn all(
     );
     experiment.probe(
         &name("hardened values of zeros or numbers"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let secrets = secrets(&steps, Class::Random, rng);
             source.put(table.draw(BATCH, rng));
@@ -102,7 +102,7 @@ pub(crate) fn all(
         .collect();
     experiment.probe(
         &name("hardened correction, pads zero or random"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let secrets = secrets(&steps, class, rng);
             time(|| steps.correct(&answers, secrets).unwrap())
@@ -111,7 +111,7 @@ pub(crate) fn all(
     let table = RandomizerTable::for_key_holder(key, rng);
     experiment.probe(
         &name("hardened answer, slots zero or random"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let slot = |rng: &mut ChaCha20Rng| Zeroizing::new(number(class, SLOT_BITS, rng));
             let sets: Vec<HardenedSet> = (0..BATCH)
@@ -148,7 +148,7 @@ fn secrets(steps: &HardenedSteps, class: Class, rng: &mut ChaCha20Rng) -> Harden
     steps.draw(BATCH, &mut prepared(class, rng)).unwrap()
 }
 
-/// Slightly more than a batch needs.
+/// Slightly more randomness than a batch needs.
 fn prepared(class: Class, rng: &mut ChaCha20Rng) -> WithoutRejection {
     WithoutRejection(Prepared::of(class, 512 * BATCH, rng))
 }
@@ -183,7 +183,7 @@ impl RandomizerSource for PrecomputedRandomizers {
     }
 }
 
-/// Prepared randomness with which no multiplier is rejected: how often that happens is not secret, but would dominate
+/// Prepared randomness with which no multiplier is rejected. The number of rejections is not secret, but would dominate
 /// the time. Only the draws that decide about rejection are 64 bits long; they are all zero.
 struct WithoutRejection(Prepared);
 

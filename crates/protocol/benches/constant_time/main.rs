@@ -1,7 +1,7 @@
-//! Whether operations on secrets take the same time for special inputs and for random ones, on the kernels of this processor.
-//! `cargo bench -p veilpath-protocol --features watch --bench constant_time [-- PART-OF-A-NAME]`; `VEILPATH_TIMING_SECONDS`
-//! for each operation, 4 by default. Fails if the times of an operation differ beyond doubt, or if the leak of the control is not
-//! found.
+//! Tests whether operations on secrets take the same time for special and for random inputs, on the kernels of this processor.
+//! Run with `cargo bench -p veilpath-protocol --features watch --bench constant_time [-- PART-OF-A-NAME]`.
+//! `VEILPATH_TIMING_SECONDS` sets the time for each operation, 4 by default. Fails if the times of an operation differ beyond
+//! doubt, if the control's deliberate leak is not found, or if nothing was measured.
 
 #![allow(
     clippy::unwrap_used,
@@ -24,8 +24,9 @@ fn main() -> ExitCode {
     let seconds = std::env::var("VEILPATH_TIMING_SECONDS");
     let seconds = seconds.ok().and_then(|seconds| seconds.parse().ok());
     // Cargo adds `--bench`.
-    let wanted = std::env::args().skip(1).find(|word| !word.starts_with('-'));
-    let mut experiment = probe::Experiment::new(seconds.unwrap_or(4.0), wanted.unwrap_or_default());
+    let name_filter = std::env::args().skip(1).find(|word| !word.starts_with('-'));
+    let mut experiment =
+        probe::Experiment::new(seconds.unwrap_or(4.0), name_filter.unwrap_or_default());
     controls::all(&mut experiment);
     paillier::all(&mut experiment);
     garbled::all(&mut experiment);

@@ -1,7 +1,7 @@
-//! Secret plaintexts, exponents and randomness of the Paillier cryptosystem, on every kernel of this processor.
+//! Secret plaintexts, exponents and randomness in the Paillier cryptosystem, on every kernel of this processor.
 
 use crate::hardened;
-use crate::probe::{Expected::NoDifference, Experiment, time};
+use crate::probe::{Expected::ConstantTime, Experiment, time};
 use crate::statistics::Class;
 use rand::rand_core::{TryCryptoRng, TryRng};
 use rand::{Rng, RngExt, SeedableRng};
@@ -13,11 +13,11 @@ use veilpath_paillier::{
     SecretKey, SlotLayout, TermShape,
 };
 
-/// The time depends only on the length of the key, so a short one shows as much with more measurements.
+/// Timing depends on the key only through its length, so a short key shows as much and allows more measurements.
 pub(crate) const SIZE: KeySize = KeySize::Bits1024;
-/// The lanes of the wide kernel.
+/// The lanes of the SIMD kernel.
 pub(crate) const BATCH: usize = 8;
-/// Batches of each class that are prepared.
+/// The number of prepared batches of each class.
 const POOL: usize = 32;
 /// The length of a masking factor.
 const FACTOR_BITS: u32 = 80;
@@ -33,10 +33,10 @@ pub(crate) fn all(experiment: &mut Experiment) {
         hardened::all(experiment, &key, &name, &mut rng);
     }
     hardened::masks(experiment, &original);
-    let layout = SlotLayout::with_most_slots(SIZE, 130).unwrap();
+    let layout = SlotLayout::with_max_slots(SIZE, 130).unwrap();
     experiment.probe(
         "paillier: packing zeros or numbers",
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let values: Vec<BoxedUint> = (0..6).map(|_| number(class, 129, rng)).collect();
             time(|| layout.pack(&values).unwrap())
@@ -53,7 +53,7 @@ fn by_key_holder(
     let pools = [Class::Fixed, Class::Random].map(|class| pool(key, class, rng));
     experiment.probe(
         &name("decryption of zeros or numbers"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let batch = &pools[class as usize][rng.random_range(0..POOL)];
             let batch: Vec<&Ciphertext> = batch.iter().collect();
@@ -63,7 +63,7 @@ fn by_key_holder(
     let table = RandomizerTable::for_key_holder(key, rng);
     experiment.probe(
         &name("key holder's table, zeros or random"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let mut prepared = Prepared::new(class, rng);
             time(|| table.draw(BATCH, &mut prepared))
@@ -71,7 +71,7 @@ fn by_key_holder(
     );
     experiment.probe(
         &name("key holder's base, zeros or random"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let mut prepared = Prepared::new(class, rng);
             time(|| key.fresh_randomizers(BATCH, &mut prepared))
@@ -90,7 +90,7 @@ fn by_other_side(
     let table = RandomizerTable::for_other_side(public, rng);
     experiment.probe(
         &name("table, zeros or random"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let mut prepared = Prepared::new(class, rng);
             time(|| table.draw(BATCH, &mut prepared))
@@ -98,7 +98,7 @@ fn by_other_side(
     );
     experiment.probe(
         &name("encryption of zeros or numbers"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let plaintexts: Vec<Plaintext> = (0..BATCH)
                 .map(|_| Plaintext::from_uint(&number(class, SIZE.bits() - 2, rng)))
@@ -112,7 +112,7 @@ fn by_other_side(
         ("short exponent, zero or random", FACTOR_BITS),
         ("long exponent, zero or random", SIZE.bits()),
     ] {
-        experiment.probe(&name(what), NoDifference, &mut |class, rng| {
+        experiment.probe(&name(what), ConstantTime, &mut |class, rng| {
             let scalars = scalars(class, bits, rng);
             let first = rng.random_range(0..ciphertexts.len() - BATCH);
             let pairs: Vec<_> = ciphertexts[first..].iter().zip(&scalars).collect();
@@ -121,7 +121,7 @@ fn by_other_side(
     }
     experiment.probe(
         &name("masks of a batch, zero or random"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let scalars = scalars(class, FACTOR_BITS, rng);
             let first = rng.random_range(0..ciphertexts.len() - 3 * BATCH);
@@ -139,7 +139,7 @@ fn by_other_side(
     );
     experiment.probe(
         &name("inverse of one or random"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let scalars: Vec<Scalar> = (0..BATCH)
                 .map(|_| {
@@ -154,7 +154,7 @@ fn by_other_side(
     );
 }
 
-/// Batches of ciphertexts of zeros, or of random numbers, each under fresh randomness.
+/// Batches of ciphertexts of zeros or of random numbers, each under fresh randomness.
 fn pool(key: &SecretKey, class: Class, rng: &mut ChaCha20Rng) -> Vec<Vec<Ciphertext>> {
     let batch = |_| {
         let plaintexts: Vec<Plaintext> = (0..BATCH)
@@ -166,14 +166,14 @@ fn pool(key: &SecretKey, class: Class, rng: &mut ChaCha20Rng) -> Vec<Vec<Ciphert
     (0..POOL).map(batch).collect()
 }
 
-/// Zero or a random number, in as many words, and drawn in the same time.
+/// Zero or a random number, with the same number of words, and drawn in the same time.
 pub(crate) fn number(class: Class, bits: u32, rng: &mut ChaCha20Rng) -> BoxedUint {
     let words = bits.div_ceil(64);
     let mask = [0, u64::MAX][class as usize];
     let words: Vec<u64> = (0..words)
         .map(|index| {
-            let kept = (bits - 64 * index).min(64);
-            (rng.next_u64() & mask) >> (64 - kept)
+            let word_bits = (bits - 64 * index).min(64);
+            (rng.next_u64() & mask) >> (64 - word_bits)
         })
         .collect();
     BoxedUint::from_words(words)
@@ -185,7 +185,7 @@ fn scalars(class: Class, bits: u32, rng: &mut ChaCha20Rng) -> Vec<Scalar> {
         .collect()
 }
 
-/// Randomness that was drawn before the measurement, or zeros in its place.
+/// Randomness that was drawn before the measurement, or zeros instead.
 pub(crate) struct Prepared {
     bytes: Vec<u8>,
     given_out: usize,
@@ -200,8 +200,8 @@ impl Prepared {
     pub(crate) fn of(class: Class, length: usize, rng: &mut ChaCha20Rng) -> Self {
         let mut bytes = vec![0; length];
         rng.fill_bytes(&mut bytes);
-        let kept = [0, u8::MAX][class as usize];
-        bytes.iter_mut().for_each(|byte| *byte &= kept);
+        let mask = [0, u8::MAX][class as usize];
+        bytes.iter_mut().for_each(|byte| *byte &= mask);
         Self {
             bytes,
             given_out: 0,

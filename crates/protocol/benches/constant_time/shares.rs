@@ -1,8 +1,8 @@
-//! Pads, trees, look-ups, gates and comparisons of secret sharing, on every kernel of this processor; and hidden lengths, in the
+//! Pads, trees, look-ups, gates and comparisons in secret sharing, on every kernel of this processor, and hidden lengths in the
 //! whole engine. A session is timed from one side, while the other side's input stays the same.
 
 use crate::garbled::padding_or_letters;
-use crate::probe::{Expected::NoDifference, Experiment, time};
+use crate::probe::{Expected::ConstantTime, Experiment, time};
 use crate::statistics::Class;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -23,11 +23,11 @@ use veilpath_protocol::Engine;
 const PADS: usize = 1024;
 const CHOICE_BITS: usize = 3;
 const ALPHABET: usize = 48;
-/// Matrices of a session, and their rows and columns.
+/// The number of matrices in a session, and of their rows and columns.
 const MATRICES: usize = 4;
 const LENGTH: usize = 16;
-/// Enough cells per letter for letters to be looked up for several lines at a time, if entries have one bit: as many as a seed tree
-/// has levels.
+/// Enough cells per letter that letters are looked up for several lines at a time, as many as a seed tree has levels, if entries
+/// have one bit.
 const MANY: u64 = 1 << 30;
 
 pub(crate) fn all(experiment: &mut Experiment) {
@@ -64,13 +64,13 @@ fn pads(experiment: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> Stri
     let hash = TweakedHash::new(kernel, Block::new(7));
     // Drawn and written in the same way for both classes.
     let blocks = |class: Class, rng: &mut ChaCha20Rng| -> Vec<Block> {
-        let kept = [0, u128::MAX][class as usize];
-        let block = |_| Block::new(rng.random::<u128>() & kept);
+        let mask = [0, u128::MAX][class as usize];
+        let block = |_| Block::new(rng.random::<u128>() & mask);
         (0..PADS * CHOICE_BITS).map(block).collect()
     };
     experiment.probe(
         &name("receiver's pads, blocks zero or random"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let w = blocks(class, rng);
             let mut pads = PadReceiver::new(hash, 0);
@@ -84,7 +84,7 @@ fn pads(experiment: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> Stri
     let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(5)));
     experiment.probe(
         &name("sender's pads, blocks zero or random"),
-        NoDifference,
+        ConstantTime,
         &mut |class, rng| {
             let v = blocks(class, rng);
             let mut pads = PadSender::new(hash, &delta, 0);
@@ -106,16 +106,16 @@ struct Work {
     levels: GroupBits,
 }
 
-/// Trees, look-ups, all steps and outputs of a few matrices, with the first letter only or with random ones.
+/// Trees, look-ups, all steps and outputs of a few matrices, with only the first letter or with random letters.
 fn session(experiment: &mut Experiment, kernel: Kernel, name: &str, work: Work) {
     let (left, right) = memory_pair();
     let (ask, requests) = channel();
     thread::scope(|scope| {
         scope.spawn(move || partner(kernel, work, right, &requests));
         let mut side = Side::start(Party::Host, kernel, work, left);
-        experiment.probe(name, NoDifference, &mut |class, rng| {
-            let kept = [0, usize::MAX][class as usize];
-            let letters = (0..MATRICES * LENGTH).map(|_| rng.random_range(0..ALPHABET) & kept);
+        experiment.probe(name, ConstantTime, &mut |class, rng| {
+            let mask = [0, usize::MAX][class as usize];
+            let letters = (0..MATRICES * LENGTH).map(|_| rng.random_range(0..ALPHABET) & mask);
             let letters: Vec<usize> = letters.collect();
             ask.send(()).unwrap();
             time(|| side.compare(&letters))

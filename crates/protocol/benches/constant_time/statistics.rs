@@ -1,14 +1,17 @@
-//! Whether two classes of inputs take the same time: Welch's t-test on cropped measurements, after Reparaz, Balasch and
-//! Verbauwhede, "Dude, is my code constant time?" (DATE 2017).
+//! Tests whether two classes of inputs take the same time, with Welch's t-test on cropped measurements, after Reparaz,
+//! Balasch and Verbauwhede, "Dude, is my code constant time?" (DATE 2017).
 
 /// Above this, chance is not a plausible explanation for a single test.
 pub(crate) const SUSPICIOUS: f64 = 4.5;
-/// Beyond it, the two classes differ.
+/// Above this, the two classes differ.
 pub(crate) const DIFFERENT: f64 = 10.0;
-/// Thresholds above which measurements are dropped as interrupted.
+/// Smaller mean differences, in nanoseconds, are not counted as leaks: one tick of the clock, or about two mispredicted
+/// branches.
+pub(crate) const RESOLUTION: f64 = 10.0;
+/// The number of thresholds above which measurements are dropped as interrupted.
 const CROP_THRESHOLDS: i32 = 100;
 
-/// Which inputs a measurement had.
+/// The class of a measurement's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     /// A special value: zero, all ones, a single letter.
@@ -17,49 +20,54 @@ pub(crate) enum Class {
     Random,
 }
 
+/// How much longer the fixed inputs take, on average.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Difference {
+    /// Welch's t.
+    pub(crate) t: f64,
+    pub(crate) nanoseconds: f64,
+}
+
 /// Measured times, with the class of their input.
 #[derive(Default)]
 pub(crate) struct Measurements(Vec<(Class, f64)>);
 
 impl Measurements {
-    /// Adds one.
+    /// Adds a measurement.
     pub(crate) fn push(&mut self, class: Class, time: f64) {
         self.0.push((class, time));
     }
 
-    /// How many there are.
+    /// The number of measurements.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Welch's t with the largest absolute value, over all measurements and over those below each threshold. A
-    /// positive one says that the fixed inputs take longer.
-    pub(crate) fn largest_t(&self) -> f64 {
+    /// The difference with the largest |t|, over all measurements and over those below each threshold. Leaves out
+    /// differences below `min_nanoseconds`.
+    pub(crate) fn largest(&self, min_nanoseconds: f64) -> Difference {
         let mut times: Vec<f64> = self.0.iter().map(|(_, time)| *time).collect();
         times.sort_by(f64::total_cmp);
         let thresholds = (1..=CROP_THRESHOLDS).filter_map(|crop| {
             // Denser towards the slow end, where measurements are distorted.
-            let kept = 1.0 - 0.5f64.powf(10.0 * f64::from(crop) / f64::from(CROP_THRESHOLDS));
+            let fraction = 1.0 - 0.5f64.powf(10.0 * f64::from(crop) / f64::from(CROP_THRESHOLDS));
             #[allow(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
                 clippy::cast_precision_loss,
-                reason = "a place in a list from its share of the list"
+                reason = "an index from a fraction of the length"
             )]
-            times.get((times.len() as f64 * kept) as usize).copied()
+            times.get((times.len() as f64 * fraction) as usize).copied()
         });
         thresholds
             .chain([f64::INFINITY])
-            .map(|threshold| self.t_below(threshold))
-            .fold(
-                0.0,
-                |largest: f64, t| {
-                    if t.abs() > largest.abs() { t } else { largest }
-                },
-            )
+            .map(|threshold| self.below(threshold))
+            .filter(|found| found.nanoseconds.abs() >= min_nanoseconds)
+            .max_by(|a, b| a.t.abs().total_cmp(&b.t.abs()))
+            .unwrap_or_default()
     }
 
-    fn t_below(&self, threshold: f64) -> f64 {
+    fn below(&self, threshold: f64) -> Difference {
         let of_class = |class| {
             let times = self.0.iter().filter(|(of, _)| *of == class);
             Moments::of(
@@ -69,20 +77,19 @@ impl Measurements {
             )
         };
         let (fixed, random) = (of_class(Class::Fixed), of_class(Class::Random));
-        // Too few for a variance.
+        // Too few measurements for a variance.
         if fixed.count < 30.0 || random.count < 30.0 {
-            return 0.0;
+            return Difference::default();
         }
+        let nanoseconds = fixed.mean - random.mean;
         let spread = fixed.variance() / fixed.count + random.variance() / random.count;
-        if spread == 0.0 {
-            // A clock that is too coarse to see anything, or two constants.
-            return if fixed.mean == random.mean {
-                0.0
-            } else {
-                f64::INFINITY.copysign(fixed.mean - random.mean)
-            };
-        }
-        (fixed.mean - random.mean) / spread.sqrt()
+        let t = if nanoseconds == 0.0 {
+            0.0
+        } else {
+            // Infinite if the clock is so coarse that there are two constants.
+            nanoseconds / spread.sqrt()
+        };
+        Difference { t, nanoseconds }
     }
 }
 

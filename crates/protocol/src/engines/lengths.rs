@@ -1,4 +1,4 @@
-//! Lengths of scanpaths, which engines that hide letters exchange first.
+//! Scanpath lengths, which engines that hide letters exchange first.
 
 use super::alignment::scoring::ends_in_padding;
 use crate::{Job, JobError, Misbehaviour, ProtocolError, Role};
@@ -28,8 +28,7 @@ pub(super) fn visible_lengths(job: &Job<'_>) -> Result<Vec<u32>, ProtocolError> 
     match job.pad_to {
         None => Ok(own),
         Some(length) => {
-            // The other side's lengths are not known; a scanpath that would have no result with any length is
-            // rejected here.
+            // The other side's lengths are unknown. Rejects a scanpath that has no result with any length.
             for length in &own {
                 job.comparison.model().check_lengths(*length as usize, 1)?;
             }
@@ -38,13 +37,13 @@ pub(super) fn visible_lengths(job: &Job<'_>) -> Result<Vec<u32>, ProtocolError> 
     }
 }
 
-/// The lengths of the other side's scanpaths, if they are hidden.
+/// The padded lengths of the other side's scanpaths, if lengths are hidden.
 pub(super) fn hidden_lengths(job: &Job<'_>) -> Option<Vec<u32>> {
     job.pad_to
         .map(|length| vec![padded(job, length); job.peer_count])
 }
 
-/// The lengths of the host's and the joining side's scanpath of a pair, as both see them.
+/// The lengths of a pair's two scanpaths (host, then joining side), as both sides see them.
 pub(crate) fn lengths_of_pair(job: &Job<'_>, pair: usize) -> Result<(u32, u32), ProtocolError> {
     if let Some(length) = job.pad_to {
         return Ok((padded(job, length), padded(job, length)));
@@ -65,7 +64,7 @@ pub(crate) fn lengths_of_pair(job: &Job<'_>, pair: usize) -> Result<(u32, u32), 
     lengths().ok_or(ProtocolError::Internal("a length is not known"))
 }
 
-/// The letters of every scanpath with its padding.
+/// The length of every scanpath including padding.
 fn padded(job: &Job<'_>, length: usize) -> u32 {
     let more = usize::from(ends_in_padding(job.comparison.metric()));
     u32::try_from(length.saturating_add(more)).unwrap_or(u32::MAX)

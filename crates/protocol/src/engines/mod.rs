@@ -1,4 +1,4 @@
-//! The engines: different ways to compute the same scores. They differ in what they reveal.
+//! The engines: different ways to compute the same scores, which differ in what they reveal.
 
 pub(crate) mod alignment;
 pub mod garbled;
@@ -39,7 +39,7 @@ pub enum Engine {
 /// The role of a party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The host: rows of the alignment matrix, first column of results.
+    /// The host: rows of the alignment matrix, and the first column of results.
     Host,
     /// The joining side: columns of the matrix.
     Join,
@@ -57,10 +57,10 @@ impl Role {
 
 /// Receives the progress of a run, possibly from several threads at once. All methods are optional.
 pub trait Observer: Sync {
-    /// Both sides have started. Until then, one waited for the other.
+    /// Both sides have started. Until then, one side waited for the other.
     fn started(&self) {}
 
-    /// This many more matrix cells are finished.
+    /// This many more matrix cells are done.
     fn cells(&self, finished: u64) {
         let _ = finished;
     }
@@ -70,7 +70,7 @@ pub trait Observer: Sync {
         let _ = (pair, answer);
     }
 
-    /// Cancels the run. Only the engine `plain` checks it; the others end with their channel.
+    /// Cancels the run. Only the `plain` engine checks it; the others stop when their channel closes.
     fn cancel_token(&self) -> CancelToken {
         CancelToken::default()
     }
@@ -93,7 +93,7 @@ pub struct Job<'a> {
     pub(crate) peer_count: usize,
     pub(crate) pairs: &'a [(usize, usize)],
     pub(crate) key: Option<Arc<SecretKey>>,
-    /// The seed trees of the engine shares.
+    /// The depth of the `shares` engine's seed trees.
     pub(crate) tree_levels: TreeLevels,
     pub(crate) reveal: Reveal,
     pub(crate) reveal_to: RevealTo,
@@ -104,8 +104,8 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// `own` are this side's scanpaths, `peer_count` is the number of the other side's, and `pairs` are indices of
-    /// the host's and the joining side's, in this order.
+    /// `own` has this side's scanpaths and `peer_count` is the number of the other side's. Each of `pairs` has the
+    /// index of a host's scanpath, then of a joining side's.
     pub fn new(
         spec: &Spec,
         role: Role,
@@ -127,7 +127,7 @@ impl<'a> Job<'a> {
             }));
         }
         let pad_to = spec.pad_to.map(|length| length as usize);
-        if pad_to.is_some_and(|most| own.iter().any(|scanpath| scanpath.len() > most)) {
+        if pad_to.is_some_and(|length| own.iter().any(|scanpath| scanpath.len() > length)) {
             return Err(ProtocolError::Job(JobError::LongerThanPadding {
                 pad_to: pad_to.unwrap_or_default(),
             }));
@@ -155,32 +155,32 @@ impl<'a> Job<'a> {
         self
     }
 
-    /// Uses these seed trees, if the engine is shares. Both sides must use the same.
+    /// Uses seed trees of this depth, if the engine is `shares`. Both sides must use the same.
     #[must_use]
     pub fn with_tree_levels(mut self, levels: TreeLevels) -> Self {
         self.tree_levels = levels;
         self
     }
 
-    /// Consults these records before it sends anything about a pair.
+    /// Consults this store before sending anything about a pair.
     #[must_use]
     pub fn with_store(mut self, store: &'a dyn PairStore) -> Self {
         self.store = store;
         self
     }
 
-    /// Whether a side learns something about single pairs.
+    /// Whether a side learns anything about single pairs.
     pub(crate) fn learns_pairs(&self, role: Role) -> bool {
         self.reveal.group_question().is_none() && self.reveal_to.includes(role)
     }
 
-    /// The part of a reading that is revealed.
+    /// The part of a pair's score that is revealed.
     pub(crate) fn answer(&self, pair_score: PairScore) -> Answer {
         self.reveal.answer(self.comparison.metric(), pair_score)
     }
 
-    /// The lengths that the other side announced for its scanpaths (the padding if lengths are hidden). An engine
-    /// that learns the true lengths checks them.
+    /// Sets the lengths that the other side announced for its scanpaths (the padded length if lengths are hidden). An
+    /// engine that learns the true lengths checks them.
     pub fn with_peer_lengths(mut self, lengths: &'a [usize]) -> Result<Self, ProtocolError> {
         if lengths.len() != self.peer_count {
             return Err(ProtocolError::Job(JobError::LengthCount {
@@ -236,7 +236,7 @@ impl Engine {
     }
 
     /// Runs one side. A side that may learn the results gets the answers for all pairs, in the agreed order, and its
-    /// observer gets each as soon as this side knows it. A side that may not learn them gets an empty list.
+    /// observer gets each answer as soon as it is known. A side that may not learn them gets an empty list.
     pub fn run(
         self,
         job: &Job<'_>,
@@ -260,25 +260,25 @@ impl Engine {
         }
     }
 
-    /// Whether each side gets half of an output, so that what a side may learn is sent after the computation, and can
-    /// be sent again without repeating it.
+    /// Whether each side gets half of an output. Then the halves that reveal a result are sent after the computation,
+    /// and can be sent again without repeating it.
     pub fn has_halves(self) -> bool {
         matches!(self, Engine::Garbled | Engine::Shares)
     }
 
-    /// Whether each side can keep a share of every result, so that two sides can answer questions about groups.
+    /// Whether each side can keep a share of every result, as questions about groups require.
     pub fn has_shares(self) -> bool {
         !matches!(self, Engine::Plain)
     }
 
-    /// Whether a partner that cheats can get an answer about any scanpath of the side with this role, no matter which
-    /// pair is compared.
+    /// Whether a cheating partner can get an answer about any scanpath of the side with this role, whichever pair is
+    /// compared.
     pub fn exposes_any_scanpath(self, role: Role) -> bool {
         matches!(self, Engine::Paillier(_)) && role == Role::Host
     }
 
-    /// The answers for outputs (the exclusive or of both halves); `None` for one that is not a possible result. The job
-    /// must know the lengths of the other side's scanpaths.
+    /// The answers for outputs (the XOR of both halves); `None` where an output is not a possible result. The job must
+    /// know the lengths of the other side's scanpaths.
     pub fn decode(
         self,
         job: &Job<'_>,
@@ -304,13 +304,13 @@ impl Engine {
             let sides = sides.zip([("join", "the host"), ("host", "the joining side")]);
             for (_, (to, side)) in sides.filter(|(learns, _)| *learns) {
                 // "No more" stays last.
-                let place = revealed.len().saturating_sub(1);
+                let index = revealed.len().saturating_sub(1);
                 let what = match question.publishes_groups() {
                     true => format!("which group each participant of {side} belongs to"),
                     false => format!("names and sizes of the groups of {side}"),
                 };
                 revealed.insert(
-                    place,
+                    index,
                     Revealed {
                         to: to.into(),
                         what,
@@ -332,13 +332,13 @@ impl Engine {
         revealed
     }
 
-    /// Whether the engine can reveal this about a pair, and no more.
+    /// Whether the engine can reveal this about a pair and nothing more.
     pub fn can_reveal(self, reveal: Reveal) -> bool {
         match (self, reveal) {
             (_, Reveal::Score) | (Engine::Plain | Engine::Garbled | Engine::Shares, _) => true,
-            // The key holder decodes every score, or a share of it.
+            // The key holder decrypts every score, or a share of it.
             (Engine::Paillier(_), Reveal::Threshold(_)) => false,
-            // Only sums of shares; see "Shares of results" in `paillier/mod.rs`.
+            // Only sums of shares work; see "Shares of results" in `paillier/mod.rs`.
             (Engine::Paillier(_), Reveal::Group(question)) => question.has_public_coefficients(),
         }
     }
@@ -350,7 +350,7 @@ impl Engine {
             points.is_none_or(|points| points.lattice().is_some())
         };
         match self {
-            // There is no integer model of a division by rounded durations.
+            // Division by rounded durations has no integer model.
             Engine::Plain => match metric {
                 Metric::ScaSim(scasim) => {
                     scasim.classes.is_none() || scasim.divisor != DurationDivisor::Durations
@@ -361,7 +361,7 @@ impl Engine {
             Engine::Garbled | Engine::Shares => match metric {
                 Metric::SequenceScore => true,
                 Metric::Dtw(_) | Metric::Frechet(_) | Metric::Hausdorff(_) => on_letters(),
-                // The lengths of lines would need a counter in every matrix cell.
+                // Line lengths would need a counter in every matrix cell.
                 Metric::Crqa(crqa) => !crqa.has_lines() && on_letters(),
                 Metric::ScaSim(scasim) => {
                     scasim.classes.is_some() && scasim.divisor != DurationDivisor::Durations
@@ -371,7 +371,7 @@ impl Engine {
         }
     }
 
-    /// Whether the engine can hide the lengths of scanpaths and still reveal this of a pair.
+    /// Whether the engine can hide scanpath lengths and still reveal this about a pair.
     pub fn can_hide_lengths(self, metric: &Metric, reveal: Reveal) -> bool {
         let _ = reveal;
         match self {
@@ -386,12 +386,12 @@ impl Engine {
     pub fn can_reveal_to(self, to: RevealTo) -> bool {
         match (self, to) {
             (_, RevealTo::Both) | (Engine::Plain | Engine::Garbled | Engine::Shares, _) => true,
-            // The key holder decodes every score and passes it on.
+            // The key holder decrypts every score and passes it on.
             (Engine::Paillier(_), _) => false,
         }
     }
 
-    /// The estimate of a job of this size over this connection, with these trees for the engine shares.
+    /// Estimates a job of this size over this connection, with seed trees of this depth for the `shares` engine.
     pub fn estimate(
         self,
         comparison: &Comparison,
@@ -409,7 +409,7 @@ impl Engine {
     }
 }
 
-/// Whether a number of the metric is divided by a length, which would be secret if lengths are hidden.
+/// Whether the metric divides by a length, which is secret if lengths are hidden.
 fn divides_by_length(metric: &Metric) -> bool {
     match metric {
         Metric::ScanMatch { .. } | Metric::SequenceScore => true,

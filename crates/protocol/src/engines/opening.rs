@@ -1,27 +1,26 @@
-//! Opens outputs that are split between the sides: the output is the exclusive or of both halves, and one half alone is
-//! random.
+//! Opens outputs that are split between the sides. An output is the XOR of both halves; one half alone is random.
 //!
 //! ```text
 //! host                                                                                          join
 //!  │ makes its halves durable                                                                    │
-//!  │── kept ──────────────────────────────────────────────────────────────────────────────────▶│
+//!  │── stored ────────────────────────────────────────────────────────────────────────────────▶│
 //!  │                                                                 makes its halves durable    │
-//!  │◀────────────────────────────────────────────────────────────────────────────────── kept ──│
+//!  │◀──────────────────────────────────────────────────────────────────────────────── stored ──│
 //!  │                                                records that the host will learn the pairs   │
 //!  │◀───────────────────────────────────────────────────────────── halves, if the host learns ──│
 //!  │ records that the joining side will learn the pairs                                          │
 //!  │── halves, if the joining side learns ────────────────────────────────────────────────────▶│
 //! ```
 //!
-//! A side sends its half only when both halves are durable and it has recorded that the other will learn the pair. So after
-//! an interruption either no half of a pair was sent, and comparing it again reveals nothing new, or both halves still
-//! exist, and the missing one can be sent again.
+//! A side sends its half only when both halves are durable and it has recorded that the other side will learn the pair. So
+//! after an interruption, either no half of a pair was sent, and comparing it again reveals nothing new, or both halves
+//! still exist, and the missing one can be sent again.
 
 use crate::{Job, Misbehaviour, ProtocolError, Role};
 use veilpath_channel::Channel;
 
 /// Tells the other side that the sender's halves are durable.
-const KEPT: u8 = 0x4b;
+const STORED: u8 = 0x4b;
 
 /// Opens the outputs of some pairs to the sides that may learn them. Returns the outputs if this side is one of them.
 pub(crate) fn open(
@@ -33,14 +32,14 @@ pub(crate) fn open(
     if pairs.len() != halves.len() {
         return Err(ProtocolError::Internal("a pair has no half"));
     }
-    job.store.keep_halves(pairs, halves)?;
+    job.store.store_halves(pairs, halves)?;
     let (to_host, to_join) = (job.learns_pairs(Role::Host), job.learns_pairs(Role::Join));
     let mut theirs = Vec::new();
     match job.role {
         Role::Host => {
-            channel.send(&[KEPT])?;
+            channel.send(&[STORED])?;
             channel.flush()?;
-            receive_kept(channel)?;
+            receive_stored(channel)?;
             if to_host {
                 theirs = receive_halves(pairs.len(), channel)?;
             }
@@ -50,8 +49,8 @@ pub(crate) fn open(
             }
         }
         Role::Join => {
-            receive_kept(channel)?;
-            channel.send(&[KEPT])?;
+            receive_stored(channel)?;
+            channel.send(&[STORED])?;
             if to_host {
                 job.store.release(pairs)?;
                 send_halves(halves, channel)?;
@@ -66,11 +65,11 @@ pub(crate) fn open(
     Ok(both.map(|(ours, theirs)| ours ^ theirs).collect())
 }
 
-fn receive_kept(channel: &mut dyn Channel) -> Result<(), ProtocolError> {
+fn receive_stored(channel: &mut dyn Channel) -> Result<(), ProtocolError> {
     let mut byte = [0];
     channel.receive(&mut byte)?;
-    if byte != [KEPT] {
-        return Err(Misbehaviour::HalvesNotKept.into());
+    if byte != [STORED] {
+        return Err(Misbehaviour::HalvesNotStored.into());
     }
     Ok(())
 }
@@ -84,7 +83,7 @@ pub fn send_halves(halves: &[u64], channel: &mut dyn Channel) -> Result<(), Prot
 
 /// Receives as many halves as both sides know there are.
 pub fn receive_halves(count: usize, channel: &mut dyn Channel) -> Result<Vec<u64>, ProtocolError> {
-    // In one call: a worker of the garbler requests what it receives.
+    // In one call, because a garbler's worker requests as many bytes as it receives at once.
     let mut bytes = vec![0; count * 8];
     channel.receive(&mut bytes)?;
     let (halves, _) = bytes.as_chunks();

@@ -1,6 +1,7 @@
-//! One test body for every engine and metric: the answers of both roles follow from the plain comparison of each pair.
+//! Common tests for every engine and metric: the answers of both roles follow from the plain comparison of each pair.
 
 mod cases;
+mod keys;
 mod measure_vectors;
 mod measures;
 mod thresholds;
@@ -25,7 +26,7 @@ use veilpath_paillier::KeySize;
 
 pub(crate) const LETTERS: u32 = 12;
 
-/// Every engine with all its options. Short keys: only the time depends on the length.
+/// Every engine with all its options. Keys are short, because only the time depends on their length.
 fn engines() -> Vec<Engine> {
     let short = PaillierOptions::new(KeySize::Bits512, true).unwrap();
     vec![
@@ -46,7 +47,7 @@ fn engines() -> Vec<Engine> {
     ]
 }
 
-/// Every engine, and both ways of masking.
+/// Every engine, with both kinds of masks.
 fn few_engines() -> [Engine; 5] {
     let [plain, packed, _, _, _, hardened, garbled, shares] = *engines() else {
         unreachable!("eight engines")
@@ -142,7 +143,7 @@ pub(super) fn cohort(scanpaths: &[Vec<u16>]) -> Cohort {
     }
 }
 
-/// The reading that an engine must give for a pair.
+/// The score that an engine must give for a pair.
 fn expected(engine: Engine, comparison: &Comparison, x: &Scanpath, y: &Scanpath) -> PairScore {
     // Without a scale, ScanMatch is computed in double precision in the clear, and in integers everywhere else.
     if engine == Engine::Plain {
@@ -170,7 +171,7 @@ fn equals_plain_comparison(engine: Engine, metric: &Metric, a: &Cohort, b: &Coho
 
 #[test]
 fn rounds_are_as_estimated() {
-    // The options of paillier share the shapes, and the largest takes long.
+    // The shapes are distributed over the `paillier` options, and the largest is slow.
     rounds_equal_the_estimate(|engine, shape| {
         shape != 2 && (engine > 5 || usize::from(engine % 3 == 1) == shape)
     });
@@ -252,7 +253,7 @@ proptest! {
     fn every_engine_gives_the_plain_score(a in scanpaths(9), b in scanpaths(9)) {
         for (at, engine) in engines().into_iter().enumerate() {
             for (number, metric) in metrics().into_iter().chain(measures()).enumerate() {
-                // The engines and options share the metrics.
+                // The metrics are distributed over the engines and options.
                 if engine.can_compute(&metric) && (number + at) % 2 == 0 {
                     equals_plain_comparison(engine, &metric, &cohort(&a), &cohort(&b));
                 }
@@ -268,26 +269,6 @@ fn scanpaths(longest: usize) -> impl Strategy<Value = Vec<Vec<u16>>> {
     let scanpath =
         length.prop_flat_map(move |length| prop::collection::vec(letter.clone(), length));
     prop::collection::vec(scanpath, 1..4)
-}
-
-/// Only the time depends on the length of the key, and how many cells share a ciphertext, so one metric each will do.
-#[test]
-fn keys_of_every_size_give_the_plain_score() {
-    let (a, b) = (
-        cohort(&[vec![0, 11, 3, 3, 5], vec![7]]),
-        cohort(&[vec![11, 3, 4], vec![5; 6]]),
-    );
-    let metrics = metrics();
-    for (size, metric, hardened) in [
-        (KeySize::Bits1024, &metrics[0], true),
-        (KeySize::Bits1024, &metrics[9], false),
-        (KeySize::Bits2048, &metrics[7], true),
-        (KeySize::Bits3072, &metrics[2], false),
-    ] {
-        let options = PaillierOptions::new(size, true).unwrap();
-        let engine = Engine::Paillier(options.with_hardening(hardened));
-        equals_plain_comparison(engine, metric, &a, &b);
-    }
 }
 
 #[test]
@@ -394,7 +375,7 @@ fn empty_scanpaths_are_allowed_except_for_scanmatch() {
     }
 }
 
-/// Runs the host against bytes of our choice.
+/// Runs the host against chosen bytes.
 fn host_against(engine: Engine, bytes: &[u8]) -> ProtocolError {
     let own = Scanpath::new(vec![1, 2]);
     let own = [&own];

@@ -1,4 +1,4 @@
-//! How numbers are distributed.
+//! Histograms.
 
 use super::GroupAnswerError;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct ScoreHistogram {
     pub stimulus: Option<String>,
     /// The ranges and their counts. Numbers beyond the outer edges are in the outer bins.
     pub bins: Bins,
-    /// Counts below this are not shown; 0 where all are.
+    /// Counts below this are not shown; 0 if all are shown.
     #[serde(default)]
     pub minimum: u64,
 }
@@ -24,7 +24,7 @@ pub struct ScoreHistogram {
 pub struct Bins {
     /// The edges in ascending order, one more than there are bins. A number on an edge is in the bin above it.
     pub edges: Vec<f64>,
-    /// How many numbers are in each bin; `None` where the count is not shown.
+    /// How many numbers are in each bin; `None` if the count is not shown.
     pub counts: Vec<Option<u64>>,
 }
 

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interval {
-    /// The level of confidence, such as 0.95.
+    /// The confidence level, such as 0.95.
     pub level: f64,
     /// The lower end.
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// How often participants were drawn.
+    /// The number of resamples.
     pub resamples: u64,
     /// The seed of the draws, so that they can be repeated.
     pub seed: Option<u64>,

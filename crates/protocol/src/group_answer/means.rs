@@ -1,4 +1,4 @@
-//! Means, of all pairs and of groups.
+//! Means of all pairs and of groups.
 
 use super::{GroupAnswerError, Interval, finite, shape};
 use serde::{Deserialize, Serialize};
@@ -19,9 +19,9 @@ pub struct StimulusMeans {
 pub struct StimulusMean {
     /// The stimulus, or [`StimulusMean::UNNAMED`]; `None` for all stimuli.
     pub stimulus: Option<String>,
-    /// The mean; `None` where there are no pairs.
+    /// The mean; `None` if there are no pairs.
     pub mean: Option<f64>,
-    /// How many pairs it is of.
+    /// The number of pairs it averages.
     pub pairs: u64,
     /// Its confidence interval, if it was computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,7 +29,7 @@ pub struct StimulusMean {
 }
 
 impl StimulusMean {
-    /// The name of a missing stimulus where other scanpaths have one.
+    /// Stands for a missing stimulus if other scanpaths have one.
     pub const UNNAMED: &str = "(none)";
 }
 
@@ -47,7 +47,7 @@ pub struct GroupMeans {
     pub columns: Vec<String>,
     /// The means, row by row; `None` where two groups have no pair, or too few to be shown.
     pub means: Vec<Vec<Option<f64>>>,
-    /// How many pairs each mean is of.
+    /// The number of pairs that each mean averages.
     pub counts: Vec<Vec<u64>>,
     /// A confidence interval for each mean, row by row; no rows if none were computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

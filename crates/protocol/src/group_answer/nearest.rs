@@ -5,7 +5,7 @@ use crate::Label;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// The group of most of the `k` nearest scanpaths, for each scanpath of the first side.
+/// For each scanpath of the first side, the majority group of its `k` nearest scanpaths.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NearestLabels {
@@ -19,20 +19,20 @@ pub struct NearestLabels {
     pub labels: Vec<NearestLabel>,
 }
 
-/// The group of most of the nearest scanpaths of one scanpath.
+/// The majority group of one scanpath's nearest scanpaths.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NearestLabel {
     /// The scanpath.
     pub scanpath: Label,
-    /// The group that has most votes.
+    /// The group with the most votes.
     pub majority: String,
-    /// The scanpath's own group, where it is known here.
+    /// The scanpath's own group, if it is known here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
 }
 
-/// How often the group of most of the `k` nearest scanpaths is the right one.
+/// How often the majority group of the `k` nearest scanpaths is the right one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NearestRate {
@@ -40,16 +40,16 @@ pub struct NearestRate {
     pub output: String,
     /// How many nearest scanpaths have a vote.
     pub k: u32,
-    /// How many scanpaths were given their own group.
+    /// How many scanpaths were assigned their own group.
     pub right: u64,
     /// The number of scanpaths.
     pub scanpaths: u64,
-    /// The rate of always naming the most frequent group.
+    /// The rate achieved by always naming the most frequent group.
     pub chance: f64,
     /// A confidence interval for the rate, if it was computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// How likely such a rate would be if groups did not matter, if it was computed.
+    /// The probability of such a rate if groups did not matter, if it was computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_value: Option<f64>,
     /// How many permutations the p value is based on.
@@ -60,7 +60,8 @@ pub struct NearestRate {
     pub seed: Option<u64>,
     /// The names of the groups in `confusion`.
     pub groups: Vec<String>,
-    /// How many scanpaths of each group (rows) were given each group (columns); no rows where only the rate is known.
+    /// How many scanpaths of each group (rows) were assigned to each group (columns); no rows if only the rate is
+    /// known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confusion: Vec<Vec<u64>>,
 }
@@ -107,7 +108,7 @@ impl NearestRate {
     }
 }
 
-/// The sum, unless it is beyond 64 bits.
+/// The sum, unless it exceeds 64 bits.
 fn sum(mut numbers: impl Iterator<Item = u64>) -> Option<u64> {
     numbers.try_fold(0_u64, u64::checked_add)
 }

@@ -33,7 +33,7 @@ pub struct GroupTest {
     /// The coins of the permutations of a private test, as 64 hexadecimal digits, so that they can be repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coins: Option<String>,
-    /// How the statistic is distributed over the permutations; only for a test of numbers in the clear.
+    /// The distribution of the statistic over the permutations; only for a test in the clear.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub null: Option<Bins>,
 }

@@ -1,10 +1,10 @@
-//! Measures of fixations, which never leave a machine.
+//! Measures on fixations, which never leave a machine.
 
 use crate::outcome::labels;
 use crate::{Cost, JobError, Observer, Outcome, ProtocolError, Results, Reveal, Spec};
 use veilpath_metrics::{Cohort, FixationComparison, Fixations};
 
-/// Enough to keep all cores busy, and few enough to be cancelled soon.
+/// Enough pairs to keep all cores busy, and few enough to cancel quickly.
 const PAIRS_AT_A_TIME: usize = 2048;
 
 /// Compares two cohorts in the clear.

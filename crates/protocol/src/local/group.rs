@@ -1,4 +1,4 @@
-//! Answers about groups of two cohorts in one process.
+//! Group answers, for two cohorts in one process.
 
 use crate::outcome::labels;
 use crate::statistics::numbers_in_the_clear;
@@ -11,10 +11,10 @@ use veilpath_channel::{Channel, Counted, Traffic, memory_pair};
 use veilpath_metrics::{Cohort, Scanpath};
 use veilpath_statistics::Coins;
 
-/// The seed of permutations that no other side contributes to: the same as in `veilpath stats`.
+/// The seed of permutations to which no other side contributes, the same as in `veilpath stats`.
 const SEED: u64 = 1;
 
-/// The coins of a test that names none.
+/// The coins of a test that specifies none.
 pub(super) fn default_coins() -> Coins {
     Coins::of_number(SEED, 0)
 }
@@ -23,10 +23,10 @@ pub(super) fn default_coins() -> Coins {
 struct HalvesInMemory(Mutex<Vec<u64>>);
 
 impl PairStore for HalvesInMemory {
-    fn keep_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn store_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
+        let mut stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for (&pair, &half) in pairs.iter().zip(halves) {
-            *kept.get_mut(pair).ok_or(Refused)? = half;
+            *stored.get_mut(pair).ok_or(Refused)? = half;
         }
         Ok(())
     }
@@ -49,7 +49,7 @@ impl Side<'_> {
             .with_peer_lengths(&self.peer_lengths)
     }
 
-    /// The answer's numbers, as shares.
+    /// Computes this side's shares of the answer's numbers.
     fn run(
         &self,
         channel: &mut dyn Channel,
@@ -165,16 +165,14 @@ fn on_shares(
     Ok((numbers.collect(), traffic))
 }
 
-/// The engine `plain` yields all scores, and the answer is computed from them.
+/// Computes the answer from the scores, which the `plain` engine reveals.
 fn in_the_clear(
     [host, join]: &[Side<'_>; 2],
     observer: &dyn Observer,
 ) -> Result<(Vec<i64>, Traffic), ProtocolError> {
     let spec = host.spec;
     if spec.engine != Engine::Plain {
-        return Err(ProtocolError::Internal(
-            "this engine has no answers about groups",
-        ));
+        return Err(ProtocolError::Internal("this engine has no group answers"));
     }
     let (host_end, mut join_end) = memory_pair();
     let mut host_end = Counted::new(host_end);

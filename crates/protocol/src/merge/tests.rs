@@ -147,7 +147,7 @@ fn incomplete_tiles_and_tiles_of_another_plan_are_refused() {
         matches!(twice, MergeError::PairCount { pairs: 10, .. }),
         "{twice}"
     );
-    // A pair of other stimuli in place of a correct one.
+    // A pair of other stimuli instead of a correct one.
     let foreign = refused(&|tiles| {
         let one = tiles[1].results.pair(0);
         let (a, b, values) = (one.a, one.b, one.values.to_vec());
@@ -178,16 +178,16 @@ fn a_plan_that_is_too_large_for_one_result_is_not_merged() {
         tile.tile.as_mut().unwrap().pairs = MAX_PAIRS + 1;
     }
     let error = merge(tiles).unwrap_err();
-    let (pairs, most) = (50_000_001, 50_000_000);
-    assert_eq!(error, MergeError::TooManyPairs { pairs, most });
+    let (pairs, limit) = (50_000_001, 50_000_000);
+    assert_eq!(error, MergeError::TooManyPairs { pairs, limit });
 }
 
-/// The other side's results: no tile has any.
+/// The results are for the other side, so no tile has any.
 #[test]
 fn tiles_without_results_merge_to_a_plan_without_results() {
     let mut tiles = all(3);
     tiles.iter_mut().for_each(|tile| tile.results.clear());
-    // Where both sides learn the results, they are missing.
+    // If both sides learn the results, they are missing.
     let error = merge(tiles.clone()).unwrap_err();
     assert!(matches!(error, MergeError::Incomplete { .. }), "{error}");
     for tile in &mut tiles {

@@ -1,4 +1,4 @@
-//! Reads an outcome back, with limits.
+//! Reads an outcome, with limits.
 
 mod answers;
 mod results;
@@ -22,18 +22,18 @@ use std::marker::PhantomData;
 
 /// Reads an [`Outcome`] from JSON.
 ///
-/// What is wrong with the file beyond its syntax is left in `problem`, where it keeps its type.
+/// An error other than a syntax error is stored in `problem`, where it keeps its type.
 pub struct OutcomeSeed<'a> {
-    /// The most results that are read.
+    /// The largest number of results to read.
     pub max_results: usize,
-    /// Called with the most bytes that the reader may return before a part that is kept as text, and with `None` after
+    /// Called before a part that is kept as text, with the most bytes that the reader may return, and with `None` after
     /// it.
     pub limit_part: &'a dyn Fn(Option<usize>),
     /// Why the file was rejected, unless its syntax is wrong.
     pub problem: &'a mut Option<ResultFormatError>,
 }
 
-/// From JSON only: other formats of serde do not give the text of a plan, whose length has a limit.
+/// From JSON only: other serde formats do not provide the text of a plan, whose length has a limit.
 impl<'de> Deserialize<'de> for Outcome {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let seed = OutcomeSeed {
@@ -69,7 +69,7 @@ impl<'de> Visitor<'de> for OutcomeSeed<'_> {
     }
 }
 
-/// Keeps a problem with its type, and returns its message to serde.
+/// Stores a problem with its type, and returns its message to serde.
 fn refuse<E: de::Error>(
     slot: &mut Option<ResultFormatError>,
 ) -> impl FnOnce(ResultFormatError) -> E {
@@ -134,7 +134,7 @@ impl Fields {
                     }
                     set(&mut self.error_bound, "error_bound", bound)?;
                 }
-                // It follows from the plan.
+                // Ignored, because it follows from the plan.
                 "fixation_rounding" => {
                     limit_part(Some(MAX_SPEC_BYTES));
                     let rounding = map.next_value::<FixationRounding>()?;
@@ -237,7 +237,7 @@ fn set<T, E: de::Error>(field: &mut Option<T>, name: &'static str, value: T) -> 
     Ok(())
 }
 
-/// The version comes first: in another version everything else may be different.
+/// Reads the version, which comes first because everything else may differ in another version.
 fn read_version<'de, M: MapAccess<'de>>(
     map: &mut M,
     problem: &mut Option<ResultFormatError>,
@@ -256,7 +256,8 @@ fn read_version<'de, M: MapAccess<'de>>(
     Ok(())
 }
 
-/// A part whose text has a limit: serde keeps values of tagged types in memory before it knows what they are.
+/// Reads a part whose text has a limit, because serde buffers values of tagged types in memory before it knows their
+/// type.
 fn read_part<T: DeserializeOwned, E: de::Error>(
     what: &'static str,
     limit: usize,
@@ -278,7 +279,7 @@ fn read_spec<E: de::Error>(
     text: &RawValue,
     problem: &mut Option<ResultFormatError>,
 ) -> Result<Spec, E> {
-    // Each value takes more memory than text before its type is known.
+    // A value whose type is not yet known takes more memory than its text.
     if text.get().bytes().filter(|&byte| byte == b',').count() > MAX_SPEC_VALUES {
         return Err(refuse(problem)(ResultFormatError::TooMany {
             what: "values in \"spec\"",
@@ -320,7 +321,7 @@ struct NamedCohort {
     scanpaths: Limited<Label, MAX_SCANPATHS>,
 }
 
-/// A list that is refused while it is read, before it fills the memory.
+/// A list with a limit that is enforced during reading, before the list fills the memory.
 struct Limited<T, const LIMIT: usize>(Vec<T>);
 
 impl<'de, T: DeserializeOwned, const LIMIT: usize> Deserialize<'de> for Limited<T, LIMIT> {

@@ -1,4 +1,4 @@
-//! What is written is read back equal, and what is damaged is refused.
+//! Outcomes survive a round trip, and damaged files are rejected.
 
 mod generators;
 
@@ -93,7 +93,7 @@ fn results_are_objects_with_one_field_for_each_output() {
     assert_eq!(value["cohorts"][1]["name"], "University");
 }
 
-/// A file with missing results says so, and one that was truncated does not pass for it.
+/// A file with missing results declares it, and a truncated file is not mistaken for one.
 #[test]
 fn missing_results_are_declared() {
     let mut outcome = small();

@@ -1,4 +1,4 @@
-//! What the numbers of an answer mean. Together with the opened numbers it gives the answer.
+//! What the numbers of an answer mean. The schema and the opened numbers together give the answer.
 
 use crate::{
     Bins, GroupAnswer, GroupMeans, GroupQuestion, GroupTest, Label, Misbehaviour, NearestLabel,
@@ -15,29 +15,29 @@ pub struct AnswerSchema {
     pub output: String,
     /// The value of one unit of a number.
     pub unit: f64,
-    /// How many low bits each number has lost.
+    /// How many low bits of each number are dropped.
     pub shifts: Vec<u32>,
-    /// How many bits each number has, with those that it has lost and a sign if it can be negative. Shares have no
-    /// more, so that no function of the scanpaths with more bits can be opened instead.
+    /// How many bits each number has, including the dropped bits, and a sign bit if it can be negative. Shares have no
+    /// more bits, so no function of the scanpaths with more bits can be opened instead.
     pub bits: Vec<u32>,
     /// The kind of numbers.
     pub numbers: AnswerNumbers,
 }
 
-/// The kinds of numbers of answers.
+/// The kinds of numbers in answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum AnswerNumbers {
     /// A sum for each stimulus.
     Means {
-        /// The stimuli with their numbers of pairs; one without a name for all together.
+        /// The stimuli with their numbers of pairs; a single one without a name for all stimuli together.
         stimuli: Vec<(Option<String>, u64)>,
     },
     /// A sum for each pair of groups, row by row.
     Groups {
         /// The host's groups, with the number of participants.
         rows: Vec<(String, u32)>,
-        /// The joining side's.
+        /// The joining side's groups.
         columns: Vec<(String, u32)>,
     },
     /// A statistic, and how many permutations reach it.
@@ -46,11 +46,11 @@ pub enum AnswerNumbers {
         question: GroupQuestion,
         /// The groups, or the sites.
         groups: Vec<String>,
-        /// Pairs with the same label, and with different ones.
+        /// The numbers of pairs with the same label and with different labels.
         pairs: [u64; 2],
         /// The coins, as hexadecimal digits.
         coins: String,
-        /// Whether smaller numbers mean more alike.
+        /// Whether smaller numbers mean more similar.
         is_distance: bool,
     },
     /// The index of a group for each scanpath.
@@ -62,7 +62,7 @@ pub enum AnswerNumbers {
         /// The scanpaths.
         scanpaths: Vec<Label>,
     },
-    /// How many scanpaths have the majority group of their nearest.
+    /// How many scanpaths have the majority group of their nearest scanpaths.
     NearestRate {
         /// How many vote.
         k: u32,
@@ -90,7 +90,7 @@ impl AnswerSchema {
         }
     }
 
-    /// For each number, the bits of its shares that are not always 0.
+    /// For each number, the bits of its shares that can be nonzero.
     pub fn used_bits(&self) -> impl Iterator<Item = std::ops::Range<u32>> + '_ {
         let both = self.shifts.iter().zip(&self.bits);
         both.map(|(shift, bits)| *shift..*bits)
@@ -108,7 +108,7 @@ impl AnswerSchema {
         }
     }
 
-    /// The answer with these numbers. They may be impossible, if the other side has sent wrong shares.
+    /// The answer with these numbers, which may be impossible if the other side has sent wrong shares.
     pub fn answer(&self, numbers: &[i64]) -> Result<GroupAnswer, ProtocolError> {
         let impossible = || ProtocolError::PeerMisbehaved(Misbehaviour::ResultOutOfRange);
         if numbers.len() != self.count() {
@@ -120,7 +120,7 @@ impl AnswerSchema {
         {
             return Err(impossible());
         }
-        // Sums of two shares, so only these bits mean anything.
+        // These are sums of two shares, so only these bits are meaningful.
         let numbers = numbers.iter().zip(&self.bits).enumerate();
         let numbers: Vec<i64> = numbers
             .map(|(at, (number, bits))| match self.numbers.is_signed(at) {
@@ -134,7 +134,7 @@ impl AnswerSchema {
         if self.shifts.len() != numbers.len() || !numbers.iter().zip(&self.shifts).all(is_rounded) {
             return Err(impossible());
         }
-        // The middle of what was cut off.
+        // The middle of the dropped range.
         let middle = |(number, shift): (&i64, &u32)| number.wrapping_add((1 << shift) / 2);
         let numbers: Vec<i64> = numbers.iter().zip(&self.shifts).map(middle).collect();
         let numbers = &numbers[..];
@@ -294,7 +294,7 @@ impl AnswerSchema {
 }
 
 impl AnswerNumbers {
-    /// Whether a number can be negative: sums can, counts and places in a list cannot.
+    /// Whether a number can be negative: sums can, counts and indices cannot.
     pub(super) fn is_signed(&self, number: usize) -> bool {
         match self {
             AnswerNumbers::Means { .. } | AnswerNumbers::Groups { .. } => true,
@@ -306,7 +306,7 @@ impl AnswerNumbers {
     }
 }
 
-/// This many low bits.
+/// A mask of this many low bits.
 pub(super) fn mask(bits: u32) -> u64 {
     u64::MAX >> (64 - bits.clamp(1, 64))
 }
@@ -315,7 +315,7 @@ fn names(groups: &[(String, u32)]) -> Vec<String> {
     groups.iter().map(|(name, _)| name.clone()).collect()
 }
 
-/// In the order of names.
+/// The means, sorted by name.
 fn sorted_means(stimuli: &[(Option<String>, u64)], sums: &[i64], unit: f64) -> Vec<StimulusMean> {
     let both = stimuli.iter().zip(sums);
     let unnamed = (stimuli.len() > 1).then(|| StimulusMean::UNNAMED.to_string());

@@ -1,4 +1,5 @@
-//! The same answers in the clear: for one institution with both cohorts, and as the reference for those on shares.
+//! Computes the same answers in the clear, for an institution that has both cohorts and as the reference for answers on
+//! shares.
 
 use super::nearest::tie_gain;
 use super::plan::GroupPlan;
@@ -24,7 +25,7 @@ pub(crate) fn numbers_in_the_clear(
         .collect())
 }
 
-/// The same, with all bits.
+/// The same, without dropping low bits.
 fn exact_numbers(
     host: &GroupPlan<'_>,
     join: &GroupPlan<'_>,
@@ -74,15 +75,15 @@ fn exact_numbers(
             let labels = join.labels_of_references();
             let mut found = Vec::new();
             for (query, pairs) in host.queries(k as usize)?.iter().enumerate() {
-                let key = |(place, pair): (usize, &usize)| {
-                    values[*pair] + tie_gain(place, pairs.len(), host.tie_step())
+                let key = |(rank, pair): (usize, &usize)| {
+                    values[*pair] + tie_gain(rank, pairs.len(), host.tie_step())
                 };
                 let keys: Vec<i64> = pairs.iter().enumerate().map(key).collect();
                 let nearest = nearest(query, &keys, k as usize)?;
                 let votes = nearest.iter().map(|at| labels[pairs[*at]]);
                 found.push(majority(votes, host.names.len()));
             }
-            // Without a rate the host needs no groups.
+            // Without a rate, the host needs no groups.
             let own = match rate_only {
                 true => host.query_labels(k as usize)?,
                 false => None,
@@ -110,7 +111,7 @@ fn exact_numbers(
 }
 
 impl GroupPlan<'_> {
-    /// Whether the pairs in each bin are of enough participants of each side.
+    /// Whether the pairs in each bin come from enough participants of each side.
     fn bins_with_enough(&self, values: &[i64], counts: &[u64]) -> Result<Vec<bool>, ProtocolError> {
         if self.minimum == 0 {
             return Ok(vec![true; counts.len()]);
@@ -133,8 +134,8 @@ impl GroupPlan<'_> {
         Ok(start.wrapping_add(slope.wrapping_mul(raw)))
     }
 
-    /// The value of a pair whose score is known. It is computed from the raw result behind the score, as on shares; ScanMatch in double
-    /// precision has no raw result, and the score is rounded to the nearest value.
+    /// The value of a pair whose score is known. It is computed from the raw result behind the score, as on shares. Double-precision
+    /// ScanMatch has no raw result, so the score is rounded to the nearest value.
     #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // checked when the plan was made
     pub(crate) fn value_of_number(&self, pair: usize, number: f64) -> i64 {
         let divisor = f64::from(self.shapes[pair].divisor.max(1));

@@ -1,4 +1,4 @@
-//! What an answer about groups will cost, besides the comparisons.
+//! Estimates the cost of a group answer, apart from the comparisons.
 
 use super::network;
 use crate::engines::alignment::scoring::Scoring;
@@ -22,7 +22,7 @@ pub struct GroupWork {
 
 /// Seconds, with both sides on the two cores of one machine with AES instructions. `veilpath bench groups` measures them.
 mod seconds {
-    /// Making a transfer and using it, on both sides.
+    /// Generating and using a transfer, on both sides.
     pub(super) const PER_TRANSFER: f64 = 60e-9;
     /// Adding a value to the sum of a permutation.
     pub(super) const PER_TERM: f64 = 1e-9;
@@ -33,7 +33,7 @@ mod seconds {
 /// The approximate bits of a value.
 const VALUE_BITS: u64 = 40;
 
-/// Rounds before the computation. Those of base transfers take a whole round trip and count twice.
+/// Rounds before the computation. A round of base transfers takes a whole round trip and counts twice.
 const START_WAITS: u64 = 6;
 
 /// Rounds in which an answer is opened.
@@ -77,7 +77,7 @@ impl Operations {
 }
 
 impl GroupQuestion {
-    /// The estimate of a question on a connection.
+    /// Estimates a question on a connection.
     #[allow(clippy::cast_precision_loss)] // an estimate
     pub(crate) fn estimate(
         self,

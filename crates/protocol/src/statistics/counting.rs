@@ -1,6 +1,6 @@
-//! Histograms whose small counts are hidden before anything is opened.
+//! Histograms. Small counts are hidden before anything is opened.
 
-use super::{Numbers, OnShares, at_once};
+use super::{OnShares, SecretNumbers, at_once};
 use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
@@ -8,33 +8,34 @@ use zeroize::Zeroizing;
 /// Additive shares of the opened numbers of a histogram, for each bin.
 pub(crate) struct HistogramShares {
     /// 1 if the count is shown.
-    pub(crate) shown: Numbers,
+    pub(crate) shown: SecretNumbers,
     /// The count, or 0.
-    pub(crate) counts: Numbers,
+    pub(crate) counts: SecretNumbers,
 }
 
-/// The participants of the pairs of a histogram, which both sides know.
+/// The participants of a histogram's pairs, which both sides know.
 pub(crate) struct PairParticipants {
-    /// For each pair, the participant of the host and of the joining side.
+    /// For each pair, the host's participant and the joining side's.
     pub(crate) of_pair: [Vec<usize>; 2],
-    /// The number of participants of each.
+    /// The number of participants of each side.
     pub(crate) counts: [usize; 2],
 }
 
 /// Counts of pairs in some bins: of all pairs, and of those of each participant.
 #[derive(Default)]
 struct BinCounts {
-    all: Numbers,
-    of_participants: Numbers,
+    all: SecretNumbers,
+    of_participants: SecretNumbers,
 }
 
 impl<C: Channel> OnShares<'_, C> {
     /// How many values are in each bin. Values and edges lie between −2^`value_bits` and 2^`value_bits`. A value on an edge
-    /// belongs to the bin above it, values beyond the outer edges to the outer bins. Bins with pairs of fewer than `minimum`
-    /// participants of a side are hidden. If there are any, the smallest other count is hidden too, because all counts add up to a
-    /// known total.
+    /// belongs to the bin above it, and a value beyond the outer edges to the outermost bin. Bins with pairs of fewer than
+    /// `minimum` participants of a side are hidden. If there are any, the smallest other count is hidden too, because all counts
+    /// add up to a known total.
     ///
-    /// Participants count, not pairs: all pairs of one participant are in the same bin if the other side's scanpaths are all the same.
+    /// The minimum counts participants, not pairs: all pairs of one participant are in the same bin if the other side's scanpaths are
+    /// all the same.
     pub(crate) fn histogram(
         &mut self,
         values: &[u64],
@@ -47,7 +48,7 @@ impl<C: Channel> OnShares<'_, C> {
         let shares: Vec<u64> = inner.iter().map(|edge| self.public(*edge)).collect();
         let mut counts = Zeroizing::new(Vec::with_capacity(inner.len() + 1));
         let mut enough = Zeroizing::new(Vec::with_capacity(inner.len() + 1));
-        // Everything is at least in the first bin.
+        // Every value is at least in the first bin.
         let one = self.public(1);
         let mut above = participants.sums(&vec![one; values.len()]);
         let at_once = at_once(values.len());
@@ -58,7 +59,7 @@ impl<C: Channel> OnShares<'_, C> {
             let differences = shares[from..to]
                 .iter()
                 .flat_map(|edge| values.iter().map(move |value| value.wrapping_sub(*edge)));
-            let differences: Numbers = Zeroizing::new(differences.collect());
+            let differences: SecretNumbers = Zeroizing::new(differences.collect());
             let reached = self.count_not_negative(&differences, value_bits + 1)?;
             let mut bins = BinCounts::default();
             for reached in reached.chunks(values.len().max(1)) {
@@ -88,36 +89,40 @@ impl<C: Channel> OnShares<'_, C> {
         pairs: u64,
         minimum: u64,
         [host, join]: [usize; 2],
-    ) -> Result<Numbers, ProtocolError> {
-        // One pair is of one participant of each side, and need not be counted twice.
+    ) -> Result<SecretNumbers, ProtocolError> {
+        // One pair involves one participant of each side, so counting pairs is enough.
         if minimum <= 1 {
-            let least = self.public(minimum.cast_signed());
-            let differences = bins.all.iter().map(|count| count.wrapping_sub(least));
-            let differences: Numbers = Zeroizing::new(differences.collect());
+            let minimum_share = self.public(minimum.cast_signed());
+            let differences = bins
+                .all
+                .iter()
+                .map(|count| count.wrapping_sub(minimum_share));
+            let differences: SecretNumbers = Zeroizing::new(differences.collect());
             return Ok(self
                 .session
                 .not_negative(&differences, bits_of(pairs), self.channel)?);
         }
         let one = self.public(1);
         let less = bins.of_participants.iter().map(|it| it.wrapping_sub(one));
-        let less: Numbers = Zeroizing::new(less.collect());
+        let less: SecretNumbers = Zeroizing::new(less.collect());
         let present = self.count_not_negative(&less, bits_of(pairs))?;
-        let least = self.public(minimum.cast_signed());
+        let minimum_share = self.public(minimum.cast_signed());
         let add = |present: &[u64]| present.iter().fold(0, |sum: u64, it| sum.wrapping_add(*it));
         let of_bin = present.chunks((host + join).max(1));
         let missing = of_bin.flat_map(|present| {
             let (of_host, of_join) = present.split_at(host);
-            [of_host, of_join].map(|present| add(present).wrapping_sub(least))
+            [of_host, of_join].map(|present| add(present).wrapping_sub(minimum_share))
         });
-        let missing: Numbers = Zeroizing::new(missing.collect());
+        let missing: SecretNumbers = Zeroizing::new(missing.collect());
         let bits = bits_of(minimum.max((host + join) as u64));
         let both = self.session.not_negative(&missing, bits, self.channel)?;
-        let of_host: Numbers = Zeroizing::new(both.iter().step_by(2).copied().collect());
-        let of_join: Numbers = Zeroizing::new(both.iter().skip(1).step_by(2).copied().collect());
+        let of_host: SecretNumbers = Zeroizing::new(both.iter().step_by(2).copied().collect());
+        let of_join: SecretNumbers =
+            Zeroizing::new(both.iter().skip(1).step_by(2).copied().collect());
         Ok(self.session.and(&of_host, &of_join, 1, self.channel)?)
     }
 
-    /// Hides the counts of bins that have not enough participants.
+    /// Hides the counts of bins with too few participants.
     fn without_small(
         &mut self,
         counts: &[u64],
@@ -137,37 +142,39 @@ impl<C: Channel> OnShares<'_, C> {
             .session
             .and(&repeated(any, bins), &smallest, 1, self.channel)?;
         let shown = enough.iter().zip(hidden_too.iter());
-        // The smallest is large enough itself, so this clears its bit.
-        let shown: Numbers =
+        // The smallest count is itself large enough, so this clears its bit.
+        let shown: SecretNumbers =
             Zeroizing::new(shown.map(|(enough, hidden)| enough ^ hidden).collect());
         let visible = self.session.select(&shown, counts, self.channel)?;
         Ok(HistogramShares {
-            shown: self.session.numbers_from_halves(&shown, 1, self.channel)?,
+            shown: self.session.additive_from_xor(&shown, 1, self.channel)?,
             counts: visible,
         })
     }
 
-    /// A bit for each bin: whether its count is the smallest that is large enough (the first of these, on ties). All are 0 if none is.
+    /// A bit for each bin: whether its count is the smallest that is large enough (the first one, on ties). All bits are 0 if there is
+    /// none.
     fn smallest_of(
         &mut self,
         counts: &[u64],
         enough: &[u64],
         total: u64,
         bits: usize,
-    ) -> Result<Numbers, ProtocolError> {
+    ) -> Result<SecretNumbers, ProtocolError> {
         let bins = counts.len();
         let one = u64::from(self.role == Role::Host);
-        // Counts that are not large enough are replaced by one above all others.
+        // Counts that are not large enough are replaced by a number above all others.
         let beyond = self.public(total.saturating_add(1).cast_signed());
-        let not_enough: Numbers = Zeroizing::new(enough.iter().map(|bit| bit ^ one).collect());
+        let not_enough: SecretNumbers =
+            Zeroizing::new(enough.iter().map(|bit| bit ^ one).collect());
         let more = counts.iter().map(|count| beyond.wrapping_sub(*count));
-        let more: Numbers = Zeroizing::new(more.collect());
+        let more: SecretNumbers = Zeroizing::new(more.collect());
         let raised = self.session.select(&not_enough, &more, self.channel)?;
         let keys = counts.iter().zip(raised.iter());
-        let keys: Numbers = Zeroizing::new(keys.map(|(a, b)| a.wrapping_add(*b)).collect());
+        let keys: SecretNumbers = Zeroizing::new(keys.map(|(a, b)| a.wrapping_add(*b)).collect());
         let mut best = keys[0];
-        let mut places = Zeroizing::new(vec![0u64; bins]);
-        places[0] = one;
+        let mut is_smallest = Zeroizing::new(vec![0u64; bins]);
+        is_smallest[0] = one;
         let minus_one = self.public(-1);
         for bin in 1..bins {
             // Ties keep the earlier bin.
@@ -177,33 +184,33 @@ impl<C: Channel> OnShares<'_, C> {
                 .not_negative(&[difference], bits + 1, self.channel)?[0];
             let change = keys[bin].wrapping_sub(best);
             best = best.wrapping_add(self.session.select(&[wins], &[change], self.channel)?[0]);
-            let mut changed: Numbers = Zeroizing::new(places.to_vec());
+            let mut changed: SecretNumbers = Zeroizing::new(is_smallest.to_vec());
             changed[bin] ^= one;
             let changed = self
                 .session
                 .and(&repeated(wins, bins), &changed, 1, self.channel)?;
-            for (place, change) in places.iter_mut().zip(changed.iter()) {
-                *place ^= change;
+            for (bit, change) in is_smallest.iter_mut().zip(changed.iter()) {
+                *bit ^= change;
             }
         }
         // If no count is large enough, there is none to hide.
-        Ok(self.session.and(&places, enough, 1, self.channel)?)
+        Ok(self.session.and(&is_smallest, enough, 1, self.channel)?)
     }
 }
 
 impl PairParticipants {
-    /// Of these shares, one for each pair: the sum of all, and that of each participant of the host and of the joining side.
-    fn sums(&self, shares: &[u64]) -> Numbers {
+    /// From one share per pair, the sum of all shares, and the sum for each participant of the host and of the joining side.
+    fn sums(&self, shares: &[u64]) -> SecretNumbers {
         let [host, join] = self.counts;
         let mut sums = Zeroizing::new(vec![0u64; 1 + host + join]);
         for (pair, share) in shares.iter().enumerate() {
-            let places = [
+            let indices = [
                 0,
                 1 + self.of_pair[0][pair],
                 1 + host + self.of_pair[1][pair],
             ];
-            for place in places {
-                sums[place] = sums[place].wrapping_add(*share);
+            for index in indices {
+                sums[index] = sums[index].wrapping_add(*share);
             }
         }
         sums
@@ -218,11 +225,11 @@ impl BinCounts {
 }
 
 /// Copies of a share. `vec![share; count]` would branch on whether it is zero.
-fn repeated(share: u64, count: usize) -> Numbers {
+fn repeated(share: u64, count: usize) -> SecretNumbers {
     Zeroizing::new(std::iter::repeat_n(share, count).collect())
 }
 
-/// Bits of differences between numbers up to this one.
-fn bits_of(most: u64) -> usize {
-    (u64::BITS - most.leading_zeros()) as usize + 1
+/// Bits of the difference between two numbers up to this one, with a sign.
+fn bits_of(largest: u64) -> usize {
+    (u64::BITS - largest.leading_zeros()) as usize + 1
 }

@@ -12,10 +12,10 @@ use veilpath_statistics::{
 pub struct GroupSizes(pub BTreeMap<String, u32>);
 
 impl GroupSizes {
-    /// The most groups of a side.
+    /// The largest number of groups of a side.
     pub const MAX_GROUPS: usize = 32;
 
-    /// The most bytes of a group's name.
+    /// The longest group name, in bytes.
     pub const MAX_NAME_BYTES: usize = 200;
 
     /// The sizes of groups, given the group of each scanpath.
@@ -52,11 +52,12 @@ impl GroupSizes {
 pub(crate) struct Layout {
     /// The host's and the joining side's.
     pub(crate) participants: [Participants; 2],
-    /// Where the question is about scores of participants.
+    /// Present if the question is about scores of participants.
     by_participants: Option<ParticipantPairs>,
     /// The stimulus of each pair, as an index into `stimuli`.
     pub(crate) stimulus_of_pair: Vec<usize>,
-    /// In the order of their first pairs. With pseudonyms only one side knows a name, so the two would sort names differently.
+    /// The stimuli in the order of their first pairs. With pseudonyms, only one side knows a name, so the two sides would sort
+    /// names differently.
     pub(crate) stimuli: Vec<Option<String>>,
 }
 
@@ -72,7 +73,7 @@ impl Layout {
         let [rows, columns] = &participants;
         let by_participants = match scores_participants {
             false => None,
-            // Before a matrix is allocated: with fewer pairs than entries, some entry has none.
+            // Checked before a matrix is allocated: with fewer pairs than entries, some entry has no pair.
             true if rows.len().saturating_mul(columns.len()) > pairs.len() => {
                 return Err(StatisticsError::NoCommonStimulus { row: 0, column: 0 }.into());
             }
@@ -102,7 +103,7 @@ impl Layout {
         })
     }
 
-    /// How many pairs of scanpaths the participants of this pair have; 1 where that does not matter.
+    /// How many pairs of scanpaths the participants of this pair have; 1 if that does not matter.
     pub(crate) fn count_of_pair(&self, (a, b): (usize, usize)) -> Result<u32, ProtocolError> {
         let Some(by_participants) = &self.by_participants else {
             return Ok(1);
@@ -111,12 +112,12 @@ impl Layout {
         Ok(by_participants.count(row, column))
     }
 
-    /// The number that all pairs of participants have, if it is the same for all.
+    /// The number of scanpath pairs per pair of participants, if it is the same for all.
     pub(crate) fn uniform_count(&self) -> Option<u32> {
         self.by_participants.as_ref()?.uniform_count()
     }
 
-    /// The most pairs of scanpaths of any pair of participants; 1 where that does not matter.
+    /// The largest number of scanpath pairs of any pair of participants; 1 if that does not matter.
     pub(crate) fn max_count(&self) -> u32 {
         let Some(by_participants) = &self.by_participants else {
             return 1;
@@ -148,12 +149,13 @@ pub(crate) struct WithinSite {
     pub(crate) by_participants: PooledPairs,
 }
 
-/// The most pairs of scanpaths within a site: each takes some forty bytes, and the other side's are listed, too.
+/// The largest number of scanpath pairs within a site. Each takes about forty bytes, and the other side's are listed,
+/// too.
 const MAX_WITHIN: u64 = 1 << 20;
 
 impl WithinSite {
-    /// The pairs of the host and of the joining side, under the rule that also pairs scanpaths of different sides. Scanpaths in no such
-    /// pair are left out: all scores rest on the same stimuli.
+    /// The pairs within the host and within the joining side, by the same rule that pairs scanpaths of different sides. Scanpaths that
+    /// are in no pair between the sides are left out, so that all scores are based on the same stimuli.
     pub(crate) fn of_both(
         rule: PairRule,
         labels: [&[Label]; 2],
@@ -171,21 +173,21 @@ impl WithinSite {
                 of_stimulus.entry(stimulus).or_default().push(scanpath);
             }
             let sizes = of_stimulus.values().map(|scanpaths| scanpaths.len() as u64);
-            let most = sizes.fold(0, |sum: u64, size| {
+            let count = sizes.fold(0, |sum: u64, size| {
                 sum.saturating_add(size.saturating_mul(size.saturating_sub(1)) / 2)
             });
-            if most > MAX_WITHIN {
+            if count > MAX_WITHIN {
                 return Err(JobError::TooManyPairs {
-                    pairs: most,
-                    most: MAX_WITHIN,
+                    pairs: count,
+                    limit: MAX_WITHIN,
                 }
                 .into());
             }
             let of_scanpath = participants[side].of_scanpaths();
             let mut pairs = Vec::new();
             for scanpaths in of_stimulus.values() {
-                for (place, &i) in scanpaths.iter().enumerate() {
-                    let others = scanpaths[place + 1..].iter();
+                for (index, &i) in scanpaths.iter().enumerate() {
+                    let others = scanpaths[index + 1..].iter();
                     let others = others.filter(|&&j| of_scanpath[i] != of_scanpath[j]);
                     pairs.extend(others.map(|&j| (i, j)));
                 }

@@ -1,6 +1,6 @@
-//! Sums by keys and labels that both sides know, and by labels that each side keeps secret.
+//! Sums by public keys and labels, and by labels that each side keeps secret.
 
-use super::{Numbers, OnShares, OwnLabels, at_once, sums_by_label};
+use super::{OnShares, OwnLabels, SecretNumbers, at_once, sums_by_label};
 use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;
 use veilpath_mpc::shares::Factors;
@@ -8,7 +8,7 @@ use veilpath_statistics::CrossMatrix;
 use zeroize::Zeroizing;
 
 /// The sum of this side's shares for each key.
-pub(crate) fn sums_by_key(values: &[u64], keys: &[usize], count: usize) -> Numbers {
+pub(crate) fn sums_by_key(values: &[u64], keys: &[usize], count: usize) -> SecretNumbers {
     let mut sums = Zeroizing::new(vec![0u64; count]);
     for (value, key) in values.iter().zip(keys) {
         sums[*key] = sums[*key].wrapping_add(*value);
@@ -21,7 +21,7 @@ pub(crate) fn sums_by_published_labels(
     values: &CrossMatrix,
     [rows, columns]: [&[usize]; 2],
     counts: [usize; 2],
-) -> Numbers {
+) -> SecretNumbers {
     let mut sums = Zeroizing::new(vec![0u64; counts[0] * counts[1]]);
     for (row, host) in rows.iter().enumerate() {
         for (column, join) in columns.iter().enumerate() {
@@ -36,14 +36,15 @@ impl<C: Channel> OnShares<'_, C> {
     /// The sum over pairs of participants, for each label of the host (rows) and of the joining side (columns). `values` are this side's
     /// shares.
     ///
-    /// A pair counts if its host label is g and its join label is h: Σ x_i·y_j·(v_i,j + v'_i,j) with bits x and y. The host
-    /// adds up its shares v over i, and multiplies the sum for each j with the joining side's bit; the other way round for v'.
+    /// A pair counts if its host label is g and its join label is h: Σ x_i·y_j·(v_i,j + v'_i,j) with bits x and y. The host's
+    /// shares v are summed over i locally, and the sum for each j is multiplied by the joining side's bit; v' works the other
+    /// way round.
     pub(crate) fn group_sums(
         &mut self,
         values: &CrossMatrix,
         own: &OwnLabels<'_>,
         their_count: usize,
-    ) -> Result<Numbers, ProtocolError> {
+    ) -> Result<SecretNumbers, ProtocolError> {
         let is_host = self.role == Role::Host;
         let (host_count, join_count) = match is_host {
             true => (own.count, their_count),
@@ -54,7 +55,7 @@ impl<C: Channel> OnShares<'_, C> {
         let mut cells = Zeroizing::new(vec![0u64; host_count * join_count]);
         let at_once = at_once(own.labels.len().max(others));
         for (part, cells) in cells.chunks_mut(at_once).enumerate() {
-            let (mut bits, mut numbers) = (Numbers::default(), Numbers::default());
+            let (mut bits, mut numbers) = (SecretNumbers::default(), SecretNumbers::default());
             bits.reserve_exact(cells.len() * own.labels.len());
             numbers.reserve_exact(cells.len() * others);
             for cell in (part * at_once..).take(cells.len()) {

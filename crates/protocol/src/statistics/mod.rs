@@ -1,8 +1,8 @@
-//! Answers about groups, computed on shares of the values of pairs.
+//! Group answers, computed on shares of the pairs' values.
 //!
-//! The engines `garbled` and `shares` leave each side with half of every pair's number, `paillier` with a share of it. For an answer
-//! about groups these are never sent. They become shares of the pair's value modulo 2⁶⁴ ([`values`]). Sums with coefficients that
-//! both sides know are then local; [`SharesSession`] does the rest: products, comparisons and counts. Only the answer is opened.
+//! The engines `garbled` and `shares` leave each side with half of every pair's number, `paillier` with a share of it. For a group answer,
+//! these are never sent. They become shares of the pair's value modulo 2⁶⁴ ([`values`]). Sums with public coefficients
+//! are then local; [`SharesSession`] does the rest: products, comparisons and counts. Only the answer is opened.
 //!
 //! | answer | what needs messages | what is opened |
 //! |---|---|---|
@@ -13,12 +13,12 @@
 //! | histogram | comparisons of each pair with each edge | the counts that are not too small |
 //!
 //! # What each side learns
-//! If both follow the protocol: the answer, and what the engine shows. All other messages are those of
+//! If both sides follow the protocol: the answer, and what the engine reveals. All other messages are those of
 //! [`veilpath_mpc::shares`], whose simulator covers them.
 //!
-//! Means and statistics are opened without their low bits (`rounding.rs`), and no number with more bits than it can
-//! have: a side that uses shares other than its own has another function opened, but with no more bits. Inputs other
-//! than a side's own are not detected.
+//! Means and statistics are opened without their low bits (`rounding.rs`), and no number is opened with more bits than
+//! it can have. A side that uses wrong shares has another function opened, but with no more bits. Wrong inputs are not
+//! detected.
 //!
 #![doc = include_str!("messages.md")]
 
@@ -48,18 +48,19 @@ pub use layout::GroupSizes;
 pub use plan::{GroupInputs, GroupPlan};
 
 use crate::{ProtocolError, Role};
+use std::hint::black_box;
 use veilpath_channel::Channel;
 use veilpath_mpc::shares::SharesSession;
 use veilpath_statistics::CrossMatrix;
 use zeroize::Zeroizing;
 
 /// Secret numbers, erased when dropped.
-pub(crate) type Numbers = Zeroizing<Vec<u64>>;
+pub(crate) type SecretNumbers = Zeroizing<Vec<u64>>;
 
-/// Numbers that are computed on together: bounds memory.
+/// How many numbers are processed together. This bounds memory.
 const NUMBERS_AT_ONCE: usize = 1 << 20;
 
-/// How many lists of this length are computed on together.
+/// How many lists of this length are processed together.
 fn at_once(length: usize) -> usize {
     (NUMBERS_AT_ONCE / length.max(1)).max(1)
 }
@@ -72,7 +73,7 @@ pub(crate) struct OnShares<'a, C: Channel> {
 }
 
 impl<C: Channel> OnShares<'_, C> {
-    /// A public number as shares: the host has all of it.
+    /// This side's share of a public number: the host has the number, the other side 0.
     pub(crate) fn public(&self, number: i64) -> u64 {
         match self.role {
             Role::Host => number.cast_unsigned(),
@@ -85,20 +86,20 @@ impl<C: Channel> OnShares<'_, C> {
         &mut self,
         numbers: &[u64],
         bits: usize,
-    ) -> Result<Numbers, ProtocolError> {
+    ) -> Result<SecretNumbers, ProtocolError> {
         let signs = self.session.not_negative(numbers, bits, self.channel)?;
-        Ok(self.session.numbers_from_halves(&signs, 1, self.channel)?)
+        Ok(self.session.additive_from_xor(&signs, 1, self.channel)?)
     }
 }
 
-/// The labels of this side's participants, and how many different labels there are. The other side knows only the latter.
+/// The labels of this side's participants, and the number of different labels. The other side knows only that number.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnLabels<'a> {
     pub(crate) labels: &'a [usize],
     pub(crate) count: usize,
 }
 
-/// For each label, the sum of the matrix's rows (or columns) with it.
+/// For each label, the sum of the matrix rows (or columns) with that label.
 pub(crate) fn sums_by_label(
     values: &CrossMatrix,
     labels: &[usize],
@@ -122,7 +123,8 @@ pub(crate) fn sums_by_label(
             let value = values.get(row, column).cast_unsigned();
             // Every sum is written, so that no address depends on a label.
             for (label, sums) in sums.iter_mut().enumerate() {
-                let chosen = u64::from(labels[own] == label).wrapping_neg();
+                // The compiler must not see that the mask is all ones or all zeros, or it could branch.
+                let chosen = black_box(u64::from(labels[own] == label).wrapping_neg());
                 sums[other] = sums[other].wrapping_add(value & chosen);
             }
         }

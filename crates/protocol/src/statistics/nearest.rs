@@ -1,12 +1,12 @@
 //! The majority group of the nearest scanpaths.
 
-use super::{Numbers, OnShares, network};
+use super::{OnShares, SecretNumbers, network};
 use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
-/// The most groups. Labels are one-hot words.
-pub(crate) const MAX_GROUPS: usize = 32;
+/// The largest number of groups. Labels are one-hot words.
+pub(crate) const MAX_GROUPS: usize = super::GroupSizes::MAX_GROUPS;
 
 /// A question about the nearest scanpaths.
 pub(crate) struct Nearest<'a> {
@@ -15,10 +15,10 @@ pub(crate) struct Nearest<'a> {
     pub(crate) groups: usize,
     /// Values lie between −2^`value_bits` and 2^`value_bits`, and so do keys.
     pub(crate) value_bits: usize,
-    /// The advantage of a reference over the next one. Values that stand for the same number differ
-    /// by less.
+    /// The advantage of a reference over the next one. Values that represent the same number differ by less.
     pub(crate) tie_step: u64,
-    /// For each query, its pairs with references, in the order of the references. All queries have equally many.
+    /// For each query, its pairs with references, in the order of the references. All queries have the same number of
+    /// pairs.
     pub(crate) queries: &'a [Vec<usize>],
     /// The group of each pair's reference, on the joining side.
     pub(crate) references: Option<&'a [usize]>,
@@ -26,18 +26,18 @@ pub(crate) struct Nearest<'a> {
 
 /// The entries to sort. Keys are shared additively, labels by XOR.
 struct Entries {
-    keys: Numbers,
-    labels: Numbers,
+    keys: SecretNumbers,
+    labels: SecretNumbers,
 }
 
 impl<C: Channel> OnShares<'_, C> {
-    /// For each query, the majority group of its nearest references, as an XOR-shared one-hot word. Of equal values the
-    /// earlier reference is nearer; of equal counts the group with the smaller index wins.
+    /// For each query, the majority group of its nearest references, as an XOR-shared one-hot word. Of equal values,
+    /// the earlier reference is nearer; of equal counts, the group with the smaller index wins.
     pub(crate) fn majorities(
         &mut self,
         values: &[u64],
         nearest: &Nearest<'_>,
-    ) -> Result<Numbers, ProtocolError> {
+    ) -> Result<SecretNumbers, ProtocolError> {
         let queries = nearest.queries.len();
         let each = nearest.queries.first().map_or(0, Vec::len);
         let mut entries = self.entries(values, nearest);
@@ -54,17 +54,18 @@ impl<C: Channel> OnShares<'_, C> {
             self.compare_and_swap(&mut entries, &pairs, key_bits, nearest.groups)?;
         }
         let votes = self.votes(&entries, queries, each, nearest)?;
-        self.most_votes(&votes, queries, nearest)
+        self.majority(&votes, queries, nearest)
     }
 
-    /// A key is a value, and a little more for earlier references, so that the earlier of two with the same value is nearer.
+    /// The keys to sort by. A key is a value plus a little more for earlier references, so that the earlier of two equal
+    /// values is nearer.
     fn entries(&self, values: &[u64], nearest: &Nearest<'_>) -> Entries {
         let count = nearest.queries.iter().map(Vec::len).sum();
         let mut keys = Zeroizing::new(Vec::with_capacity(count));
         let mut labels = Zeroizing::new(Vec::with_capacity(count));
         for pairs in nearest.queries {
-            for (place, &pair) in pairs.iter().enumerate() {
-                let more = tie_gain(place, pairs.len(), nearest.tie_step);
+            for (rank, &pair) in pairs.iter().enumerate() {
+                let more = tie_gain(rank, pairs.len(), nearest.tie_step);
                 keys.push(values[pair].wrapping_add(self.public(more)));
                 labels.push(match nearest.references {
                     Some(groups) => 1u64 << groups[pair],
@@ -86,8 +87,8 @@ impl<C: Channel> OnShares<'_, C> {
         let differences = pairs
             .iter()
             .map(|&(low, high)| entries.keys[high].wrapping_sub(entries.keys[low]));
-        let differences: Numbers = Zeroizing::new(differences.collect());
-        // No two keys are equal, so "not negative" means larger.
+        let differences: SecretNumbers = Zeroizing::new(differences.collect());
+        // No two keys are equal, so a non-negative difference means larger.
         let swaps = self
             .session
             .not_negative(&differences, key_bits, self.channel)?;
@@ -95,7 +96,7 @@ impl<C: Channel> OnShares<'_, C> {
         let labels = pairs
             .iter()
             .map(|&(low, high)| entries.labels[low] ^ entries.labels[high]);
-        let labels: Numbers = Zeroizing::new(labels.collect());
+        let labels: SecretNumbers = Zeroizing::new(labels.collect());
         let changed = self.session.and(&swaps, &labels, groups, self.channel)?;
         for (at, &(low, high)) in pairs.iter().enumerate() {
             entries.keys[low] = entries.keys[low].wrapping_add(moved[at]);
@@ -113,10 +114,10 @@ impl<C: Channel> OnShares<'_, C> {
         queries: usize,
         each: usize,
         nearest: &Nearest<'_>,
-    ) -> Result<Numbers, ProtocolError> {
+    ) -> Result<SecretNumbers, ProtocolError> {
         let (k, groups) = (nearest.k, nearest.groups);
-        // Loops: the compiler turned nested iterators over these bits into a branch on a label.
-        let mut bits: Numbers = Zeroizing::new(vec![0; queries * k * groups]);
+        // Plain loops, because the compiler turned nested iterators over these bits into a branch on a label.
+        let mut bits: SecretNumbers = Zeroizing::new(vec![0; queries * k * groups]);
         for (query, bits) in bits.chunks_mut((k * groups).max(1)).enumerate() {
             let labels = &entries.labels[query * each..query * each + k];
             for (label, bits) in labels.iter().zip(bits.chunks_mut(groups.max(1))) {
@@ -125,7 +126,7 @@ impl<C: Channel> OnShares<'_, C> {
                 }
             }
         }
-        let bits = self.session.numbers_from_halves(&bits, 1, self.channel)?;
+        let bits = self.session.additive_from_xor(&bits, 1, self.channel)?;
         let mut votes = Zeroizing::new(vec![0u64; queries * groups]);
         for (query, bits) in bits.chunks(k * groups).enumerate() {
             for (at, bit) in bits.iter().enumerate() {
@@ -136,18 +137,18 @@ impl<C: Channel> OnShares<'_, C> {
         Ok(votes)
     }
 
-    /// The group with the most votes, found by comparing the best so far with each next one.
-    fn most_votes(
+    /// The group with the most votes, found by comparing the best so far with each next group.
+    fn majority(
         &mut self,
         votes: &[u64],
         queries: usize,
         nearest: &Nearest<'_>,
-    ) -> Result<Numbers, ProtocolError> {
+    ) -> Result<SecretNumbers, ProtocolError> {
         let groups = nearest.groups;
         let one = u64::from(self.role == Role::Host);
-        let mut best: Numbers =
+        let mut best: SecretNumbers =
             Zeroizing::new((0..queries).map(|query| votes[query * groups]).collect());
-        let mut winners: Numbers = Zeroizing::new(vec![one; queries]);
+        let mut winners: SecretNumbers = Zeroizing::new(vec![one; queries]);
         for group in 1..groups {
             // Ties keep the earlier group.
             let minus_one = self.public(-1);
@@ -155,16 +156,16 @@ impl<C: Channel> OnShares<'_, C> {
                 let next = votes[query * groups + group];
                 next.wrapping_sub(best[query]).wrapping_add(minus_one)
             });
-            let differences: Numbers = Zeroizing::new(differences.collect());
+            let differences: SecretNumbers = Zeroizing::new(differences.collect());
             let bits = bits_for(nearest.k as u64) + 1;
             let wins = self
                 .session
                 .not_negative(&differences, bits, self.channel)?;
             let more = differences.iter().map(|x| x.wrapping_sub(minus_one));
-            let more: Numbers = Zeroizing::new(more.collect());
+            let more: SecretNumbers = Zeroizing::new(more.collect());
             let gained = self.session.select(&wins, &more, self.channel)?;
             let change = winners.iter().map(|winner| winner ^ one << group);
-            let change: Numbers = Zeroizing::new(change.collect());
+            let change: SecretNumbers = Zeroizing::new(change.collect());
             let change = self.session.and(&wins, &change, groups, self.channel)?;
             for query in 0..queries {
                 best[query] = best[query].wrapping_add(gained[query]);
@@ -179,12 +180,12 @@ impl<C: Channel> OnShares<'_, C> {
         &mut self,
         words: &[u64],
         groups: usize,
-    ) -> Result<Numbers, ProtocolError> {
+    ) -> Result<SecretNumbers, ProtocolError> {
         let bits = words
             .iter()
             .flat_map(|word| (0..groups).map(move |group| word >> group & 1));
-        let bits: Numbers = Zeroizing::new(bits.collect());
-        let bits = self.session.numbers_from_halves(&bits, 1, self.channel)?;
+        let bits: SecretNumbers = Zeroizing::new(bits.collect());
+        let bits = self.session.additive_from_xor(&bits, 1, self.channel)?;
         let number = |bits: &[u64]| {
             let terms = bits.iter().zip(0u64..);
             terms.fold(0u64, |sum, (bit, group)| {
@@ -196,7 +197,7 @@ impl<C: Channel> OnShares<'_, C> {
         ))
     }
 
-    /// How many of the host's scanpaths have the majority group. `own` are their groups, on the host.
+    /// How many of the host's scanpaths have the majority group. `own` has their groups, on the host.
     pub(crate) fn right_majorities(
         &mut self,
         majorities: &[u64],
@@ -206,25 +207,25 @@ impl<C: Channel> OnShares<'_, C> {
         let bits = majorities
             .iter()
             .flat_map(|word| (0..groups).map(move |group| word >> group & 1));
-        let bits: Numbers = Zeroizing::new(bits.collect());
+        let bits: SecretNumbers = Zeroizing::new(bits.collect());
         let labels = (0..majorities.len()).flat_map(|query| {
             (0..groups).map(move |group| u64::from(own.is_some_and(|own| own[query] == group)))
         });
-        let labels: Numbers = Zeroizing::new(labels.collect());
+        let labels: SecretNumbers = Zeroizing::new(labels.collect());
         let both = self.session.and(&bits, &labels, 1, self.channel)?;
         let right = both
             .chunks(groups.max(1))
             .map(|bits| bits.iter().fold(0, |sum, bit| sum ^ bit));
-        let right: Numbers = Zeroizing::new(right.collect());
-        let right = self.session.numbers_from_halves(&right, 1, self.channel)?;
+        let right: SecretNumbers = Zeroizing::new(right.collect());
+        let right = self.session.additive_from_xor(&right, 1, self.channel)?;
         Ok(right.iter().fold(0, |sum: u64, bit| sum.wrapping_add(*bit)))
     }
 }
 
-/// The advantage of the reference at this place over the last one.
-pub(super) fn tie_gain(place: usize, references: usize, tie_step: u64) -> i64 {
-    let places = references.saturating_sub(1).saturating_sub(place) as u64;
-    places.wrapping_mul(tie_step).cast_signed()
+/// The advantage of the reference at this rank over the last one.
+pub(super) fn tie_gain(rank: usize, references: usize, tie_step: u64) -> i64 {
+    let steps = references.saturating_sub(1).saturating_sub(rank) as u64;
+    steps.wrapping_mul(tie_step).cast_signed()
 }
 
 /// The bits of a number.

@@ -1,11 +1,11 @@
-//! Sorting networks: which places are compared, independent of their contents.
+//! Sorting networks. Which positions are compared does not depend on their contents.
 
-/// The comparators of a network, in layers; those of a layer have no place in common. In the end the `kept` largest keys are in
-/// the first places, in order.
+/// The comparators of a network, in layers; those of a layer share no position. In the end, the `top` largest keys are in the
+/// first positions, in order.
 ///
 /// This is Batcher's odd-even merge sort without the comparators beyond the end of the list (as if it were padded with smallest
-/// keys) and without those on which no kept place depends.
-pub(crate) fn layers(count: usize, kept: usize) -> Vec<Vec<(usize, usize)>> {
+/// keys) and without those on which none of these positions depends.
+pub(crate) fn layers(count: usize, top: usize) -> Vec<Vec<(usize, usize)>> {
     let mut layers = Vec::new();
     let size = count.next_power_of_two();
     let mut block = 1;
@@ -26,15 +26,15 @@ pub(crate) fn layers(count: usize, kept: usize) -> Vec<Vec<(usize, usize)>> {
         }
         block *= 2;
     }
-    without_unneeded(layers, count, kept)
+    without_unneeded(layers, count, top)
 }
 
 fn without_unneeded(
     mut layers: Vec<Vec<(usize, usize)>>,
     count: usize,
-    kept: usize,
+    top: usize,
 ) -> Vec<Vec<(usize, usize)>> {
-    let mut needed: Vec<bool> = (0..count).map(|place| place < kept).collect();
+    let mut needed: Vec<bool> = (0..count).map(|position| position < top).collect();
     for layer in layers.iter_mut().rev() {
         layer.retain(|&(low, high)| needed[low] || needed[high]);
         for &(low, high) in layer.iter() {
@@ -49,12 +49,12 @@ fn without_unneeded(
 mod tests {
     use super::*;
 
-    /// A network that sorts all lists of zeros and ones sorts all lists.
+    /// The 0-1 principle: a network that sorts all lists of zeros and ones sorts all lists.
     #[test]
     fn the_network_puts_the_largest_first() {
         for count in 1..=11 {
-            for kept in 1..=count {
-                let layers = layers(count, kept);
+            for top in 1..=count {
+                let layers = layers(count, top);
                 for bits in 0..1u32 << count {
                     let mut list: Vec<u32> = (0..count).map(|at| bits >> at & 1).collect();
                     for &(low, high) in layers.iter().flatten() {
@@ -63,8 +63,8 @@ mod tests {
                         }
                     }
                     let ones = bits.count_ones() as usize;
-                    for (at, bit) in list.iter().take(kept).enumerate() {
-                        assert_eq!(*bit == 1, at < ones, "{count}, {kept}, {bits:b}");
+                    for (at, bit) in list.iter().take(top).enumerate() {
+                        assert_eq!(*bit == 1, at < ones, "{count}, {top}, {bits:b}");
                     }
                 }
             }
@@ -73,13 +73,13 @@ mod tests {
 
     #[test]
     fn few_kept_places_need_few_comparators() {
-        let count = |kept| layers(64, kept).iter().map(Vec::len).sum::<usize>();
+        let count = |top| layers(64, top).iter().map(Vec::len).sum::<usize>();
         assert_eq!(count(1), 63);
         assert!(count(5) < count(64) * 3 / 4, "{} {}", count(5), count(64));
         for layer in layers(37, 5) {
-            let mut places: Vec<usize> = layer.iter().flat_map(|&(a, b)| [a, b]).collect();
-            places.sort_unstable();
-            assert!(places.windows(2).all(|two| two[0] != two[1]));
+            let mut positions: Vec<usize> = layer.iter().flat_map(|&(a, b)| [a, b]).collect();
+            positions.sort_unstable();
+            assert!(positions.windows(2).all(|two| two[0] != two[1]));
         }
     }
 }

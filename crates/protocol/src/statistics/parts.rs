@@ -13,8 +13,8 @@ impl GroupPlan<'_> {
     /// How many low bits of each number are not opened.
     #[allow(clippy::cast_precision_loss)] // counts of pairs
     pub(super) fn shifts(&self) -> Result<Vec<u32>, ProtocolError> {
-        let least = 1u64 << self.value_bits.saturating_sub(PRECISION_BITS);
-        let resolution = least as f64 * self.value_unit;
+        let smallest_step = 1u64 << self.value_bits.saturating_sub(PRECISION_BITS);
+        let resolution = smallest_step as f64 * self.value_unit;
         let of_mean = |count: u64| shift(resolution, self.unit / count.max(1) as f64);
         Ok(match &self.schema().numbers {
             AnswerNumbers::Means { stimuli } => stimuli.iter().map(|it| of_mean(it.1)).collect(),
@@ -47,18 +47,18 @@ impl GroupPlan<'_> {
             let terms = u64::BITS - terms.leading_zeros();
             value_bits.saturating_add(terms).saturating_add(1).min(64)
         };
-        // A number up to this.
-        let up_to = |most: u64| (u64::BITS - most.leading_zeros()).max(1);
+        // The bits of a number up to this one.
+        let up_to = |largest: u64| (u64::BITS - largest.leading_zeros()).max(1);
         let pairs = self.pairs.len() as u64;
         Ok(match &self.schema().numbers {
             AnswerNumbers::Means { stimuli } => stimuli.iter().map(|it| of_sum(it.1)).collect(),
             AnswerNumbers::Groups { rows, columns } => {
-                let most = self.layout.max_count().into();
+                let max_count = self.layout.max_count().into();
                 let cells = rows
                     .iter()
                     .flat_map(|row| columns.iter().map(move |it| [row.1, it.1].map(u64::from)));
                 cells
-                    .map(|[row, column]| row.saturating_mul(column).saturating_mul(most))
+                    .map(|[row, column]| row.saturating_mul(column).saturating_mul(max_count))
                     .map(|terms| of_sum(terms.min(self.terms)))
                     .collect()
             }
@@ -79,12 +79,11 @@ impl GroupPlan<'_> {
         })
     }
 
-    /// For each scanpath of the host that is in a pair, its pairs in the order of the joining side's
-    /// scanpaths.
+    /// For each of the host's scanpaths that is in a pair, its pairs in the order of the joining side's scanpaths.
     pub(super) fn queries(&self, k: usize) -> Result<Vec<Vec<usize>>, ProtocolError> {
         let mut queries: Vec<Vec<usize>> = Vec::new();
         let mut last = None;
-        // Pairs are sorted by scanpaths of the host, and then of the joining side.
+        // Pairs are sorted by the host's scanpath, and then by the joining side's.
         for (pair, (host, _)) in self.job.pairs.iter().enumerate() {
             if last.replace(host) != Some(host) {
                 queries.push(Vec::new());
@@ -120,7 +119,8 @@ impl GroupPlan<'_> {
         Ok(histogram_edges(0, high, bins as usize)?)
     }
 
-    /// The edges that values are compared with: a value that is on an edge may be a little below it.
+    /// The edges that values are compared with. They are a little lower, because rounding may put a value that is on an
+    /// edge below it.
     pub(super) fn compared_edges(&self) -> Result<Vec<i64>, ProtocolError> {
         let error = self.value_error.cast_signed();
         let edges = self.edges()?;
@@ -130,12 +130,13 @@ impl GroupPlan<'_> {
             .collect())
     }
 
-    /// The advantage of a reference over the next one, so that of two with the same value the earlier is nearer.
+    /// The advantage of a reference over the next one, so that the earlier of two equal values is nearer.
     pub(super) fn tie_step(&self) -> u64 {
         self.value_error.saturating_mul(4)
     }
 
-    /// How many low bits observed sums lose so that they can be multiplied by the coefficients of the contrast: 0 with few pairs.
+    /// How many low bits are dropped from observed sums so that they can be multiplied by the coefficients of the contrast: 0
+    /// with few pairs.
     pub(super) fn statistic_shift(&self) -> u32 {
         let Some(contrast) = self.contrast else {
             return 0;
@@ -148,18 +149,18 @@ impl GroupPlan<'_> {
         (0..62).find(fits).unwrap_or(62)
     }
 
-    /// How far apart two sums may be that stand for the same number. Permutations that reach the observed sum up to
-    /// this count.
+    /// How far apart two sums that represent the same number may be. A permutation counts if it reaches the observed
+    /// sum up to this tolerance.
     pub(super) fn tolerance(&self) -> u64 {
         let each = self.value_error.saturating_mul(2);
         self.terms.saturating_mul(each).min(1 << 60)
     }
 }
 
-/// The use of the values of a question.
+/// How a question uses its values.
 pub(super) fn value_use(question: GroupQuestion, pairs: &[(usize, usize)], terms: u64) -> ValueUse {
     match question {
-        // Earlier references gain on later ones, by less than the usual precision altogether.
+        // Earlier references get an advantage over later ones, in total less than the usual precision.
         GroupQuestion::Nearest { .. } => {
             let of_query = pairs.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len);
             let references = of_query.max().unwrap_or(0) as u64;

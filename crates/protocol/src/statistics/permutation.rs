@@ -1,6 +1,6 @@
 //! Permutation tests: the observed statistic, and how many permutations reach it.
 
-use super::{Numbers, OnShares, OwnLabels, at_once, sums_by_label};
+use super::{OnShares, OwnLabels, SecretNumbers, at_once, sums_by_label};
 use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;
 use veilpath_mpc::shares::Factors;
@@ -20,16 +20,16 @@ pub(crate) struct TestShares {
 pub(crate) struct Permutations<'a> {
     pub(crate) coins: &'a Coins,
     pub(crate) count: u64,
-    /// Sums that are this close count as equal.
+    /// Sums that differ by at most this count as equal.
     pub(crate) tolerance: u64,
     /// Sums of values lie between −2^`sum_bits` and 2^`sum_bits`.
     pub(crate) sum_bits: usize,
-    /// How many low bits the observed sums lose before they are multiplied by the contrast's coefficients.
+    /// How many low bits are dropped from the observed sums before they are multiplied by the contrast's coefficients.
     pub(crate) statistic_shift: u32,
 }
 
 impl<C: Channel> OnShares<'_, C> {
-    /// The test of sites. `values` are this side's shares for all pairs of participants of both sites: the value itself for pairs within
+    /// The test of sites. `values` has this side's shares for all pairs of participants of both sites: the value itself for pairs within
     /// this site, 0 for pairs within the other.
     pub(crate) fn test_of_sites(
         &mut self,
@@ -50,7 +50,7 @@ impl<C: Channel> OnShares<'_, C> {
         self.finish(test.contrast(), observed, &permuted, permutations)
     }
 
-    /// The test of groups, with labels that both sides know: all sums are local.
+    /// The test of groups with public labels. All sums are local.
     pub(crate) fn test_of_published_groups(
         &mut self,
         test: &CrossTest,
@@ -70,7 +70,7 @@ impl<C: Channel> OnShares<'_, C> {
         self.finish(test.contrast(), observed, &permuted, permutations)
     }
 
-    /// The test of groups, with labels that each side keeps secret. Both sides use the same numbers for the same groups.
+    /// The test of groups with labels that each side keeps secret. Both sides number the groups in the same way.
     pub(crate) fn test_of_groups(
         &mut self,
         contrast: Contrast,
@@ -81,7 +81,7 @@ impl<C: Channel> OnShares<'_, C> {
         let all = values.values().iter();
         let all = all.fold(0, |sum: i64, value| sum.wrapping_add(*value));
         let mut sums = Zeroizing::new(Vec::new());
-        // The observed labels, and then those of all permutations.
+        // First the observed labels, then those of all permutations.
         let observed = self.same_sums(values, &[own.labels.to_vec()], own.count)?;
         let at_once = at_once(own.count * values.rows().max(values.columns()));
         for first in (0..permutations.count).step_by(at_once) {
@@ -90,11 +90,11 @@ impl<C: Channel> OnShares<'_, C> {
             let labels: Vec<Vec<usize>> = (first..last)
                 .map(|index| {
                     let [host, join] = permutations.coins.permutations(index, sizes);
-                    let places = match self.role {
+                    let order = match self.role {
                         Role::Host => host,
                         Role::Join => join,
                     };
-                    places.iter().map(|&place| own.labels[place]).collect()
+                    order.iter().map(|&at| own.labels[at]).collect()
                 })
                 .collect();
             sums.extend_from_slice(&self.same_sums(values, &labels, own.count)?);
@@ -106,13 +106,13 @@ impl<C: Channel> OnShares<'_, C> {
     /// For each list of this side's labels, the sum over pairs of participants with the same label.
     ///
     /// A participant has exactly one label, so the sum of y_g·u_g over all labels g is u_0 plus the sum of y_g·(u_g − u_0) over all but
-    /// the first: one product less.
+    /// the first, which saves one product.
     fn same_sums(
         &mut self,
         values: &CrossMatrix,
         lists: &[Vec<usize>],
         count: usize,
-    ) -> Result<Numbers, ProtocolError> {
+    ) -> Result<SecretNumbers, ProtocolError> {
         let is_host = self.role == Role::Host;
         let (own_size, their_size) = match is_host {
             true => (values.rows(), values.columns()),
@@ -155,9 +155,9 @@ impl<C: Channel> OnShares<'_, C> {
         permuted: &[u64],
         permutations: &Permutations<'_>,
     ) -> Result<TestShares, ProtocolError> {
-        let least = same.wrapping_sub(self.public(permutations.tolerance.cast_signed()));
-        let differences = permuted.iter().map(|sum| sum.wrapping_sub(least));
-        let differences: Numbers = Zeroizing::new(differences.collect());
+        let threshold = same.wrapping_sub(self.public(permutations.tolerance.cast_signed()));
+        let differences = permuted.iter().map(|sum| sum.wrapping_sub(threshold));
+        let differences: SecretNumbers = Zeroizing::new(differences.collect());
         let reached = self.count_not_negative(&differences, permutations.sum_bits + 1)?;
         let [of_same, of_different] = contrast.coefficients();
         let sums = [same, all.wrapping_sub(same)];

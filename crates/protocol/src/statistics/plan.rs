@@ -10,7 +10,7 @@ use crate::engines::lengths::lengths_of_pair;
 use crate::{Engine, GroupQuestion, Job, JobError, Label, PairRule, ProtocolError, Role};
 use veilpath_statistics::{Coins, Contrast, LabelTest, PooledPairs};
 
-/// The inputs of a question about groups besides the comparison.
+/// The inputs of a question about groups, apart from the comparison.
 #[derive(Clone, Debug)]
 pub struct GroupInputs<'a> {
     /// The question.
@@ -25,7 +25,7 @@ pub struct GroupInputs<'a> {
     pub own_groups: Option<&'a [String]>,
     /// The group of each of the other side's scanpaths, once it has published them.
     pub peer_groups: Option<&'a [String]>,
-    /// The groups of the host and of the joining side, where the question needs them.
+    /// The groups of the host and of the joining side, if the question needs them.
     pub sizes: [GroupSizes; 2],
     /// The smallest count that a histogram shows.
     pub minimum: u32,
@@ -48,18 +48,18 @@ pub struct GroupPlan<'a> {
     pub(super) within: Option<OwnPairs>,
     /// The names of groups, sorted; a label is an index into them.
     pub(super) names: Vec<String>,
-    /// The labels of this side's participants; none if the question does not need them.
+    /// The labels of this side's participants; empty if the question does not need them.
     pub(super) own_labels: Vec<usize>,
-    /// The labels of the other side's participants, where these are published.
+    /// The labels of the other side's participants, if they are published.
     pub(super) peer_labels: Option<Vec<usize>>,
     pub(super) sizes: [GroupSizes; 2],
     pub(super) contrast: Option<Contrast>,
-    /// The most values in a sum.
+    /// The largest number of values in a sum.
     pub(super) terms: u64,
-    /// Bits of the numbers that halves are of; `None` if each side has a share of the raw result instead.
+    /// Bits of the numbers whose halves the sides have; `None` if each side has a share of the raw result instead.
     pub(super) number_bits: Option<usize>,
     pub(super) value_bits: usize,
-    /// No value is further than this from what it stands for.
+    /// The largest error of a value.
     pub(super) value_error: u64,
     pub(super) unit: f64,
     /// The size of one unit of the value of a pair of scanpaths.
@@ -78,7 +78,8 @@ pub(super) struct OwnPairs {
 }
 
 impl<'a> GroupPlan<'a> {
-    /// Checks that the question has an answer. The job has all pairs, and knows the lengths of the other side's scanpaths.
+    /// Plans a question, after checking that it has an answer. The job must have all pairs, and know the lengths of the
+    /// other side's scanpaths.
     pub fn new(job: &'a Job<'a>, inputs: GroupInputs<'a>) -> Result<Self, ProtocolError> {
         let question = inputs.question;
         let scores_participants = question.scores_participants();
@@ -112,7 +113,8 @@ impl<'a> GroupPlan<'a> {
             Some(sites) => own_shapes(job, &sites[side(job.role)], &layout, divisor)?,
             None => Vec::new(),
         };
-        // Lengths within the sites differ between the two plans; both bound them by the longest scanpath of any pair.
+        // Each side knows only the lengths within its own site. Both bound them by the longest scanpath of any pair, so
+        // that their plans agree.
         let longest = longest_shape(&shapes, within.is_some());
         let all: Vec<PairShape> = shapes.iter().copied().chain(longest).collect();
         let pairs_within = within.iter().flatten().map(|site| site.pairs.len());
@@ -200,7 +202,7 @@ impl<'a> GroupPlan<'a> {
         Ok(plan)
     }
 
-    /// The labels of this side's participants, for tests that watch what depends on them.
+    /// The labels of this side's participants, for tests that check what depends on them.
     #[cfg(feature = "watch")]
     pub fn own_labels(&self) -> &[usize] {
         &self.own_labels
@@ -269,7 +271,7 @@ impl<'a> GroupPlan<'a> {
                 }
             }
             GroupQuestion::Histogram { .. } => {
-                #[allow(clippy::cast_precision_loss)] // shown, not computed with
+                #[allow(clippy::cast_precision_loss)] // only displayed
                 let edge = |edge: &i64| *edge as f64 * self.unit;
                 AnswerNumbers::Histogram {
                     edges: self.edges()?.iter().map(edge).collect(),
@@ -285,7 +287,7 @@ impl<'a> GroupPlan<'a> {
             .ok_or(ProtocolError::Internal("this question is not a test"))
     }
 
-    /// The labels of the host's participants and of the joining side's, where these are published.
+    /// The labels of the host's participants and of the joining side's, if they are published.
     pub(super) fn published_labels(&self) -> Result<Option<[&[usize]; 2]>, ProtocolError> {
         if !self.question.publishes_groups() {
             return Ok(None);
@@ -323,7 +325,7 @@ fn names(question: GroupQuestion, sizes: &[GroupSizes; 2]) -> Result<Vec<String>
     match names.len() {
         1..=MAX_GROUPS => Ok(names),
         0 => Err(JobError::NoGroups.into()),
-        _ => Err(JobError::TooManyGroups { most: MAX_GROUPS }.into()),
+        _ => Err(JobError::TooManyGroups { limit: MAX_GROUPS }.into()),
     }
 }
 
@@ -366,7 +368,7 @@ fn contrast(
     })
 }
 
-/// The number of pairs of scanpaths that all pairs of participants have, if it is the same for all.
+/// The number of scanpath pairs per pair of participants, if it is the same for all.
 fn uniform_count(layout: &Layout, within: Option<&[WithinSite; 2]>) -> Option<u32> {
     let count = layout.uniform_count()?;
     let within = within.map_or(&[][..], |sites| &sites[..]);
@@ -399,7 +401,7 @@ fn own_shapes(
     site.pairs.iter().map(shape).collect()
 }
 
-/// A shape that no pair within a site exceeds.
+/// An upper bound on the shapes of pairs within a site.
 fn longest_shape(shapes: &[PairShape], is_needed: bool) -> Option<PairShape> {
     let longest = shapes
         .iter()

@@ -1,4 +1,4 @@
-//! Every answer by every engine and metric equals the one in the clear, to the last digit.
+//! Every answer, with every engine and metric, equals the answer in the clear exactly.
 
 use super::numbers_in_the_clear;
 use crate::engines::tests::{Cases, LETTERS, measures, metrics};
@@ -117,9 +117,9 @@ fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, Protocol
         .answer(&numbers_in_the_clear(&host, &join, &values)?)
 }
 
-/// If a modified peer opens something else in place of a number, it has no more bits than these.
+/// If a modified peer opens something else instead of a number, it has no more bits than these.
 fn check_bits(schema: &AnswerSchema) {
-    let (count, most) = match schema.numbers {
+    let (count, max_bits) = match schema.numbers {
         AnswerNumbers::Means { .. } | AnswerNumbers::Groups { .. } | AnswerNumbers::Test { .. } => {
             (schema.count(), 20)
         }
@@ -128,7 +128,11 @@ fn check_bits(schema: &AnswerSchema) {
     };
     assert_eq!(schema.bits.len(), count);
     for (bits, shift) in schema.bits.iter().zip(&schema.shifts) {
-        assert!(bits - shift <= most, "{} bits: {schema:?}", bits - shift);
+        assert!(
+            bits - shift <= max_bits,
+            "{} bits: {schema:?}",
+            bits - shift
+        );
     }
 }
 
@@ -143,7 +147,7 @@ fn participants_may_have_different_numbers_of_stimuli() {
     let (a, b) = (cohort(4, 1..9, 2, 3), cohort(4, 1..9, 1, 4));
     let metric = Metric::Levenshtein;
     for question in QUESTIONS {
-        // Of one stimulus there are fewer references.
+        // There are fewer references for one stimulus.
         let question = question.replace("nearest:3", "nearest:2");
         let spec = spec(Engine::Shares, &metric, &question, &a, &b);
         let expected = expected(&spec, &a, &b).unwrap();
@@ -158,7 +162,7 @@ fn lengths_may_be_hidden() {
     let engines = [Engine::Garbled, Engine::Shares];
     let mut cases = Vec::new();
     for (number, metric) in metrics().iter().enumerate() {
-        // Everything in turn.
+        // Takes questions and engines in turn.
         for (question, engine) in [(number, number / 2), (number + 1, number / 2 + 1)] {
             let (question, engine) = (questions[question % 3], engines[engine % 2]);
             let mut spec = spec(engine, metric, question, &a, &b);
@@ -209,7 +213,7 @@ fn double_precision_gives_nearly_the_same_means() {
     }
 }
 
-/// A number of a measure: those in the clear, to the last digit, and the means of plain scores. Lengths are hidden where that is possible.
+/// Answers about a measure equal those in the clear exactly, and match the means of plain scores. Lengths are hidden if possible.
 #[test]
 fn answers_about_measures_equal_those_in_the_clear() {
     assert!(compare_measures(Cases::InTurn) >= 8);
@@ -317,7 +321,7 @@ fn costs_are_as_estimated() {
     }
 }
 
-/// Similarities are fractions of small numbers, and many are on an edge.
+/// Similarities are fractions of small numbers, so many lie on an edge.
 #[test]
 fn values_on_an_edge_are_in_the_bin_above() {
     let (a, b) = (cohort(6, 1..9, 0, 13), cohort(6, 1..9, 0, 14));
@@ -340,7 +344,7 @@ fn values_on_an_edge_are_in_the_bin_above() {
     }
 }
 
-/// A sum with all its bits could be solved for the results of single pairs.
+/// An exact sum could be solved for the results of single pairs.
 #[test]
 fn means_are_rounded_before_they_are_opened() {
     let (a, b) = (cohort(5, 20..60, 0, 11), cohort(5, 20..60, 0, 12));
@@ -357,7 +361,7 @@ fn means_are_rounded_before_they_are_opened() {
     };
     let error = (means.means[0].mean.unwrap() - exact).abs();
     assert!(error <= 1.0 / 8192.0, "{error}");
-    // Below its 14 bits, a mean is the middle of what it may be.
+    // Beyond its 14 bits, a mean is the middle of the possible range.
     let steps = means.means[0].mean.unwrap() * 50.0 * 65536.0;
     assert!((steps - steps.round()).abs() < 1e-6, "{steps}");
 }
@@ -396,7 +400,7 @@ fn engines_that_reveal_more_do_not_claim_to_reveal_nothing() {
     ] {
         let spec = spec(engine, &Metric::Levenshtein, "mean", &a, &b);
         let claim = "nothing about single pairs";
-        assert_eq!(spec.answer_in_words().contains(claim), promises);
+        assert_eq!(spec.describe_answer().contains(claim), promises);
         let learned = engine.revealed(&spec);
         assert_eq!(learned.iter().any(|it| it.what.contains(claim)), promises);
     }

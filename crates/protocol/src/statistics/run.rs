@@ -6,7 +6,7 @@ use super::linear::{sums_by_key, sums_by_published_labels};
 use super::nearest::Nearest;
 use super::permutation::Permutations;
 use super::plan::{GroupPlan, side};
-use super::{Numbers, OnShares, OwnLabels};
+use super::{OnShares, OwnLabels, SecretNumbers};
 use crate::{GroupQuestion, ProtocolError, Role, TreeLevels};
 use veilpath_channel::Channel;
 use veilpath_metrics::Scanpath;
@@ -17,8 +17,8 @@ use veilpath_statistics::{CrossMatrix, CrossTest, LabelTest, PairMatrix};
 use zeroize::Zeroizing;
 
 impl GroupPlan<'_> {
-    /// This side's shares of the answer's numbers, modulo 2 to the bits of each. `halves` are its halves of the numbers of all pairs, or its shares of
-    /// their raw results; 0 for a pair without matrix cells.
+    /// Computes this side's shares of the answer's numbers, each modulo 2 to the power of its bits. `halves` has this
+    /// side's halves of all pairs' numbers, or its shares of their raw results; 0 for a pair without matrix cells.
     pub fn run(
         &self,
         halves: &[u64],
@@ -36,13 +36,13 @@ impl GroupPlan<'_> {
         let mut rng = system_rng()?;
         let mut session = SharesSession::start(party, bits, kernel, &mut rng, &mut channel)?;
         let numbers = match self.number_bits {
-            Some(bits) => session.numbers_from_halves(halves, bits, &mut channel)?,
+            Some(bits) => session.additive_from_xor(halves, bits, &mut channel)?,
             None => Zeroizing::new(halves.to_vec()),
         };
         let is_host = self.job.role == Role::Host;
         let values = self.pairs.iter().zip(numbers.iter());
         let values = values.map(|(pair, number)| pair.share(*number, is_host));
-        let values: Numbers = Zeroizing::new(values.collect());
+        let values: SecretNumbers = Zeroizing::new(values.collect());
         let mut on_shares = OnShares {
             role: self.job.role,
             session: &mut session,
@@ -50,8 +50,7 @@ impl GroupPlan<'_> {
         };
         let shares = self.answer(&values, &mut on_shares)?;
         let mut shares = on_shares.without_low_bits(&shares, &self.schema().shifts)?;
-        // A peer that made both sides compute another function gets no more bits of it than the
-        // answer has.
+        // A peer that makes both sides compute another function gets no more bits of it than the answer has.
         for (share, bits) in shares.iter_mut().zip(&self.schema().bits) {
             *share &= mask(*bits);
         }
@@ -62,7 +61,7 @@ impl GroupPlan<'_> {
         &self,
         values: &[u64],
         on_shares: &mut OnShares<'_, C>,
-    ) -> Result<Numbers, ProtocolError> {
+    ) -> Result<SecretNumbers, ProtocolError> {
         Ok(match self.question {
             GroupQuestion::Mean { overall: true } => sums_by_key(values, &vec![0; values.len()], 1),
             GroupQuestion::Mean { overall: false } => {
@@ -165,7 +164,8 @@ impl GroupPlan<'_> {
         Ok(own.by_participants.sums_wrapping(&values)?)
     }
 
-    /// The raw result of two scanpaths; with hidden lengths, the adjusted one; the distance of a rank.
+    /// The raw result of two scanpaths; the adjusted result if lengths are hidden; the distance if the result is a
+    /// rank.
     pub(super) fn raw(&self, a: &Scanpath, b: &Scanpath) -> Result<i64, ProtocolError> {
         let comparison = &self.job.comparison;
         let raw = comparison.raw(a, b)?;
@@ -197,13 +197,14 @@ impl GroupPlan<'_> {
         }
     }
 
-    /// The majority group of each query's nearest references. Queries with equally many references are sorted together.
+    /// The majority group of each query's nearest references. Queries with the same number of references are sorted
+    /// together.
     fn majorities<C: Channel>(
         &self,
         values: &[u64],
         k: usize,
         on_shares: &mut OnShares<'_, C>,
-    ) -> Result<Numbers, ProtocolError> {
+    ) -> Result<SecretNumbers, ProtocolError> {
         let queries = self.queries(k)?;
         let references = (self.job.role == Role::Join).then(|| self.labels_of_references());
         let mut sizes: Vec<usize> = queries.iter().map(Vec::len).collect();
@@ -212,8 +213,8 @@ impl GroupPlan<'_> {
         let mut majorities = Zeroizing::new(vec![0; queries.len()]);
         for size in sizes {
             let of_size = |query: &usize| queries[*query].len() == size;
-            let places: Vec<usize> = (0..queries.len()).filter(of_size).collect();
-            let lists: Vec<Vec<usize>> = places.iter().map(|at| queries[*at].clone()).collect();
+            let indices: Vec<usize> = (0..queries.len()).filter(of_size).collect();
+            let lists: Vec<Vec<usize>> = indices.iter().map(|at| queries[*at].clone()).collect();
             let nearest = Nearest {
                 k,
                 groups: self.names.len(),
@@ -223,14 +224,14 @@ impl GroupPlan<'_> {
                 references: references.as_deref(),
             };
             let found = on_shares.majorities(values, &nearest)?;
-            for (place, majority) in places.into_iter().zip(found.iter()) {
-                majorities[place] = *majority;
+            for (index, majority) in indices.into_iter().zip(found.iter()) {
+                majorities[index] = *majority;
             }
         }
         Ok(majorities)
     }
 
-    /// The group of each pair's scanpath of the joining side.
+    /// The group of the joining side's scanpath, for each pair.
     pub(super) fn labels_of_references(&self) -> Vec<usize> {
         let participants = self.layout.participants[1].of_scanpaths();
         let pairs = self.job.pairs.iter();

@@ -1,4 +1,4 @@
-//! What is computed on shares equals what is computed in the clear on the same integers, to the last digit.
+//! Results on shares equal results in the clear on the same integers exactly.
 
 use super::counting::PairParticipants;
 use super::linear::sums_by_key;
@@ -20,7 +20,7 @@ use veilpath_statistics::{
 const VALUE_BITS: usize = 30;
 
 /// Runs a task on both sides, and returns what each got.
-fn both<T: Send>(
+fn run_both_sides<T: Send>(
     task: impl Fn(&mut OnShares<'_, MemoryChannel>) -> Result<T, ProtocolError> + Sync,
 ) -> [T; 2] {
     let (left, right) = memory_pair();
@@ -73,10 +73,10 @@ impl Shared {
         }
     }
 
-    /// Makes values 256 times as large, and adds up to `most` to each or subtracts it.
-    fn add_error(&mut self, most: i64) {
+    /// Multiplies values by 256, and adds an error between −`most` and `most` to each.
+    fn add_error(&mut self, max_error: i64) {
         let mut rng = ChaCha20Rng::seed_from_u64(77);
-        let error = |value: &i64| (value << 8) + rng.random_range(-most..=most);
+        let error = |value: &i64| (value << 8) + rng.random_range(-max_error..=max_error);
         *self = Self::of(
             self.values.iter().map(error).collect(),
             &mut ChaCha20Rng::seed_from_u64(78),
@@ -121,7 +121,7 @@ fn sums_by_key_and_group_equal_those_in_the_clear() {
     }
     let groups = [vec![0, 1, 2, 0, 1, 2, 1, 1, 0], vec![1, 0, 0, 1, 1, 0, 1]];
     let counts = [3, 2];
-    let found = both(|side| {
+    let found = run_both_sides(|side| {
         let (own, theirs) = match side.role {
             Role::Host => (counts[0], counts[1]),
             Role::Join => (counts[1], counts[0]),
@@ -149,7 +149,7 @@ fn tests_of_groups_have_the_p_value_of_the_plain_test() {
         let test = CrossTest::new(both_labels.clone()).unwrap();
         let coins = Coins::new([3; 32]);
         let permutations = 300;
-        let found = both(|side| {
+        let found = run_both_sides(|side| {
             side.test_of_groups(
                 test.contrast(),
                 &matrix(rows, columns, shared.of_role(side.role)),
@@ -177,10 +177,10 @@ fn tests_of_groups_have_the_p_value_of_the_plain_test() {
 
 #[test]
 fn numbers_are_divided_and_rounded_down() {
-    let most = (1_i64 << 62) - 1;
-    let mut values = vec![0, 1, -1, 7, 8, -8, -9, most, -most];
+    let largest = (1_i64 << 62) - 1;
+    let mut values = vec![0, 1, -1, 7, 8, -8, -9, largest, -largest];
     let mut rng = ChaCha20Rng::seed_from_u64(6);
-    values.extend((0..50).map(|_| rng.random_range(-most..=most)));
+    values.extend((0..50).map(|_| rng.random_range(-largest..=largest)));
     let mut shared = Shared::of(values, &mut rng);
     // Shares at the ends of their range.
     for (at, share) in [0, u64::MAX, 1 << 63, (1 << 63) - 1]
@@ -192,7 +192,7 @@ fn numbers_are_divided_and_rounded_down() {
         shared.shares[1][at + 1] = number.wrapping_sub(share);
     }
     for shift in [0, 1, 3, 20, 62] {
-        let found = both(|side| side.shifted(shared.of_role(side.role), shift));
+        let found = run_both_sides(|side| side.shifted(shared.of_role(side.role), shift));
         for (at, value) in shared.values.iter().enumerate() {
             let found = sum([found[0][at], found[1][at]]);
             assert_eq!(found, value >> shift, "{value} by {shift} bits");
@@ -209,7 +209,7 @@ fn tests_of_sites_have_the_p_value_of_the_plain_test() {
         .map(|_| rng.random_range(-1000..1000))
         .collect();
     let plain = PairMatrix::new(size, values.clone()).unwrap();
-    // Each site knows its own pairs; pairs of both are shared.
+    // Each site knows its own pairs; pairs between the sites are shared.
     let mut shares = [Vec::new(), Vec::new()];
     for (a, b, value) in plain.pairs() {
         let between: i64 = rng.random();
@@ -223,7 +223,7 @@ fn tests_of_sites_have_the_p_value_of_the_plain_test() {
     }
     let test = LabelTest::of_sites(first, second).unwrap();
     let coins = Coins::new([4; 32]);
-    let found = both(|side| {
+    let found = run_both_sides(|side| {
         let own = match side.role {
             Role::Host => &shares[0],
             Role::Join => &shares[1],
@@ -264,7 +264,7 @@ fn majorities_of_the_nearest_equal_those_in_the_clear() {
     for (k, largest) in [(1, 3), (4, 2), (5, 1 << VALUE_BITS), (13, 1)] {
         let mut shared = Shared::new(k as u64, queries * references, largest);
         shared.add_error(3);
-        let found = both(|side| {
+        let found = run_both_sides(|side| {
             let is_host = side.role == Role::Host;
             let nearest = Nearest {
                 k,
@@ -293,7 +293,7 @@ fn majorities_of_the_nearest_equal_those_in_the_clear() {
     }
 }
 
-/// Five copies of one scanpath make five pairs of every participant: a count of five is about one.
+/// Five copies of one scanpath give every participant five pairs, so a count of five may be about one participant.
 #[test]
 fn a_count_of_one_participants_pairs_is_hidden() {
     let (participants, copies, minimum) = (8, 5, 5);
@@ -308,13 +308,13 @@ fn a_count_of_one_participants_pairs_is_hidden() {
         ],
         counts: [participants, copies],
     };
-    let found = both(|side| {
+    let found = run_both_sides(|side| {
         let own = values.iter().map(|value| side.public(*value));
         let own: Vec<u64> = own.collect();
         side.histogram(&own, &edges, 8, minimum, &of)
     });
     for bin in 0..4 {
-        // This one follows from the other count and the total.
+        // Also hidden, because it follows from the other count and the total.
         assert_eq!(sum([found[0].shown[bin], found[1].shown[bin]]), 0);
         assert_eq!(sum([found[0].counts[bin], found[1].counts[bin]]), 0);
     }
@@ -341,7 +341,7 @@ fn histograms_hide_small_counts() {
             of_pair,
             counts: [5, 7],
         };
-        let found = both(|side| {
+        let found = run_both_sides(|side| {
             let values = shared.of_role(side.role);
             side.histogram(values, &edges, 8, minimum, &participants)
         });

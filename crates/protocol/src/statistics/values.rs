@@ -1,5 +1,5 @@
-//! From a pair's number, which the two sides share, to its value: a score or similarity in fixed point, with the same unit for
-//! all pairs.
+//! Turns a pair's number, which the two sides share, into its value: a score or similarity in fixed point, with the same unit
+//! for all pairs.
 //!
 //! The score is a linear function of the number, and its coefficients follow from the lengths, which both sides know. So the value
 //! is `constant + factor·number` modulo 2⁶⁴, and shares of the number become shares of the value without a message.
@@ -9,19 +9,19 @@ use crate::engines::alignment::scoring::{Scoring, UNITS};
 use veilpath_metrics::{Comparison, Metric};
 use veilpath_statistics::{StatisticsError, check_sum};
 
-/// Bits of precision: the error of a similarity is at most 2⁻²⁴.
+/// Precision bits: the error of a similarity is at most 2⁻²⁴.
 const ERROR_BITS: u32 = 24;
 
-/// The fewest of scores, which can be large: the error is at most 2⁻¹⁰.
+/// The fewest precision bits of scores, which can be large: the error is at most 2⁻¹⁰.
 const MIN_ERROR_BITS_OF_SCORES: u32 = 10;
 
 /// Which of a pair's numbers a question is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueKind {
-    /// From 0 to 1; equal scanpaths have 1.
+    /// The similarity, from 0 to 1; it is 1 for equal scanpaths.
     Similarity,
-    /// The metric's first number: with hidden lengths, for ScanMatch, whose score is its similarity before clipping, and for
-    /// measures without a similarity.
+    /// The metric's first number. Used with hidden lengths, for ScanMatch, whose score is its similarity before clipping,
+    /// and for measures without a similarity.
     Score,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct PairValue {
 }
 
 impl PairValue {
-    /// This side's share of the value, given its share of the number; `constant` is the host's.
+    /// This side's share of the value, given its share of the number. The host adds `constant`.
     pub(crate) fn share(&self, number: u64, is_host: bool) -> u64 {
         let product = self.factor.wrapping_mul(number);
         match is_host {
@@ -64,7 +64,7 @@ impl PairValue {
     }
 }
 
-/// A pair as both sides know it.
+/// What both sides know about a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PairShape {
     pub(crate) rows: u32,
@@ -73,12 +73,12 @@ pub(crate) struct PairShape {
     pub(crate) divisor: u32,
 }
 
-/// The use of values.
+/// How values are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ValueUse {
-    /// The most values that are added up.
+    /// The largest number of values that are summed.
     pub(crate) terms: u64,
-    /// Bits of precision besides the usual ones.
+    /// Additional precision bits.
     pub(crate) more_bits: u32,
 }
 
@@ -90,19 +90,19 @@ pub(crate) struct Values<'a> {
     hidden_lengths: bool,
     /// Whether signs are reversed, so that larger values mean more similar.
     negate: bool,
-    /// Bits of the largest score or similarity before the point.
+    /// Integer bits of the largest score or similarity.
     whole_bits: u32,
     fraction_bits: u32,
     /// Bits of the numbers that become values.
     pub(crate) number_bits: usize,
-    /// No value is further than this from what it stands for: a factor is rounded, and multiplied by the raw result.
+    /// The largest error of a value: a factor is rounded, and multiplied by the raw result.
     pub(crate) error: u64,
     /// Whether the sides have shares of raw results modulo 2⁶⁴, not halves of numbers.
     of_raw_results: bool,
 }
 
 impl<'a> Values<'a> {
-    /// For pairs of these shapes.
+    /// The values for pairs of these shapes.
     pub(crate) fn new(
         comparison: &'a Comparison,
         scoring: &'a Scoring,
@@ -130,11 +130,12 @@ impl<'a> Values<'a> {
                     let bits = scoring.whole_bits(shape.rows, shape.columns).clamp(1, 62);
                     values.number_bits = values.number_bits.max(bits);
                     let [constant, factor] = scoring.linear(shape.rows, shape.columns)?;
-                    let most = factor.saturating_mul((1 << bits) - 1);
-                    [constant, constant.saturating_add(most)]
+                    let span = factor.saturating_mul((1 << bits) - 1);
+                    [constant, constant.saturating_add(span)]
                 }
             };
-            // By the line that values are computed with: not every integer of this many bits is a score.
+            // Extrapolates the linear function with which values are computed: not every integer of this many bits is a
+            // score.
             let (start, next) = (values.number_of(0, shape)?, values.number_of(1, shape)?);
             for raw in [low, high] {
                 largest_raw = raw.unsigned_abs().max(largest_raw);
@@ -153,20 +154,20 @@ impl<'a> Values<'a> {
             check_sum(terms, largest.unwrap_or(u64::MAX), 1).is_ok()
         };
         // The rounding error of a factor, half a unit, is multiplied by the raw result.
-        let most = raw_bits + ERROR_BITS + more_bits;
-        let least = match values.has_similarities()? {
-            false => most - (ERROR_BITS - MIN_ERROR_BITS_OF_SCORES),
-            true => most,
+        let max_bits = raw_bits + ERROR_BITS + more_bits;
+        let min_bits = match values.has_similarities()? {
+            false => max_bits - (ERROR_BITS - MIN_ERROR_BITS_OF_SCORES),
+            true => max_bits,
         };
-        let bits = (least..=most).rev().find(fits);
+        let bits = (min_bits..=max_bits).rev().find(fits);
         values.fraction_bits = bits.ok_or(StatisticsError::TooManyPairs {
             terms,
-            largest: 1u64.checked_shl(least + whole_bits).unwrap_or(u64::MAX),
+            largest: 1u64.checked_shl(min_bits + whole_bits).unwrap_or(u64::MAX),
         })?;
         Ok(values)
     }
 
-    /// Whether values are from 0 to 1, up to clipping, and not scores of any size.
+    /// Whether values lie between 0 and 1, up to clipping, rather than being scores of any size.
     fn has_similarities(&self) -> Result<bool, ProtocolError> {
         if self.hidden_lengths || self.scoring.distances().is_some() {
             return Ok(false);
@@ -175,7 +176,7 @@ impl<'a> Values<'a> {
         Ok(is_scanmatch || self.comparison.read(0, 1, 1)?.similarity().is_some())
     }
 
-    /// Makes larger values the more alike ones.
+    /// Makes larger values mean more similar.
     pub(crate) fn into_similarities(mut self) -> Self {
         self.negate = self.kind == ValueKind::Score && self.comparison.metric().is_distance();
         self
@@ -231,7 +232,8 @@ impl<'a> Values<'a> {
         Ok(start.wrapping_add(slope.wrapping_mul(raw)))
     }
 
-    /// The value of a pair whose number is shared. For a pair with an empty scanpath it may follow from the lengths.
+    /// The value of a pair whose number is shared. For a pair with an empty scanpath, the value may follow from the
+    /// lengths.
     pub(crate) fn of_pair(&self, shape: &PairShape) -> Result<PairValue, ProtocolError> {
         if self.scoring.follows_from_lengths(shape.rows, shape.columns) {
             let raw = self

@@ -1,11 +1,11 @@
-//! Answers about groups as rows of numbers.
+//! Group answers as rows of numbers.
 
 use crate::exact;
 use veilpath_protocol::{Bins, GroupAnswer, Interval};
 
-/// The columns of a table of answers: which answer and output; the stimulus and participant, if the row is about one;
-/// the group of the first side and of the second, or the actual and the assigned group of a scanpath; the number; how
-/// many pairs or scanpaths it is based on; the ends of its confidence interval or bin; its p value.
+/// The columns of a table of answers: the answer and output; the stimulus and participant, if the row is about one; the
+/// groups of the first and second side, or the actual and assigned group of a scanpath; the number; the number of pairs
+/// or scanpaths behind it; the ends of its confidence interval or bin; its p value.
 pub const ANSWER_COLUMNS: [&str; 11] = [
     "answer",
     "output",
@@ -20,7 +20,7 @@ pub const ANSWER_COLUMNS: [&str; 11] = [
     "p",
 ];
 
-/// One row of the table; what is not set stays empty.
+/// One row of the table. Unset fields stay empty.
 #[derive(Default)]
 struct Row<'a> {
     answer: &'static str,
@@ -62,7 +62,7 @@ pub(super) fn answer_rows(answer: &GroupAnswer) -> Vec<[String; 11]> {
     rows(answer).iter().map(Row::fields).collect()
 }
 
-#[allow(clippy::cast_precision_loss)] // a share, of far fewer than 2⁵³
+#[allow(clippy::cast_precision_loss)] // a share; counts are far below 2⁵³
 fn rows(answer: &GroupAnswer) -> Vec<Row<'_>> {
     match answer {
         GroupAnswer::StimulusMeans(means) => means
@@ -167,7 +167,7 @@ fn rows(answer: &GroupAnswer) -> Vec<Row<'_>> {
     }
 }
 
-/// A row for each bin, with what it is about.
+/// One row per bin, with what it is about.
 fn bins<'a>(
     bins: &'a Bins,
     about: impl Fn() -> Row<'a> + 'a,

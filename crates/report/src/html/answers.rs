@@ -1,4 +1,4 @@
-//! Answers about groups: matrices, tests, classifications and distributions, each with its table.
+//! Group answers: matrices, tests, classifications and distributions, each with its table.
 
 mod distributions;
 mod matrices;
@@ -11,7 +11,7 @@ use veilpath_protocol::{
     GroupAnswer, GroupTest, NearestLabels, Outcome, OutputKind, StimulusMeans,
 };
 
-/// The section of all answers; nothing where there are none.
+/// The section with all answers; empty if there are none.
 pub(crate) fn section(outcome: &Outcome, sides: &[String; 2]) -> Markup {
     let answers = &outcome.answers;
     let tests: Vec<(usize, &GroupTest)> = answers
@@ -43,7 +43,7 @@ pub(crate) fn section(outcome: &Outcome, sides: &[String; 2]) -> Markup {
     }
 }
 
-/// The kind of an output. Files about groups only have no list of outputs.
+/// The kind of an output. Files with group answers only have no list of outputs.
 fn kind(outcome: &Outcome, name: &str) -> OutputKind {
     let mut outputs = outcome.results.outputs().iter();
     match outputs.find(|output| output.name == name) {
@@ -54,10 +54,10 @@ fn kind(outcome: &Outcome, name: &str) -> OutputKind {
     }
 }
 
-#[allow(clippy::cast_precision_loss)] // for sorting
+#[allow(clippy::cast_precision_loss)] // used for sorting only
 fn stimulus_means(answer: &StimulusMeans) -> Markup {
-    let known = answer.means.iter().filter_map(|mean| mean.mean);
-    let decimals = numbers::spread_decimals(known);
+    let means = answer.means.iter().filter_map(|mean| mean.mean);
+    let decimals = numbers::spread_decimals(means);
     let shown = |number: f64| numbers::aligned(number, decimals);
     let has_intervals = answer.means.iter().any(|mean| mean.interval.is_some());
     let mut columns = vec![

@@ -1,4 +1,4 @@
-//! Bars of counts over ranges, and the same as a table.
+//! Bar charts of counts over ranges, and the same data as a table.
 
 use super::numbers;
 use super::table::{Column, Field, folded, table};
@@ -7,7 +7,7 @@ use maud::{Markup, html};
 const WIDTH: f64 = 480.0;
 const HEIGHT: f64 = 260.0;
 const RIGHT: f64 = 18.0;
-/// Room for the counts and the name of their axis; more where counts are long.
+/// Room for the counts and the axis name; more if the counts are long.
 const LEFT: f64 = 56.0;
 const DIGIT: f64 = 7.2;
 const BELOW: f64 = 44.0;
@@ -16,32 +16,32 @@ const TOP: f64 = 26.0;
 /// The height of a bar whose count is withheld.
 const STUB: f64 = 14.0;
 
-/// How many things fall between two bounds.
+/// A count of values between two bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bar {
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// `None` where the count is withheld.
+    /// `None` if the count is withheld.
     pub(crate) count: Option<u64>,
 }
 
-/// A drawing of bars.
+/// A bar chart.
 pub(crate) struct Bars<'a> {
     pub(crate) bars: &'a [Bar],
     /// The title of the drawing.
     pub(crate) title: &'a str,
-    /// The names of the two axes: what is measured, and what is counted.
+    /// The names of the two axes: what is measured and what is counted.
     pub(crate) axes: [&'a str; 2],
-    /// One of what is counted.
+    /// The singular noun for what is counted.
     pub(crate) noun: &'a str,
-    /// A line at a number, with its words.
+    /// A labelled line at a number.
     pub(crate) mark: Option<(f64, String)>,
     /// The colour of a bar.
     pub(crate) fill: &'a dyn Fn(&Bar) -> String,
 }
 
 impl Bars<'_> {
-    /// The drawing. `id` tells several drawings on one page apart.
+    /// The drawing. `id` distinguishes several drawings on one page.
     pub(crate) fn drawing(&self, label: &str, id: &str) -> Markup {
         let first = self.bars.first().map_or(0.0, |bar| bar.from);
         let last = self.bars.last().map_or(1.0, |bar| bar.to);
@@ -50,16 +50,16 @@ impl Bars<'_> {
         let from = mark.map_or(first, |value| first.min(value));
         let to = mark.map_or(last, |value| last.max(value));
         let span = (to - from).max(f64::MIN_POSITIVE);
-        let most = self.bars.iter().filter_map(|bar| bar.count).max();
-        let most = most.unwrap_or(1).max(1) as f64;
-        let counts: Vec<f64> = numbers::ticks(0.0, most, 4)
+        let max_count = self.bars.iter().filter_map(|bar| bar.count).max();
+        let max_count = max_count.unwrap_or(1).max(1) as f64;
+        let counts: Vec<f64> = numbers::ticks(0.0, max_count, 4)
             .into_iter()
             .filter(|tick| tick.fract() == 0.0)
             .collect();
         let digits = counts.iter().map(|&count| numbers::short(count).len());
         let left = LEFT.max(30.0 + DIGIT * digits.max().unwrap_or_default() as f64);
         let x = |value: f64| left + (WIDTH - left - RIGHT) * ((value - from) / span);
-        let top = counts.last().copied().unwrap_or(1.0).max(most);
+        let top = counts.last().copied().unwrap_or(1.0).max(max_count);
         let floor = HEIGHT - BELOW;
         let y = |count: f64| floor - (floor - TOP) * count / top;
         let ticks: Vec<f64> = numbers::ticks(from, to, 6)
@@ -88,7 +88,7 @@ impl Bars<'_> {
                             x=(format!("{:.2}", x(bar.from) + 0.75)) y=(format!("{:.2}", floor - height))
                             width=(format!("{:.2}", (wide - 1.5).max(1.0))) height=(format!("{height:.2}"))
                             fill=[bar.count.map(|_| (self.fill)(bar))] {
-                            title { (bar.in_words()) ": " (self.counted(bar)) }
+                            title { (bar.label()) ": " (self.counted(bar)) }
                         }
                     }
                     @if let Some((value, words)) = &self.mark {
@@ -100,14 +100,14 @@ impl Bars<'_> {
         }
     }
 
-    /// The same as a table that opens on a click.
+    /// The same data as a table that opens on a click.
     pub(crate) fn as_table(&self, label: &str) -> Markup {
         let row = |bar: &Bar| {
             let count = match bar.count {
                 Some(count) => Field::number(numbers::count(count), count as f64),
                 None => Field::words("withheld"),
             };
-            vec![Field::words(bar.in_words()), count]
+            vec![Field::words(bar.label()), count]
         };
         let rows: Vec<Vec<Field>> = self.bars.iter().map(row).collect();
         let columns = [Column::Words(self.axes[0]), Column::Numbers(self.axes[1])];
@@ -126,7 +126,7 @@ impl Bars<'_> {
 }
 
 impl Bar {
-    pub(crate) fn in_words(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         let whole = self.from.fract().abs() == 0.5 && self.to.fract().abs() == 0.5;
         let (from, to) = if whole {
             (self.from + 0.5, self.to - 0.5)

@@ -1,33 +1,34 @@
-//! Hierarchical clustering by average linkage, which gives the order of a heat map's lines and its dendrograms.
+//! Hierarchical clustering by average linkage, for the order of a heat map's lines (rows or columns) and its
+//! dendrograms.
 //!
-//! If one cohort was compared with itself, the distance of two members is known. Between two cohorts nothing is known
-//! about two members of the same one, so the distance of two lines is that of their numbers: the root of the mean
-//! square difference over the columns that both have.
+//! If a cohort was compared with itself, the distance between any two members is known. Between two cohorts nothing is
+//! known about two members of the same one. There, the distance between two lines is that of their numbers: the root
+//! mean square difference over the columns that both have.
 //!
-//! The chain of nearest neighbours finds the tree of average linkage in n² steps.
+//! The nearest-neighbour chain algorithm finds the average-linkage tree in O(n²) steps.
 
 use super::matrix::{DissimilarityMatrix, Matrix};
 use std::collections::HashMap;
 
-/// The most lines that are clustered, and the most numbers that are looked at to do it: some seconds.
-const MAX_LINES: usize = 3000;
+/// The most lines that are clustered, and the most numbers read to do so: a few seconds of work.
+const MAX_ROWS_OR_COLUMNS: usize = 3000;
 const MAX_NUMBERS: usize = 3_000_000_000;
 
-/// The order of lines, and how they are merged.
+/// The order of the lines, and how they are merged.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tree {
-    /// The lines as they are drawn.
+    /// The lines in drawing order.
     pub(crate) order: Vec<usize>,
-    /// From the leaves to the root. Node `k` below the number of lines is a line, node `lines + k` is merge `k`. Empty
-    /// where there are too many lines to cluster; they are then ordered by their means.
+    /// The merges from the leaves to the root. Node `k` below the number of lines is a line; node `lines + k` is merge
+    /// `k`. Empty if there are too many lines to cluster; they are then ordered by their means.
     pub(crate) merges: Vec<Merge>,
 }
 
-/// Two nodes become one.
+/// Merges two nodes into one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Merge {
     pub(crate) children: [usize; 2],
-    /// The mean distance between the lines of the two.
+    /// The mean distance between the lines of both nodes.
     pub(crate) height: f64,
 }
 
@@ -37,14 +38,14 @@ impl Tree {
         self.merges.is_empty() && self.order.len() > 1
     }
 
-    /// The same tree for the other side, which has the same ids in another order.
+    /// The same tree for the other side, which has the same ids in a different order.
     pub(crate) fn renamed(&self, from: &[String], to: &[String]) -> Self {
-        let places: HashMap<&String, usize> = to.iter().zip(0..).collect();
+        let positions: HashMap<&String, usize> = to.iter().zip(0..).collect();
         let lines = from.len();
-        let there = |line: usize| from.get(line).and_then(|id| places.get(id)).copied();
+        let renamed_line = |line: usize| from.get(line).and_then(|id| positions.get(id)).copied();
         let node = |node: usize| {
             if node < lines {
-                there(node).unwrap_or(node)
+                renamed_line(node).unwrap_or(node)
             } else {
                 node
             }
@@ -63,12 +64,12 @@ impl Tree {
     }
 }
 
-/// Clusters the rows of a matrix; of each two branches the one with the greater mean comes first.
+/// Clusters the rows of a matrix. Of two branches, the one with the greater mean comes first.
 pub(crate) fn rows(matrix: &Matrix, distances: Option<DissimilarityMatrix>) -> Tree {
     let means: Vec<f64> = (0..matrix.rows()).map(|row| mean(matrix, row)).collect();
     let lines = matrix.rows();
     let numbers = (lines * lines / 2).saturating_mul(matrix.columns());
-    if lines > MAX_LINES || numbers > MAX_NUMBERS {
+    if lines > MAX_ROWS_OR_COLUMNS || numbers > MAX_NUMBERS {
         let mut order: Vec<usize> = (0..lines).collect();
         order.sort_by(|&i, &j| means[j].total_cmp(&means[i]));
         return Tree {
@@ -79,11 +80,11 @@ pub(crate) fn rows(matrix: &Matrix, distances: Option<DissimilarityMatrix>) -> T
     tree(distances.unwrap_or_else(|| profiles(matrix)), &means)
 }
 
-/// Clusters by distances. `means` decide which branch comes first.
-fn tree(mut far: DissimilarityMatrix, means: &[f64]) -> Tree {
-    let lines = far.size;
+/// Clusters by distance. `means` determine which branch comes first.
+fn tree(mut distances: DissimilarityMatrix, means: &[f64]) -> Tree {
+    let lines = distances.size;
     let mut merges: Vec<Merge> = Vec::with_capacity(lines.saturating_sub(1));
-    // Per slot: which node it holds now, of how many lines, and the sum of their means.
+    // For each slot: the node it holds, the number of lines in it, and the sum of their means.
     let mut node: Vec<usize> = (0..lines).collect();
     let mut count = vec![1.0; lines];
     let mut sums = means.to_vec();
@@ -95,30 +96,31 @@ fn tree(mut far: DissimilarityMatrix, means: &[f64]) -> Tree {
         }
         let Some(&last) = chain.last() else { break };
         let before = chain.len().checked_sub(2).map(|at| chain[at]);
-        let nearest = nearest(&far, &active, last, before);
+        let nearest = nearest(&distances, &active, last, before);
         if Some(nearest) != before {
             chain.push(nearest);
             continue;
         }
         chain.truncate(chain.len() - 2);
-        let (keep, gone) = (last.min(nearest), last.max(nearest));
-        let first = if sums[gone] / count[gone] > sums[keep] / count[keep] {
-            [node[gone], node[keep]]
+        let (survivor, removed) = (last.min(nearest), last.max(nearest));
+        let first = if sums[removed] / count[removed] > sums[survivor] / count[survivor] {
+            [node[removed], node[survivor]]
         } else {
-            [node[keep], node[gone]]
+            [node[survivor], node[removed]]
         };
         merges.push(Merge {
             children: first,
-            height: far.get(keep, gone),
+            height: distances.get(survivor, removed),
         });
-        active.retain(|&slot| slot != gone);
-        for &other in active.iter().filter(|&&other| other != keep) {
-            let both = count[keep] * far.get(keep, other) + count[gone] * far.get(gone, other);
-            far.set(keep, other, both / (count[keep] + count[gone]));
+        active.retain(|&slot| slot != removed);
+        for &other in active.iter().filter(|&&other| other != survivor) {
+            let both = count[survivor] * distances.get(survivor, other)
+                + count[removed] * distances.get(removed, other);
+            distances.set(survivor, other, both / (count[survivor] + count[removed]));
         }
-        count[keep] += count[gone];
-        sums[keep] += sums[gone];
-        node[keep] = lines + merges.len() - 1;
+        count[survivor] += count[removed];
+        sums[survivor] += sums[removed];
+        node[survivor] = lines + merges.len() - 1;
     }
     Tree {
         order: leaves(lines, &merges),
@@ -126,18 +128,18 @@ fn tree(mut far: DissimilarityMatrix, means: &[f64]) -> Tree {
     }
 }
 
-/// The nearest other slot; among equals the one before in the chain, so that the chain ends, else the first.
+/// The nearest other slot. On ties, the previous one in the chain wins, so that the chain ends; otherwise the first.
 fn nearest(
-    far: &DissimilarityMatrix,
+    distances: &DissimilarityMatrix,
     active: &[usize],
     from: usize,
     before: Option<usize>,
 ) -> usize {
     let mut best = before.unwrap_or(from);
-    let mut least = before.map_or(f64::INFINITY, |before| far.get(from, before));
+    let mut smallest = before.map_or(f64::INFINITY, |before| distances.get(from, before));
     for &slot in active {
-        if slot != from && (far.get(from, slot) < least || best == from) {
-            least = far.get(from, slot);
+        if slot != from && (distances.get(from, slot) < smallest || best == from) {
+            smallest = distances.get(from, slot);
             best = slot;
         }
     }
@@ -163,16 +165,16 @@ fn mean(matrix: &Matrix, row: usize) -> f64 {
         sum += value;
         count += 1.0;
     }
-    // A line may have only pairs without a number.
+    // All pairs of a line may lack a number.
     if count > 0.0 { sum / count } else { 0.0 }
 }
 
-/// Distances between rows as lists of numbers.
+/// Distances between rows, as lists of numbers.
 fn profiles(matrix: &Matrix) -> DissimilarityMatrix {
     let columns = matrix.columns();
     let row = |row: usize| matrix.row(row);
     let mut unknown = Vec::new();
-    let mut greatest = 0.0_f64;
+    let mut largest = 0.0_f64;
     let mut square = DissimilarityMatrix::new(matrix.rows(), |i, j| {
         let (mut sum, mut shared) = (0.0, columns as f64);
         if matrix.missing == 0 {
@@ -195,12 +197,12 @@ fn profiles(matrix: &Matrix) -> DissimilarityMatrix {
             return 0.0;
         }
         let distance = f64::sqrt(sum / shared);
-        greatest = greatest.max(distance);
+        largest = largest.max(distance);
         distance
     });
-    // Two lines that share no column get the largest distance of any two that do.
+    // Two lines without a common column get the largest distance between any two lines that have one.
     for (i, j) in unknown {
-        square.set(i, j, greatest);
+        square.set(i, j, largest);
     }
     square
 }
@@ -210,16 +212,16 @@ mod tests {
     use super::*;
     use crate::html::matrix::PairValue;
 
-    fn line(places: &[f64]) -> DissimilarityMatrix {
-        DissimilarityMatrix::new(places.len(), |i, j| (places[i] - places[j]).abs())
+    fn on_a_line(positions: &[f64]) -> DissimilarityMatrix {
+        DissimilarityMatrix::new(positions.len(), |i, j| (positions[i] - positions[j]).abs())
     }
 
-    /// Worked by hand: 0 and 1 meet at 1, 5 and 7 at 2, both pairs at the mean of 5, 7, 4, 6; the last one, at 20, is
-    /// 20, 19, 15 and 13 away from them.
+    /// By hand: 0 and 1 merge at 1, 5 and 7 at 2, and both pairs at the mean of 5, 7, 4 and 6. The last one, at 20, is
+    /// 20, 19, 15 and 13 away from the others.
     #[test]
     fn merges_and_heights_follow_average_linkage() {
         let tree = tree(
-            line(&[0.0, 5.0, 1.0, 7.0, 20.0]),
+            on_a_line(&[0.0, 5.0, 1.0, 7.0, 20.0]),
             &[5.0, 4.0, 3.0, 2.0, 1.0],
         );
         let mut heights: Vec<f64> = tree.merges.iter().map(|merge| merge.height).collect();
@@ -230,16 +232,16 @@ mod tests {
 
     #[test]
     fn the_branch_with_the_greater_mean_comes_first() {
-        let tree = tree(line(&[0.0, 5.0, 1.0, 7.0]), &[0.0, 1.0, 0.5, 2.0]);
+        let tree = tree(on_a_line(&[0.0, 5.0, 1.0, 7.0]), &[0.0, 1.0, 0.5, 2.0]);
         assert_eq!(tree.order, [3, 1, 2, 0]);
     }
 
-    /// The definition itself, step by step, with the mean over all pairs of lines.
+    /// Follows the definition step by step, with the mean over all pairs of lines.
     #[test]
     fn random_distances_give_the_heights_of_the_definition() {
         let mut seed = 7_u64;
         for size in [2, 3, 4, 9, 30] {
-            let far = DissimilarityMatrix::new(size, |_, _| {
+            let distances = DissimilarityMatrix::new(size, |_, _| {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 (seed >> 33) as f64
             });
@@ -252,7 +254,7 @@ mod tests {
                         let pairs = groups[i]
                             .iter()
                             .flat_map(|&x| groups[j].iter().map(move |&y| (x, y)));
-                        let sum: f64 = pairs.map(|(x, y)| far.get(x, y)).sum();
+                        let sum: f64 = pairs.map(|(x, y)| distances.get(x, y)).sum();
                         let mean = sum / (groups[i].len() * groups[j].len()) as f64;
                         if mean < best.0 {
                             best = (mean, i, j);
@@ -263,7 +265,7 @@ mod tests {
                 let merged = groups.remove(best.1);
                 groups[best.2].extend(merged);
             }
-            let tree = tree(far, &vec![0.0; size]);
+            let tree = tree(distances, &vec![0.0; size]);
             let mut heights: Vec<f64> = tree.merges.iter().map(|merge| merge.height).collect();
             heights.sort_by(f64::total_cmp);
             for (ours, theirs) in heights.iter().zip(&expected) {
@@ -299,10 +301,10 @@ mod tests {
             value: Some(value),
             secondary: None,
         }));
-        let far = profiles(&matrix.unwrap());
-        assert_eq!(far.get(0, 1), 3.0);
-        assert_eq!(far.get(1, 2), 0.5);
-        assert_eq!(far.get(0, 2), 3.0, "nothing in common: as far as any");
-        assert_eq!(far.get(3, 0), 3.0);
+        let distances = profiles(&matrix.unwrap());
+        assert_eq!(distances.get(0, 1), 3.0);
+        assert_eq!(distances.get(1, 2), 0.5);
+        assert_eq!(distances.get(0, 2), 3.0, "nothing in common: as far as any");
+        assert_eq!(distances.get(3, 0), 3.0);
     }
 }

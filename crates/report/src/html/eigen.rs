@@ -1,25 +1,25 @@
-//! The greatest eigenvalues of a symmetric matrix.
+//! The largest eigenvalues of a symmetric matrix.
 //!
-//! Small matrices are diagonalised by Jacobi rotations. For large ones a few vectors are repeatedly multiplied by the
-//! matrix and orthogonalised (subspace iteration); their span converges to that of the leading eigenvectors, which the
-//! same rotations then find in it.
+//! Small matrices are diagonalised by Jacobi rotations. For large ones, a few vectors are repeatedly multiplied by the
+//! matrix and orthogonalised (subspace iteration). Their span converges to that of the leading eigenvectors, which the
+//! same rotations then find within it.
 
-/// An eigenvalue with its vector.
+/// An eigenvalue and its eigenvector.
 #[derive(Clone, Debug)]
 pub(crate) struct Eigen {
     pub(crate) value: f64,
     pub(crate) vector: Vec<f64>,
 }
 
-/// A matrix up to this size is diagonalised as a whole.
+/// Matrices up to this size are diagonalised directly.
 const SMALL: usize = 60;
 
-/// Vectors that are multiplied: more than requested, so that close eigenvalues are separated.
+/// The number of vectors in the iteration: more than requested, so that close eigenvalues are separated.
 const SPAN: usize = 12;
 
 const MAX_ROUNDS: usize = 300;
 
-/// The `count` greatest eigenvalues of a symmetric matrix, the greatest first.
+/// The `count` largest eigenvalues of a symmetric matrix, largest first.
 pub(crate) fn leading(matrix: &[Vec<f64>], count: usize) -> Vec<Eigen> {
     let mut found = if matrix.len() <= SMALL {
         jacobi(matrix.to_vec())
@@ -32,8 +32,8 @@ pub(crate) fn leading(matrix: &[Vec<f64>], count: usize) -> Vec<Eigen> {
 
 fn by_iteration(matrix: &[Vec<f64>], count: usize) -> Vec<Eigen> {
     let size = matrix.len();
-    // Shifts all eigenvalues up by less than the largest absolute value: positive ones then grow faster than negative
-    // ones of the same size, which would otherwise fill the span.
+    // Shift all eigenvalues up by less than the largest absolute value. Positive ones then grow faster than negative
+    // ones of the same magnitude, which would otherwise fill the span.
     let shift = matrix
         .iter()
         .map(|row| row.iter().map(|x| x.abs()).sum::<f64>() / (size as f64).sqrt())
@@ -71,7 +71,7 @@ fn by_iteration(matrix: &[Vec<f64>], count: usize) -> Vec<Eigen> {
     found
 }
 
-/// The eigenvectors of a matrix restricted to the span of some orthonormal vectors.
+/// The eigenvectors of a matrix restricted to the span of orthonormal vectors.
 fn within(span: &[Vec<f64>], images: &[Vec<f64>]) -> Vec<Eigen> {
     let small = span
         .iter()
@@ -90,7 +90,7 @@ fn within(span: &[Vec<f64>], images: &[Vec<f64>]) -> Vec<Eigen> {
     found
 }
 
-/// All eigenvalues, the greatest first.
+/// All eigenvalues, largest first.
 fn jacobi(mut matrix: Vec<Vec<f64>>) -> Vec<Eigen> {
     let size = matrix.len();
     let mut vectors: Vec<Vec<f64>> = (0..size)
@@ -121,7 +121,7 @@ fn jacobi(mut matrix: Vec<Vec<f64>>) -> Vec<Eigen> {
     found
 }
 
-/// Makes one entry 0 by a rotation; `vectors` has the eigenvectors as rows.
+/// Zeroes one entry by a rotation. The rows of `vectors` are the eigenvectors.
 fn rotate(matrix: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q: usize) {
     let entry = matrix[p][q];
     if entry == 0.0 {
@@ -146,7 +146,7 @@ fn rotate(matrix: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q: usize)
     }
 }
 
-/// Orthonormalises vectors; one that lies in the span of those before it becomes 0.
+/// Orthonormalises vectors. A vector in the span of those before it becomes 0.
 fn orthonormalise(vectors: &mut [Vec<f64>]) {
     for at in 0..vectors.len() {
         let (done, rest) = vectors.split_at_mut(at);
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_small_matrix_has_the_known_eigenvalues() {
-        // (x−3)(x−1) on the first two places, −5 on the last.
+        // (x−3)(x−1) in the first two coordinates, −5 in the last.
         let matrix = vec![
             vec![2.0, 1.0, 0.0],
             vec![1.0, 2.0, 0.0],
@@ -210,7 +210,7 @@ mod tests {
         assert!(found.iter().all(|eigen| residual(&matrix, eigen) < 1e-12));
     }
 
-    /// Known eigenvalues by construction: close ones, negative ones of great size, on random axes.
+    /// Eigenvalues known by construction: close ones, and negative ones of large magnitude, on random axes.
     #[test]
     fn large_matrices_give_the_leading_eigenvalues() {
         let size = 150;

@@ -1,8 +1,8 @@
-//! Bytes within a page: base64, and hashes of what the page may run.
+//! Bytes embedded in a page: base64, and hashes of the scripts and styles that the page may use.
 
 use sha2::{Digest, Sha256};
 
-/// Base 64 with padding.
+/// Base64 with padding.
 pub(crate) fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
@@ -21,12 +21,12 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// `sha256-…`, as a content security policy names an inline script or style.
+/// `sha256-…`, the form in which a content security policy names an inline script or style.
 pub(crate) fn policy_hash(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
 }
 
-/// JSON for a `script` element: nothing in it can end the element or start a comment.
+/// JSON for a `script` element. Nothing in it can close the element or start a comment.
 pub(crate) fn json_in_script(value: &serde_json::Value) -> String {
     value
         .to_string()

@@ -12,10 +12,10 @@ use std::io;
 use veilpath_metrics::text::printable;
 use veilpath_protocol::OutputKind;
 
-/// The most tiles that are written out as a table; above this, a table of the lines summarises the figure.
+/// The most tiles that are written out as a table. Above this, a table of the rows and columns summarises the figure.
 const MAX_TABLE_TILES: usize = 2500;
 
-/// The most tiles that have a second number for the pointer.
+/// The most tiles that get a second number on hover.
 const MAX_SECONDARY: usize = 500_000;
 
 pub(crate) fn of_view(report: &Report<'_>, view: &View<'_>, number: usize) -> io::Result<Markup> {
@@ -56,19 +56,19 @@ pub(crate) fn of_view(report: &Report<'_>, view: &View<'_>, number: usize) -> io
         }
     };
     Ok(html! {
-        section class="view" id=(id) data-output=(view.output) data-part=(view.place) {
+        section class="view" id=(id) data-output=(view.output) data-part=(view.index) {
             h2 { (report.heading(view)) }
             (figures)
         }
     })
 }
 
-/// Why a view has no heat map.
+/// The reason a view has no heat map.
 pub(crate) fn no_heat_map(view: &View<'_>) -> &'static str {
     if view.values.is_empty() {
         return "no pair has a number";
     }
-    match view.is_left_out {
+    match view.is_omitted {
         true => {
             "the file has too many pairs to draw all of its outputs. A report of this output alone can show it"
         }
@@ -144,15 +144,14 @@ fn caption(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
     text
 }
 
-/// The numbers for the pointer and the arrow keys, in the order in which they are drawn.
+/// The numbers for hovering and the arrow keys, in drawing order.
 fn data(map: &HeatMap<'_>) -> String {
     let matrix = map.matrix;
     let packed = |number: &dyn Fn(usize, usize) -> Option<f64>| {
         let mut bytes = Vec::with_capacity(matrix.rows() * matrix.columns() * 4);
         for &row in &map.rows.order {
             for &column in &map.columns.order {
-                // The script uses these to tell pairs that were not compared from undefined
-                // numbers.
+                // The script uses these values to tell pairs that were not compared from undefined numbers.
                 let none = match matrix.is_undefined(row, column) {
                     true => f64::INFINITY,
                     false => f64::NAN,
@@ -184,7 +183,7 @@ fn data(map: &HeatMap<'_>) -> String {
 
 fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
     let matrix = map.matrix;
-    let decimals = numbers::decimals(matrix.known());
+    let decimals = numbers::decimals(matrix.numbers());
     let field = |row: usize, column: usize| match matrix.get(row, column) {
         None if matrix.is_undefined(row, column) => Field::words("undefined"),
         None => Field::none(),
@@ -218,18 +217,18 @@ fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
         );
     }
     let line = |&row: &usize| {
-        let known: Vec<f64> = matrix
+        let numbers: Vec<f64> = matrix
             .row(row)
             .iter()
             .copied()
             .filter(|value| !value.is_nan())
             .collect();
         let mut fields = vec![Field::words(&matrix.a[row])];
-        let spread = Spread::of(&known);
+        let spread = Spread::of(&numbers);
         for number in [
             spread.as_ref().map(|s| s.mean),
-            spread.as_ref().map(|s| s.least),
-            spread.as_ref().map(|s| s.greatest),
+            spread.as_ref().map(|s| s.smallest),
+            spread.as_ref().map(|s| s.largest),
         ] {
             fields.push(number.map_or_else(Field::none, |value| {
                 Field::number(numbers::short(value), value)

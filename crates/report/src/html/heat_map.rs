@@ -1,7 +1,7 @@
 //! The heat map as SVG: tiles, ids, dendrograms and the scale.
 //!
-//! The tiles are a single image within the drawing: a browser could not handle a quarter of a million rectangles. Lines
-//! and text around it are SVG. A phone gets a second, narrow drawing of the same picture.
+//! The tiles are a single image within the drawing, because a browser could not handle a quarter of a million
+//! rectangles. The lines and text around it are SVG. Phones get a second, narrow drawing with the same image.
 
 mod dendrogram;
 mod layout;
@@ -18,7 +18,7 @@ use maud::{Markup, html};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// A matrix in the order in which it is drawn.
+/// A matrix in drawing order.
 pub(crate) struct HeatMap<'a> {
     pub(crate) matrix: &'a Matrix,
     pub(crate) rows: Tree,
@@ -39,8 +39,8 @@ impl<'a> HeatMap<'a> {
     ) -> Self {
         let square = matrix.within_one_cohort(quantity).ok();
         let columns = match &square {
-            // One cohort with itself: both sides in the same order, so that a cohort member meets
-            // itself on the diagonal.
+            // One cohort compared with itself: both sides use the same order, so that the diagonal compares each member
+            // with itself.
             Some(_) => None,
             None => Some(clustering::rows(&matrix.transposed(), None)),
         };
@@ -55,17 +55,17 @@ impl<'a> HeatMap<'a> {
         }
     }
 
-    /// Whether a side has too many lines to cluster.
+    /// Whether either side has too many lines to cluster.
     pub(crate) fn is_by_means(&self) -> bool {
         self.rows.is_by_means() || self.columns.is_by_means()
     }
 
-    /// The tiles only.
+    /// Writes the tiles only.
     pub(crate) fn write_png(&self, out: &mut dyn Write) -> io::Result<()> {
         picture::write(self.matrix, [&self.rows, &self.columns], self.scale, out)
     }
 
-    /// The wide drawing. `ids` tells the parts of several drawings on one page apart.
+    /// The wide drawing. `ids` distinguishes the parts of several drawings on one page.
     pub(crate) fn svg(&self, ids: &str, title: &str) -> io::Result<Markup> {
         let layout = Layout::wide(self.matrix, self.names);
         let mut picture = Vec::new();
@@ -80,14 +80,14 @@ impl<'a> HeatMap<'a> {
         Ok(self.drawing(&layout, ids, title, &tiles))
     }
 
-    /// The narrow drawing, on the same page as the wide one, whose tiles it shows.
+    /// The narrow drawing. It is on the same page as the wide one and shows its tiles.
     pub(crate) fn narrow_svg(&self, ids: &str, title: &str) -> Markup {
         let (wide, layout) = (
             Layout::wide(self.matrix, self.names),
             Layout::narrow(self.matrix),
         );
         let scale = [0, 1].map(|axis| layout.tiles[axis] / wide.tiles[axis].max(f64::MIN_POSITIVE));
-        let place = format!(
+        let transform = format!(
             "translate({} {}) scale({:.5} {:.5}) translate({} {})",
             n(layout.left),
             n(layout.top),
@@ -96,7 +96,8 @@ impl<'a> HeatMap<'a> {
             n(-wide.left),
             n(-wide.top)
         );
-        let tiles = html! { use class="tiles" href=(format!("#{ids}-tiles")) transform=(place) {} };
+        let tiles =
+            html! { use class="tiles" href=(format!("#{ids}-tiles")) transform=(transform) {} };
         self.drawing(&layout, &format!("{ids}-narrow"), title, &tiles)
     }
 
@@ -110,7 +111,7 @@ impl<'a> HeatMap<'a> {
                 data-left=(n(left)) data-top=(n(top)) data-wide=(n(layout.tile[0])) data-high=(n(layout.tile[1]))
                 role="img" aria-labelledby=(format!("{ids}-title {ids}-desc")) font-family="system-ui, sans-serif" {
                 title id=(format!("{ids}-title")) { (title) }
-                desc id=(format!("{ids}-desc")) { (self.in_words()) }
+                desc id=(format!("{ids}-desc")) { (self.description()) }
                 defs {
                     pattern id=(format!("{ids}-none")) width="6" height="6" patternUnits="userSpaceOnUse" {
                         rect width="6" height="6" fill="#8884" {}
@@ -134,14 +135,14 @@ impl<'a> HeatMap<'a> {
         }
     }
 
-    fn in_words(&self) -> String {
+    fn description(&self) -> String {
         let (rows, columns) = (self.matrix.rows(), self.matrix.columns());
         let range = self
             .matrix
             .range()
-            .map_or_else(String::new, |(least, greatest)| {
-                let (least, greatest) = (numbers::short(least), numbers::short(greatest));
-                format!(", from {least} to {greatest}")
+            .map_or_else(String::new, |(smallest, largest)| {
+                let (smallest, largest) = (numbers::short(smallest), numbers::short(largest));
+                format!(", from {smallest} to {largest}")
             });
         let order = if self.is_by_means() {
             "by their means"
@@ -156,16 +157,16 @@ impl<'a> HeatMap<'a> {
         )
     }
 
-    /// The colours of the scale, from its least to its greatest number.
+    /// The colours of the scale, from its smallest to its largest number.
     fn ramp(&self, layout: &Layout, ids: &str) -> Markup {
         let ticks = &self.scale.ticks;
-        let (least, greatest) = match (ticks.first(), ticks.last()) {
-            (Some(least), Some(greatest)) => (*least, *greatest),
+        let (smallest, largest) = match (ticks.first(), ticks.last()) {
+            (Some(smallest), Some(largest)) => (*smallest, *largest),
             _ => (0.0, 1.0),
         };
         let color = |step: u8| {
             let part = f64::from(step) / 16.0;
-            hex(self.scale.color(least * (1.0 - part) + greatest * part))
+            hex(self.scale.color(smallest * (1.0 - part) + largest * part))
         };
         // Upwards, or to the right.
         let end = match layout.legend {
@@ -181,7 +182,7 @@ impl<'a> HeatMap<'a> {
         }
     }
 
-    /// Fine lines between tiles that are large enough.
+    /// Fine lines between tiles, if they are large enough.
     fn gaps(&self, layout: &Layout) -> Markup {
         let [tile_wide, tile_high] = layout.tile;
         let [wide, high] = layout.tiles;
@@ -213,11 +214,11 @@ impl<'a> HeatMap<'a> {
         }
     }
 
-    /// The numbers themselves, where tiles have room for them.
+    /// The numbers themselves, if the tiles have room for them.
     fn numbers(&self, layout: &Layout) -> Markup {
         let [wide, high] = layout.tile;
         let fits = wide >= 32.0 && high >= 16.0 && !self.quantity.is_bit();
-        let decimals = numbers::decimals(self.matrix.known()).min(2);
+        let decimals = numbers::decimals(self.matrix.numbers()).min(2);
         html! {
             @if fits {
                 g class="numbers" text-anchor="middle" font-size=(n((wide / 3.6).min(13.0))) {
@@ -278,11 +279,11 @@ impl<'a> HeatMap<'a> {
     }
 
     fn legend(&self, layout: &Layout, ids: &str) -> Markup {
-        // The mean over stimuli of yes and no has numbers between the two.
+        // A mean over stimuli of yes and no lies between the two.
         let bits = self.quantity.is_bit()
             && self
                 .matrix
-                .known()
+                .numbers()
                 .all(|value| value == 0.0 || value == 1.0);
         let score_kind = self.quantity.score_kind().filter(|_| !bits);
         let name = match self.quantity.is_bit() {
@@ -319,7 +320,7 @@ impl<'a> HeatMap<'a> {
         html! {
             rect x=(n(left)) y=(n(top)) width="14" height=(n(high)) fill=(format!("url(#{ids}-ramp)")) {}
             @for &tick in &self.scale.ticks {
-                @let y = top + high * (1.0 - self.scale.place(tick));
+                @let y = top + high * (1.0 - self.scale.position(tick));
                 path d=(format!("M{} {}h5", n(left + 14.0), n(y))) stroke="currentColor" {}
                 text x=(n(left + 23.0)) y=(n(y)) dominant-baseline="central" { (numbers::short(tick)) }
             }
@@ -332,7 +333,7 @@ impl<'a> HeatMap<'a> {
         html! {
             rect x=(n(left)) y=(n(top)) width=(n(wide)) height="12" fill=(format!("url(#{ids}-ramp)")) {}
             @for &tick in &self.scale.ticks {
-                @let x = left + wide * self.scale.place(tick);
+                @let x = left + wide * self.scale.position(tick);
                 path d=(format!("M{} {}v5", n(x), n(top + 12.0))) stroke="currentColor" {}
                 text x=(n(x)) y=(n(top + 30.0)) text-anchor="middle" { (numbers::short(tick)) }
             }
@@ -340,7 +341,7 @@ impl<'a> HeatMap<'a> {
     }
 }
 
-/// The colours of yes and no, each a step from the one before.
+/// The colours of yes and no, each one step from the one before.
 fn bit_legend(scale: &Scale, [x, y]: [f64; 2], [right, down]: [f64; 2]) -> Markup {
     html! {
         @for (at, (value, word)) in [(1.0, "yes"), (0.0, "no")].into_iter().enumerate() {
@@ -351,7 +352,7 @@ fn bit_legend(scale: &Scale, [x, y]: [f64; 2], [right, down]: [f64; 2]) -> Marku
     }
 }
 
-/// An id or a name as it fits into a drawing or the head of a table.
+/// Truncates an id or name to fit a drawing or a table header.
 pub(crate) fn cut(id: &str) -> String {
     cut_to(id, 22)
 }
@@ -365,13 +366,13 @@ pub(crate) fn cut_to(id: &str, characters: usize) -> String {
     format!("{start}…")
 }
 
-/// A coordinate: two decimals are finer than any screen.
+/// Formats a coordinate. Two decimals are finer than any screen.
 pub(crate) fn n(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// One of the ramp's colours, for figures that are not about a number.
+/// A colour of the ramp, for figures that do not show a number.
 pub(crate) fn accent(part: f64) -> String {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
     let level = (part.clamp(0.0, 1.0) * 254.0) as u8;

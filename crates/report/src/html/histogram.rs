@@ -1,4 +1,4 @@
-//! How the numbers are spread.
+//! The distribution of the numbers.
 
 use super::bars::{Bar, Bars};
 use super::matrix::range;
@@ -7,20 +7,20 @@ use super::scale::{Scale, hex};
 use super::view::View;
 use maud::{Markup, html};
 
-/// The numbers that describe a spread.
+/// Summary statistics of a distribution.
 pub(crate) struct Spread {
     pub(crate) mean: f64,
     pub(crate) deviation: Option<f64>,
     pub(crate) median: f64,
-    pub(crate) least: f64,
-    pub(crate) greatest: f64,
-    /// The decimals that mean, deviation and median have in common.
+    pub(crate) smallest: f64,
+    pub(crate) largest: f64,
+    /// The decimals shared by mean, deviation and median.
     pub(crate) decimals: Option<usize>,
 }
 
 impl Spread {
     pub(crate) fn of(values: &[f64]) -> Option<Self> {
-        let (least, greatest) = range(values.iter().copied())?;
+        let (smallest, largest) = range(values.iter().copied())?;
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values
@@ -39,32 +39,33 @@ impl Spread {
             mean,
             deviation: (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
             median,
-            least,
-            greatest,
-            decimals: numbers::spread_decimals([least, greatest].into_iter()),
+            smallest,
+            largest,
+            decimals: numbers::spread_decimals([smallest, largest].into_iter()),
         })
     }
 }
 
-/// Bins of a round width, about one and a half times the square root of the count, 20 at most. Whole numbers get bins of whole width.
+/// Bins of a round width. Their number is about one and a half times the square root of the count, 20 at most. Integers
+/// get bins of integer width.
 pub(crate) fn bins(values: &[f64]) -> Vec<Bar> {
-    let Some((least, greatest)) = range(values.iter().copied()) else {
+    let Some((smallest, largest)) = range(values.iter().copied()) else {
         return Vec::new();
     };
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 5 and 20
     let wanted = (1.5 * (values.len() as f64).sqrt()).ceil().clamp(5.0, 20.0) as usize;
-    let whole = values.iter().all(|value| value.fract() == 0.0) && greatest - least < 1e15;
+    let whole = values.iter().all(|value| value.fract() == 0.0) && largest - smallest < 1e15;
     let bounds: Vec<f64> = if whole {
-        let width = ((greatest - least + 1.0) / wanted as f64).ceil().max(1.0);
-        // Half a step off, so that no whole number lies on a bound.
-        let count = ((greatest - least + 1.0) / width).ceil();
+        let width = ((largest - smallest + 1.0) / wanted as f64).ceil().max(1.0);
+        // Offset by half a step, so that no integer lies on a bound.
+        let count = ((largest - smallest + 1.0) / width).ceil();
         (0_u32..)
             .map(f64::from)
             .take_while(|&at| at <= count)
-            .map(|at| least - 0.5 + at * width)
+            .map(|at| smallest - 0.5 + at * width)
             .collect()
     } else {
-        numbers::ticks(least, greatest, wanted)
+        numbers::ticks(smallest, largest, wanted)
     };
     let mut bins: Vec<Bar> = bounds
         .windows(2)
@@ -79,8 +80,8 @@ pub(crate) fn bins(values: &[f64]) -> Vec<Bar> {
         .collect();
     if bins.is_empty() {
         bins.push(Bar {
-            from: least,
-            to: greatest,
+            from: smallest,
+            to: largest,
             count: Some(0),
         });
     }
@@ -96,7 +97,7 @@ pub(crate) fn bins(values: &[f64]) -> Vec<Bar> {
 /// The figure with its table.
 pub(crate) fn figure(view: &View<'_>, scale: &Scale, id: &str) -> Markup {
     let quantity = view.quantity;
-    // In the mean over stimuli these are the numbers that the heat map shows, and not those of single stimuli: they are
+    // In the mean over stimuli, use the numbers that the heat map shows, not those of single stimuli. Their range is
     // narrower, and so is their scale.
     let values = match view.mean && !quantity.is_bit() {
         true => view.drawn(),
@@ -125,6 +126,9 @@ pub(crate) fn figure(view: &View<'_>, scale: &Scale, id: &str) -> Markup {
             quantity.threshold.verb_for(within),
             numbers::fixed(spread.mean * 100.0, 1)
         )
+    } else if values.len() == 1 {
+        let value = quantity.with_unit(numbers::short(spread.mean));
+        format!("{pairs}: {value}.{}", without_number(view.undefined))
     } else {
         let shown = |number: f64| numbers::aligned(number, spread.decimals);
         let deviation = spread.deviation.map_or_else(String::new, |deviation| {
@@ -134,8 +138,8 @@ pub(crate) fn figure(view: &View<'_>, scale: &Scale, id: &str) -> Markup {
             "{pairs}: mean {}{deviation}, median {}, from {} to {}.{}",
             shown(spread.mean),
             shown(spread.median),
-            numbers::short(spread.least),
-            quantity.with_unit(numbers::short(spread.greatest)),
+            numbers::short(spread.smallest),
+            quantity.with_unit(numbers::short(spread.largest)),
             without_number(view.undefined)
         )
     };
@@ -160,7 +164,7 @@ pub(crate) fn figure(view: &View<'_>, scale: &Scale, id: &str) -> Markup {
     }
 }
 
-/// How many pairs have no number, where there are any.
+/// The number of pairs without a number, in words; empty if there are none.
 fn without_number(pairs: usize) -> String {
     match pairs {
         0 => String::new(),
@@ -192,7 +196,7 @@ mod tests {
         let found = bins(&[3.0, 4.0, 4.0, 6.0]);
         let shown: Vec<(String, u64)> = found
             .iter()
-            .filter_map(|bin| Some((bin.in_words(), bin.count?)))
+            .filter_map(|bin| Some((bin.label(), bin.count?)))
             .collect();
         let expected =
             [("3", 1), ("4", 2), ("5", 0), ("6", 1)].map(|(name, count)| (name.to_string(), count));

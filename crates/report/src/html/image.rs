@@ -1,12 +1,12 @@
-//! A picture from the user, embedded unchanged in the page.
+//! A user-supplied picture, embedded unchanged in the page.
 
-/// The largest file: a page with more would open slowly, and mail servers refuse it.
+/// The largest file. A larger one would make the page slow to open, and mail servers would reject it.
 pub const MAX_IMAGE_BYTES: usize = 8 << 20;
 
 /// The largest side, in pixels.
 const MAX_SIDE: u32 = 1 << 15;
 
-/// A PNG or JPEG file. It is not decoded here: only its kind and size are looked at.
+/// A PNG or JPEG file. It is not decoded; only its kind and size are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     pub(crate) media_type: &'static str,
@@ -21,7 +21,7 @@ pub enum ImageError {
     /// Neither PNG nor JPEG.
     #[error("this is neither a PNG nor a JPEG picture")]
     Unknown,
-    /// It ends before its dimensions, or has none.
+    /// The file ends before its dimensions, or has none.
     #[error("the picture is damaged: its size cannot be read")]
     Damaged,
     /// Too large.
@@ -32,7 +32,7 @@ pub enum ImageError {
 }
 
 impl Image {
-    /// Looks at a file's content.
+    /// Checks a file's content.
     pub fn new(bytes: Vec<u8>) -> Result<Self, ImageError> {
         if bytes.len() > MAX_IMAGE_BYTES {
             return Err(ImageError::TooLarge);
@@ -60,20 +60,20 @@ impl Image {
     }
 }
 
-/// The first chunk of a PNG file is its header, which begins with width and height.
+/// A PNG file starts with its header chunk, which begins with width and height.
 fn png_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     (bytes.get(12..16)? == b"IHDR").then_some(())?;
     Some((number(16)?, number(20)?))
 }
 
-/// A JPEG file is a chain of segments with lengths; one of the kinds C0 to CF, except three, contains the
+/// A JPEG file is a chain of segments with lengths. A segment of kind C0 to CF, except for three of these, contains the
 /// size.
 fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let pair = |at: usize| Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
     let mut at = 2;
     loop {
-        // Any number of FF may stand before a kind.
+        // Any number of FF bytes may precede a kind.
         while bytes.get(at)? == &0xff && bytes.get(at + 1)? == &0xff {
             at += 1;
         }
@@ -84,7 +84,7 @@ fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
         match kind {
             0xc4 | 0xc8 | 0xcc => {}
             0xc0..=0xcf => return Some((pair(at + 7)?.into(), pair(at + 5)?.into())),
-            // The image data begins without a size.
+            // The image data begins before any size.
             0xd9 | 0xda => return None,
             _ => {}
         }
@@ -107,7 +107,7 @@ mod tests {
         bytes
     }
 
-    /// Start, a comment of four bytes, then the frame header of a picture 640 wide and 480 high.
+    /// A start marker, a comment of four bytes, then the frame header of a picture 640 wide and 480 high.
     fn jpeg() -> Vec<u8> {
         let mut bytes = vec![0xff, 0xd8, 0xff, 0xfe, 0, 6, 1, 2, 3, 4, 0xff, 0xff];
         bytes.extend([0xc2, 0, 11, 8, 0x01, 0xe0, 0x02, 0x80, 1, 1, 0x11, 0]);

@@ -1,4 +1,4 @@
-//! The letters of this side's scanpaths: their names and colours.
+//! The names and colours of the letters in this side's scanpaths.
 
 use super::heat_map::{cut_to, n};
 use super::scale::{Rgb, hex};
@@ -7,15 +7,13 @@ use maud::{Markup, html};
 use std::collections::BTreeSet;
 use veilpath_metrics::{Alphabet, Grid};
 
-/// The colours of the corners of a grid; those of its cells are interpolated, so that neighbours look
-/// similar.
+/// The colours of a grid's corners. Cell colours are interpolated between them, so that neighbours look similar.
 const CORNERS: [[Rgb; 2]; 2] = [
     [[40, 80, 205], [220, 60, 140]],
     [[15, 160, 115], [245, 190, 50]],
 ];
 
-/// The colours of areas, which have no position on a grid: as different as possible, also for
-/// colour-blind readers.
+/// The colours of areas, which have no position on a grid: as distinct as possible, also for colour-blind readers.
 const AREAS: [Rgb; 12] = [
     [0, 114, 178],
     [230, 159, 0],
@@ -41,9 +39,9 @@ const CELL: f64 = 26.0;
 pub(crate) struct Letters {
     alphabet: Alphabet,
     grid: Option<Grid>,
-    /// The names of areas of interest, where the cohort has them.
+    /// The names of areas of interest, if the cohort has them.
     areas: Vec<String>,
-    /// Those that occur.
+    /// The letters that occur.
     used: BTreeSet<u16>,
 }
 
@@ -67,7 +65,7 @@ impl Letters {
         }
     }
 
-    /// The letter, or the area that it stands for.
+    /// The letter, or the area it stands for.
     pub(crate) fn name(&self, letter: u16) -> String {
         let area = self.areas.get(usize::from(letter));
         area.map_or_else(
@@ -84,7 +82,7 @@ impl Letters {
         }
     }
 
-    /// Which colour is which letter.
+    /// A legend of letters and their colours.
     pub(crate) fn legend(&self) -> Markup {
         match self.grid {
             Some(grid) if grid.columns() <= 30 && grid.rows() <= 30 => self.grid_legend(grid),
@@ -151,7 +149,7 @@ fn push(names: &mut [String], sign: char) {
     }
 }
 
-/// Between the corners.
+/// Interpolates between the corners.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 255
 fn cell_color(grid: Grid, cell: u16) -> Rgb {
     let part = |at: u32, count: u32| f64::from(at) / f64::from(count.saturating_sub(1).max(1));
@@ -165,7 +163,7 @@ fn cell_color(grid: Grid, cell: u16) -> Rgb {
     })
 }
 
-/// After the colours of the list, lighter and darker variants follow.
+/// Cycles through the list, then through lighter and darker variants.
 fn area_color(area: usize) -> Rgb {
     let color = AREAS[area % AREAS.len()];
     match area / AREAS.len() % 3 {
@@ -179,7 +177,7 @@ fn area_color(area: usize) -> Rgb {
 fn ink([red, green, blue]: Rgb) -> &'static str {
     let linear = |channel: u8| (f64::from(channel) / 255.0).powf(2.2);
     let luminance = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
-    // Where the contrasts with black and with white are equal.
+    // At this luminance, the contrasts with black and with white are equal.
     if luminance > 0.179 { "#000" } else { "#fff" }
 }
 

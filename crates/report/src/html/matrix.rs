@@ -1,51 +1,51 @@
-//! The answers as a matrix: one side's ids down, the other's across.
+//! The results as a matrix: one side's ids down, the other's across.
 
 use super::quantity::{Quantity, ScoreKind};
 use std::collections::{BTreeSet, HashMap};
 use veilpath_protocol::OutputKind;
 
-/// The most cells of a matrix. A file has a cell for each pair unless its pairs are scattered, so this is about the
-/// largest file that is read.
+/// The most matrix cells. A file has a cell for each pair unless its pairs are scattered, so this is about the largest
+/// file that is read.
 pub(crate) const MAX_CELLS: usize = 4_000_000;
 
-/// The most lines of a side: browsers cannot draw a larger picture.
-pub(crate) const MAX_LINES: usize = 16_000;
+/// The most rows or columns. Browsers cannot draw a larger picture.
+pub(crate) const MAX_ROWS_OR_COLUMNS: usize = 16_000;
 
 /// Two numbers that should be equal may differ by this fraction.
 const TOLERANCE: f64 = 1e-9;
 
-/// A matrix of numbers with ids at its sides.
+/// A matrix of numbers, with ids along its sides.
 #[derive(Clone, Debug)]
 pub(crate) struct Matrix {
     pub(crate) a: Vec<String>,
     pub(crate) b: Vec<String>,
-    /// Row by row; not a number where there is no pair.
+    /// Row by row; NaN if there is no pair.
     values: Vec<f64>,
-    /// The numbers that are shown next to them, if they differ.
+    /// The second number of each cell, if it differs from the first.
     secondary: Option<Vec<f64>>,
-    /// How many pairs each number is of.
+    /// The number of pairs behind each value.
     counts: Vec<u32>,
-    /// Matrix cells that are the mean of several pairs.
+    /// The number of matrix cells that average several pairs.
     pub(crate) averaged: usize,
-    /// Matrix cells without a number.
+    /// The number of matrix cells without a number.
     pub(crate) missing: usize,
-    /// Whether a pair was compared but has no number. In the order of `values`.
+    /// Whether a pair was compared but has no number, in the order of `values`.
     undefined: Vec<bool>,
 }
 
-/// One pair to add to a matrix: its labels and numbers.
+/// One pair to add to a matrix: its labels and its numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct PairValue<'a> {
     pub(crate) a: &'a str,
     pub(crate) b: &'a str,
-    /// `None` where the pair was compared and has no number.
+    /// `None` if the pair was compared but has no number.
     pub(crate) value: Option<f64>,
     pub(crate) secondary: Option<f64>,
 }
 
 impl Matrix {
-    /// The matrix of these pairs; repeated pairs are averaged. `None` if it would have too many lines or cells, or no
-    /// number.
+    /// Builds the matrix of these pairs. Repeated pairs are averaged. `None` if it would have too many rows, columns or
+    /// cells, or no number.
     pub(crate) fn new<'a>(pairs: impl Iterator<Item = PairValue<'a>> + Clone) -> Option<Self> {
         let (mut a, mut b) = (Labels::default(), Labels::default());
         for pair in pairs.clone() {
@@ -53,7 +53,7 @@ impl Matrix {
             b.number(pair.b);
         }
         let size = a.names.len().checked_mul(b.names.len())?;
-        if size == 0 || size > MAX_CELLS || a.names.len().max(b.names.len()) > MAX_LINES {
+        if size == 0 || size > MAX_CELLS || a.names.len().max(b.names.len()) > MAX_ROWS_OR_COLUMNS {
             return None;
         }
         let (mut counts, mut undefined) = (vec![0_u32; size], vec![false; size]);
@@ -72,7 +72,7 @@ impl Matrix {
             return None;
         }
         for (index, &count) in counts.iter().enumerate() {
-            // No pair gives 0/0, which is not a number.
+            // Without pairs this is 0/0, which is NaN.
             undefined[index] &= count == 0;
             values[index] /= f64::from(count);
             secondary[index] /= f64::from(count);
@@ -110,7 +110,7 @@ impl Matrix {
         self.undefined[row * self.columns() + column]
     }
 
-    /// How many pairs were compared but have no number.
+    /// The number of pairs that were compared but have no number.
     pub(crate) fn undefined(&self) -> usize {
         self.undefined
             .iter()
@@ -118,12 +118,12 @@ impl Matrix {
             .count()
     }
 
-    /// A whole row; not a number where there is no pair.
+    /// A whole row; NaN if there is no pair.
     pub(crate) fn row(&self, row: usize) -> &[f64] {
         &self.values[row * self.columns()..(row + 1) * self.columns()]
     }
 
-    /// The number next to it, where the two differ anywhere.
+    /// The second number of a cell, if it differs from the first in any cell.
     pub(crate) fn secondary(&self, row: usize, column: usize) -> Option<f64> {
         let number = *self
             .secondary
@@ -136,22 +136,22 @@ impl Matrix {
         self.secondary.is_some()
     }
 
-    /// How many pairs a number is of.
+    /// The number of pairs behind a cell.
     pub(crate) fn count(&self, row: usize, column: usize) -> u32 {
         self.counts[row * self.columns() + column]
     }
 
-    /// All numbers that there are.
-    pub(crate) fn known(&self) -> impl Iterator<Item = f64> + Clone {
+    /// All numbers in the matrix.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = f64> + Clone {
         self.values.iter().copied().filter(|value| !value.is_nan())
     }
 
-    /// The smallest and the greatest number.
+    /// The smallest and the largest number.
     pub(crate) fn range(&self) -> Option<(f64, f64)> {
-        range(self.known())
+        range(self.numbers())
     }
 
-    /// The other way round.
+    /// The transposed matrix.
     pub(crate) fn transposed(&self) -> Self {
         let (rows, columns) = (self.rows(), self.columns());
         fn transpose<T: Copy>(values: &[T], [rows, columns]: [usize; 2]) -> Vec<T> {
@@ -174,7 +174,7 @@ impl Matrix {
         }
     }
 
-    /// The matrix as dissimilarities of the ids of one cohort, in the order of `a`, or why it is not one.
+    /// The matrix as dissimilarities between the ids of one cohort, in the order of `a`, or the reason it is not one.
     pub(crate) fn within_one_cohort(
         &self,
         quantity: Quantity<'_>,
@@ -190,26 +190,26 @@ impl Matrix {
             return Err(NotSquare::Missing);
         }
         let score_kind = quantity.score_kind().ok_or(NotSquare::UnknownDirection)?;
-        let (least, greatest) = self.range().ok_or(NotSquare::Missing)?;
-        // The largest possible similarity is known; for a score, take the largest in the matrix.
+        let (smallest, largest) = self.range().ok_or(NotSquare::Missing)?;
+        // The largest possible similarity is known. For a score, use the largest in the matrix.
         let top = match quantity.kind {
             OutputKind::Fraction => 1.0,
-            _ => greatest,
+            _ => largest,
         };
         let far = |value: f64| match score_kind {
             ScoreKind::Distance => value,
             ScoreKind::Similarity => top - value,
         };
-        let places: HashMap<&str, usize> = self.b.iter().map(String::as_str).zip(0..).collect();
+        let positions: HashMap<&str, usize> = self.b.iter().map(String::as_str).zip(0..).collect();
         let size = self.rows();
         let mut far_apart = Vec::with_capacity(size * size);
         for row in 0..size {
             for id in &self.a {
-                let column = places.get(id.as_str()).copied().unwrap_or_default();
+                let column = positions.get(id.as_str()).copied().unwrap_or_default();
                 far_apart.push(far(self.values[row * size + column]));
             }
         }
-        let slack = TOLERANCE * least.abs().max(greatest.abs()).max(1.0);
+        let slack = TOLERANCE * smallest.abs().max(largest.abs()).max(1.0);
         let mut unlike_themselves = false;
         for row in 0..size {
             let own = far_apart[row * size + row];
@@ -225,14 +225,14 @@ impl Matrix {
         if unlike_themselves {
             return Err(NotSquare::NotMostSimilarToSelf);
         }
-        for place in 0..size {
-            far_apart[place * size + place] = 0.0;
+        for index in 0..size {
+            far_apart[index * size + index] = 0.0;
         }
         Ok(DissimilarityMatrix { size, far_apart })
     }
 }
 
-/// Dissimilarities of the members of one cohort: symmetric, none negative, 0 on the diagonal.
+/// Dissimilarities between the members of one cohort: symmetric, non-negative, 0 on the diagonal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DissimilarityMatrix {
     pub(crate) size: usize,
@@ -240,7 +240,7 @@ pub(crate) struct DissimilarityMatrix {
 }
 
 impl DissimilarityMatrix {
-    /// From a distance function, which is called once for each pair.
+    /// From a distance function, which is called once per pair.
     pub(crate) fn new(size: usize, mut distance: impl FnMut(usize, usize) -> f64) -> Self {
         let mut far_apart = vec![0.0; size * size];
         for i in 0..size {
@@ -263,23 +263,23 @@ impl DissimilarityMatrix {
     }
 }
 
-/// Why a matrix does not say how far apart the members of one cohort are.
+/// Why a matrix does not give the distances between the members of one cohort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotSquare {
     DifferentIds,
     Missing,
     Bits,
     UnknownDirection,
-    /// The same ids on both sides, but a pair and its reverse differ.
+    /// Both sides have the same ids, but a pair and its reverse differ.
     NotSymmetric,
-    /// Somebody is more similar to somebody else than to themselves.
+    /// A member is more similar to another than to itself.
     NotMostSimilarToSelf,
 }
 
 pub(crate) fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |range, value| match range {
         None => Some((value, value)),
-        Some((least, greatest)) => Some((value.min(least), value.max(greatest))),
+        Some((smallest, largest)) => Some((value.min(smallest), value.max(largest))),
     })
 }
 

@@ -1,21 +1,21 @@
-//! Classical multidimensional scaling: points on a map whose distances approximate the dissimilarities as well as
-//! two dimensions allow (Torgerson's method: the two leading eigenvectors of the doubly centred squares).
+//! Classical multidimensional scaling: points on a map whose distances approximate the dissimilarities as well as two
+//! dimensions allow. Torgerson's method takes the two leading eigenvectors of the doubly centred squares.
 
 use super::eigen::leading;
 use super::matrix::DissimilarityMatrix;
 
-/// More points than this are unreadable and slow.
+/// The most points. More would be unreadable and slow.
 pub(crate) const MAX_POINTS: usize = 1500;
 
 /// A map of the members of one cohort.
 #[derive(Clone, Debug)]
 pub(crate) struct Map {
     pub(crate) points: Vec<[f64; 2]>,
-    /// The correlation of the distances on the map with the dissimilarities; `None` where all of them are equal.
+    /// The correlation between the distances on the map and the dissimilarities; `None` if all of them are equal.
     pub(crate) fit: Option<f64>,
 }
 
-/// The map; `None` if there are fewer than three points, too many, or all in one place.
+/// The map; `None` if there are fewer than three points, too many, or all coincide.
 pub(crate) fn map(far: &DissimilarityMatrix) -> Option<Map> {
     let size = far.size;
     if !(3..=MAX_POINTS).contains(&size) {
@@ -41,17 +41,17 @@ pub(crate) fn map(far: &DissimilarityMatrix) -> Option<Map> {
     if first.value <= 0.0 || !first.value.is_finite() {
         return None;
     }
-    let place = |axis: &super::eigen::Eigen, at: usize| {
-        // The sign of an eigenvector means nothing; a fixed one gives the same map every time.
-        let greatest = axis
+    let coordinate = |axis: &super::eigen::Eigen, at: usize| {
+        // The sign of an eigenvector is arbitrary. Fixing it gives the same map every time.
+        let largest = axis
             .vector
             .iter()
             .copied()
             .fold(0.0_f64, |x, y| if y.abs() > x.abs() + 1e-9 { y } else { x });
-        axis.vector[at] * axis.value.max(0.0).sqrt() * greatest.signum()
+        axis.vector[at] * axis.value.max(0.0).sqrt() * largest.signum()
     };
     let points: Vec<[f64; 2]> = (0..size)
-        .map(|at| [place(first, at), place(second, at)])
+        .map(|at| [coordinate(first, at), coordinate(second, at)])
         .collect();
     Some(Map {
         fit: fit(far, &points),
@@ -104,9 +104,9 @@ mod tests {
 
     #[test]
     fn a_large_plane_is_recovered() {
-        let place = |at: usize| ((at * 37 % 101) as f64, (at * 53 % 89) as f64 * 0.4);
+        let point = |at: usize| ((at * 37 % 101) as f64, (at * 53 % 89) as f64 * 0.4);
         let far = DissimilarityMatrix::new(200, |i, j| {
-            let ((x, y), (u, v)) = (place(i), place(j));
+            let ((x, y), (u, v)) = (point(i), point(j));
             (x - u).hypot(y - v)
         });
         let map = map(&far).unwrap();
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn non_planar_distances_still_give_a_map() {
-        // Four points, each one apart from each other: a tetrahedron.
+        // Four points at unit distance from each other: a tetrahedron.
         let flat = map(&DissimilarityMatrix::new(4, |_, _| 1.0)).unwrap();
         assert!(flat.points.iter().flatten().all(|x| x.is_finite()));
         assert!(flat.fit.is_none(), "all dissimilarities are equal");

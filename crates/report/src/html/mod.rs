@@ -1,18 +1,19 @@
-//! One self-contained page from a result file, and its heat map alone as SVG or PNG.
+//! One self-contained page from a result file, or only its heat map as SVG or PNG.
 //!
 //! | file | part |
 //! |---|---|
 //! | `quantity`, `view`, `matrix` | which output of which pairs is shown, as a matrix |
-//! | `clustering`, `mds`, `eigen` | the order of lines, and the map |
+//! | `clustering`, `mds`, `eigen` | the order of rows and columns, and the map |
 //! | `scale`, `picture`, `heat_map`, `histogram`, `bars`, `scatter` | the figures |
 //! | `letters`, `scanpaths`, `scarf`, `transitions`, `pairs` | figures of this side's own scanpaths |
 //! | `summary` | the top of the page, as a fragment for another page |
-//! | `neighbours`, `summaries`, `answers`, `table` | the tables: every figure has one that says the same |
-//! | `numbers` | numbers in words |
+//! | `neighbours`, `summaries`, `answers`, `table` | the tables: every figure has one with the same content |
+//! | `numbers` | number formatting |
 //! | `figures`, `page`, `page.css`, `page.js`, `encoded`, `image` | the page around them |
 //!
-//! The page loads nothing: a content security policy forbids it, and allows no script but the one that is in it, by its
-//! hash. Ids are escaped wherever they go, and the page has no character that is unsafe by [`veilpath_metrics::text`].
+//! The page loads nothing: a content security policy forbids it, and allows only the page's own script, by its hash.
+//! Ids are escaped wherever they appear, and the page contains no character that is unprintable by
+//! [`veilpath_metrics::text`].
 
 mod answers;
 mod bars;
@@ -63,29 +64,30 @@ use view::{View, Views};
 pub struct Options<'a> {
     /// The name of the result file.
     pub source: &'a str,
-    /// The stimuli that are shown; all where none is named.
+    /// The stimuli to show; all if empty.
     pub stimuli: &'a [String],
-    /// The outputs that are shown; all where none is named.
+    /// The outputs to show; all if empty.
     pub outputs: &'a [String],
-    /// One's own cohort, to be drawn.
+    /// The user's own cohort, to be drawn.
     pub own: Option<OwnCohort<'a>>,
     /// The heading of the page.
     pub title: Option<&'a str>,
-    /// The names of the two cohorts; `None` takes those of the file.
+    /// The names of the two cohorts; `None` uses those in the file.
     pub names: Option<&'a [String; 2]>,
 }
 
-/// A report, ready to be written.
+/// A report, ready to write.
 pub struct Report<'a> {
     file: &'a ResultFile,
     options: Options<'a>,
     names: [String; 2],
     views: Views<'a>,
-    /// For each output.
+    /// One for each output.
     scales: Vec<Scales>,
 }
 
-/// The colours of one output. Stimuli share a scale, so that they can be compared; means spread less and have their own.
+/// The colour scales of one output. Stimuli share a scale so that they can be compared. Means spread less and have
+/// their own.
 struct Scales {
     stimuli: Scale,
     mean: Scale,
@@ -97,7 +99,7 @@ struct Scales {
 pub struct NoHeatMap(&'static str);
 
 impl<'a> Report<'a> {
-    /// Sorts the pairs into views.
+    /// Sorts the file's pairs into views.
     pub fn new(file: &'a ResultFile, options: Options<'a>) -> Result<Self, NotInFile> {
         let views = Views::of(file, options.stimuli, options.outputs)?;
         let scales = views.quantities.iter().enumerate();
@@ -106,7 +108,7 @@ impl<'a> Report<'a> {
             let ranges = of_output()
                 .filter(|view| !view.mean)
                 .filter_map(View::range)
-                .flat_map(|(least, greatest)| [least, greatest]);
+                .flat_map(|(smallest, largest)| [smallest, largest]);
             let mean = of_output().find(|view| view.mean);
             Scales {
                 stimuli: Scale::new(quantity, matrix::range(ranges)),
@@ -136,7 +138,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The title of a view, with its output where there are several.
+    /// The title of a view, including its output if there are several.
     fn heading(&self, view: &View<'_>) -> String {
         match self.views.quantities.len() {
             0 | 1 => view.title.clone(),
@@ -144,31 +146,31 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The page.
+    /// Writes the page.
     pub fn write_html(&self, out: &mut dyn Write) -> io::Result<()> {
         let page = page::page(self)?;
         out.write_all(printable_lines(&page.into_string()).as_bytes())?;
         out.flush()
     }
 
-    /// A short summary as an HTML fragment: the numbers at the top, answers about groups, who learned what, and the
-    /// first heat map. It has no script and brings its own style.
+    /// Writes a short summary as an HTML fragment: the headline numbers, group answers, who learned what, and the first
+    /// heat map. It contains no script, and its styles are inline.
     pub fn write_summary(&self, out: &mut dyn Write) -> io::Result<()> {
         let summary = summary::summary(self)?.into_string();
         out.write_all(printable_lines(&summary).as_bytes())?;
         out.flush()
     }
 
-    /// Whether there is a heat map for [`Self::write_svg`] and [`Self::write_png`].
+    /// Checks that there is a heat map for [`Self::write_svg`] and [`Self::write_png`].
     pub fn has_heat_map(&self) -> Result<(), NoHeatMap> {
         self.first_heat_map().map(|_| ())
     }
 
-    /// The first heat map – of the mean over stimuli, where there are several – with labels, dendrograms and scale.
+    /// Writes the first heat map (of the mean over stimuli, if there are several) with labels, dendrograms and scale.
     pub fn write_svg(&self, out: &mut dyn Write) -> io::Result<()> {
         let (view, map) = self.first_heat_map().map_err(io::Error::other)?;
         let drawing = map.svg("heat-map", &crate::table::printable(&self.heading(view)))?;
-        // A white background: the text is black, and some viewers have a dark background.
+        // The text is black and some viewers are dark, so draw a white background.
         let text = html! { (drawing) }.into_string();
         let text = text.replacen(
             "<defs>",
@@ -180,7 +182,7 @@ impl<'a> Report<'a> {
         out.flush()
     }
 
-    /// The tiles of the first heat map, without text.
+    /// Writes the tiles of the first heat map, without text.
     pub fn write_png(&self, out: &mut dyn Write) -> io::Result<()> {
         let (_, map) = self.first_heat_map().map_err(io::Error::other)?;
         map.write_png(out)?;

@@ -7,11 +7,10 @@ use super::quantity::{Quantity, ScoreKind, ThresholdSide};
 use super::table::{Column, Field, table};
 use maud::{Markup, html};
 
-/// The most rows of a table; a browser sorts this many without a pause.
+/// The most rows in a table. A browser sorts this many without a noticeable delay.
 const MAX_ROWS: usize = 2000;
 
-/// The two most similar to one line, the nearest first. A line that is compared with itself is not its own
-/// neighbour.
+/// The two lines most similar to one line, nearest first. A line compared with itself is not its own neighbour.
 pub(crate) fn nearest(
     matrix: &Matrix,
     row: usize,
@@ -40,7 +39,7 @@ pub(crate) fn nearest(
     best
 }
 
-/// The tables of both sides, or why there are none.
+/// The tables of both sides, or the reason there are none.
 pub(crate) fn tables(
     matrix: &Matrix,
     quantity: Quantity<'_>,
@@ -92,7 +91,7 @@ fn side_table(
     theirs: &[Vec<(usize, f64)>],
     [own, other]: [&str; 2],
 ) -> Markup {
-    let decimals = numbers::decimals(matrix.known());
+    let decimals = numbers::decimals(matrix.numbers());
     let shown = |value: f64| Field::number(numbers::fixed(value, decimals), value);
     let with_scores = matrix.has_secondary();
     let rows: Vec<Vec<Field>> = ours
@@ -140,7 +139,7 @@ fn side_table(
     html! {
         div {
             (table(&format!("Nearest neighbours of {own}"), &columns, &rows))
-            (left_out(ours.len()))
+            (omitted_note(ours.len()))
         }
     }
 }
@@ -152,7 +151,7 @@ fn within(
     one_cohort: bool,
     [own, other]: [&str; 2],
 ) -> Markup {
-    // In the mean over stimuli two participants have several pairs.
+    // In the mean over stimuli, two participants have several pairs.
     let single = matrix.averaged == 0;
     let rows: Vec<Vec<Field>> = (0..matrix.rows().min(MAX_ROWS))
         .map(|row| {
@@ -168,7 +167,7 @@ fn within(
             };
             let (within, pairs) = (total(|found| found.1), total(|found| found.2));
             near.retain(|&(_, within, _)| within > 0);
-            // Those that are within most often come first.
+            // Those most often within the threshold come first.
             near.sort_by_key(|&(_, within, pairs)| std::cmp::Reverse((within, u32::MAX - pairs)));
             let mut names: Vec<String> = near
                 .iter()
@@ -202,18 +201,18 @@ fn within(
     html! {
         div {
             (table(&format!("{own}: how many pairs {}", threshold.verb_for(2)), &columns, &rows))
-            (left_out(matrix.rows()))
+            (omitted_note(matrix.rows()))
         }
     }
 }
 
-/// How many of some pairs are within, from the mean of their ones and zeros.
+/// The number of pairs within the threshold, from the mean of their ones and zeros.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and the number of pairs
 fn count_within(mean: f64, pairs: u32) -> u32 {
     (mean * f64::from(pairs)).round() as u32
 }
 
-fn left_out(rows: usize) -> Markup {
+fn omitted_note(rows: usize) -> Markup {
     html! {
         @if rows > MAX_ROWS {
             p class="note" { "The first " (numbers::count(MAX_ROWS as u64)) " of " (numbers::count(rows as u64)) " are listed." }

@@ -1,9 +1,9 @@
-//! Numbers for people: few digits, thousands separated.
+//! Human-readable numbers: few digits, thousands separated.
 
 use crate::units;
 pub(crate) use crate::units::grouped as count;
 
-/// A score or a similarity: at most four significant decimals, and none for whole numbers.
+/// A score or a similarity: at most four significant decimals, and none for integers.
 pub(crate) fn short(value: f64) -> String {
     let size = value.abs();
     if value.fract() == 0.0 && size < 1e9 {
@@ -19,7 +19,7 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
-/// With this many decimals, trailing zeros kept: for columns of numbers.
+/// A number with this many decimals, trailing zeros included, for columns of numbers.
 pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
@@ -32,30 +32,31 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     signed(&format!("{minus}{digits}{point}{rest}"))
 }
 
-/// How many decimals the numbers of a column need: none where all are whole, else three significant places of the range.
+/// The decimals that a column of numbers needs: none if all are integers, otherwise three significant digits of the
+/// range.
 pub(crate) fn decimals(values: impl Iterator<Item = f64> + Clone) -> usize {
     if values.clone().all(|value| value.fract() == 0.0) {
         return 0;
     }
-    let greatest = values.fold(0.0_f64, |greatest, value| greatest.max(value.abs()));
-    match greatest {
-        _ if greatest >= 1000.0 => 0,
-        _ if greatest >= 100.0 => 1,
-        _ if greatest >= 10.0 => 2,
-        _ if greatest >= 0.1 => 3,
+    let largest = values.fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    match largest {
+        _ if largest >= 1000.0 => 0,
+        _ if largest >= 100.0 => 1,
+        _ if largest >= 10.0 => 2,
+        _ if largest >= 0.1 => 3,
         _ => 6,
     }
 }
 
-/// How many decimals the mean, the deviation and the median of these numbers have in common. `None` where the numbers are
-/// so large or so small that they need exponents.
+/// The decimals shared by the mean, deviation and median of these numbers. `None` if the numbers are so large or so
+/// small that they need exponents.
 pub(crate) fn spread_decimals(values: impl Iterator<Item = f64>) -> Option<usize> {
-    let greatest = values.fold(0.0_f64, |greatest, value| greatest.max(value.abs()));
-    match greatest {
+    let largest = values.fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    match largest {
         0.0 => Some(1),
-        _ if !(1e-2..1e9).contains(&greatest) => None,
-        _ if greatest >= 100.0 => Some(1),
-        _ if greatest >= 10.0 => Some(2),
+        _ if !(1e-2..1e9).contains(&largest) => None,
+        _ if largest >= 100.0 => Some(1),
+        _ if largest >= 10.0 => Some(2),
         _ => Some(3),
     }
 }
@@ -65,14 +66,14 @@ pub(crate) fn aligned(value: f64, decimals: Option<usize>) -> String {
     decimals.map_or_else(|| short(value), |decimals| fixed(value, decimals))
 }
 
-/// A count with its noun: `1 pair`, `32 pairs`.
+/// A count and its noun: `1 pair`, `32 pairs`.
 pub(crate) fn counted(number: usize, noun: &str) -> String {
     units::counted(number as u64, noun)
 }
 
 /// Round numbers from at most `least` to at least `greatest`, about `steps` apart: the ticks of an axis.
-pub(crate) fn ticks(least: f64, greatest: f64, steps: usize) -> Vec<f64> {
-    let span = (greatest - least).max(f64::MIN_POSITIVE * 1e10);
+pub(crate) fn ticks(smallest: f64, largest: f64, steps: usize) -> Vec<f64> {
+    let span = (largest - smallest).max(f64::MIN_POSITIVE * 1e10);
     let raw_step = span / steps.max(1) as f64;
     let power = 10_f64.powf(raw_step.log10().floor());
     let step = [1.0, 2.0, 2.5, 5.0, 10.0]
@@ -80,12 +81,12 @@ pub(crate) fn ticks(least: f64, greatest: f64, steps: usize) -> Vec<f64> {
         .into_iter()
         .find(|&step| step >= raw_step * 0.999)
         .unwrap_or(raw_step);
-    let first = (least / step + 1e-9).floor();
+    let first = (smallest / step + 1e-9).floor();
     let mut ticks = Vec::new();
     for at in 0..200 {
         let tick = (first + f64::from(at)) * step;
         ticks.push(tick + 0.0);
-        if tick >= greatest - step * 1e-9 {
+        if tick >= largest - step * 1e-9 {
             break;
         }
     }
@@ -101,7 +102,7 @@ fn trimmed(value: f64, decimals: usize) -> String {
     signed(text)
 }
 
-/// With a real minus sign, and none before zero.
+/// Uses a real minus sign, and none before zero.
 fn signed(text: &str) -> String {
     match text.strip_prefix('-') {
         Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.into(),
@@ -166,8 +167,8 @@ mod tests {
             1,
             "one number is enough for one value"
         );
-        for (least, greatest) in [(0.0, 1e-300), (-1e300, 1e300), (1.0, 1.0 + 1e-15)] {
-            assert!(ticks(least, greatest, 5).len() <= 200);
+        for (smallest, largest) in [(0.0, 1e-300), (-1e300, 1e300), (1.0, 1.0 + 1e-15)] {
+            assert!(ticks(smallest, largest, 5).len() <= 200);
         }
     }
 }

@@ -4,12 +4,12 @@
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   root.classList.add("js");
 
-  // Light or dark: the reader's system decides until the reader does.
+  // Light or dark: follows the system setting until the reader chooses.
   const theme = document.getElementById("theme");
   const isDark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   theme.addEventListener("click", () => { root.dataset.theme = isDark() ? "light" : "dark"; });
 
-  // One view at a time: each list hides the views that differ in what it chooses by.
+  // Shows one view at a time: each list hides the views that do not match its selection.
   const picks = all("select[data-by]");
   const differs = (view, pick) => {
     const value = view.dataset[pick.dataset.by];
@@ -19,7 +19,7 @@
   picks.forEach((pick) => pick.addEventListener("change", show));
   show();
 
-  // Tables sort by their heads, which become buttons.
+  // Turns table headers into buttons that sort.
   const sort = (table, head, at) => {
     const down = head.getAttribute("aria-sort") === "ascending";
     const numbers = head.dataset.sort === "numbers";
@@ -29,7 +29,7 @@
     };
     const compare = (x, y) => {
       if (!numbers) return x.localeCompare(y, undefined, { numeric: true });
-      // What has no number comes last, whichever way.
+      // Rows without a number come last in either direction.
       if (Number.isNaN(x) || Number.isNaN(y)) return (Number.isNaN(x) - Number.isNaN(y)) * (down ? -1 : 1);
       return x - y;
     };
@@ -49,7 +49,7 @@
     });
   }
 
-  // Heat maps tell the number under the pointer, and under a cursor that the arrow keys move.
+  // Heat maps show the number under the pointer, or under a cursor moved with the arrow keys.
   const tip = document.getElementById("tip");
   const floats = (text) => {
     const letters = atob(text);

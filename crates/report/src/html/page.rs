@@ -1,4 +1,4 @@
-//! The page: first the results, then the figures, then how they were computed.
+//! The page: results first, then the figures, then how they were computed.
 
 use super::encoded::policy_hash;
 use super::heat_map::cut;
@@ -10,11 +10,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::io;
 use veilpath_protocol::{Engine, Outcome};
 
-/// The style sheet of the report, which other pages of this program share.
+/// The report's style sheet, which Veilpath's other pages share.
 pub const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The most outputs whose means stand at the top.
+/// The most outputs whose means are shown at the top.
 const MAX_MEANS: usize = 6;
 
 /// The whole page.
@@ -54,8 +54,8 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                     @if report.options.own.is_some() {
                         p class="warning" { strong { "This page is for your institution only:" } " it shows the scanpaths of your participants. For anybody else who may see the scores, make a report without your cohort." }
                     }
-                    @if let Some(known) = report.file.incomplete() {
-                        p class="warning" { strong { "Incomplete: " (known) "." } " The comparison was interrupted; the other pairs have no results here, and means and figures do not include them." }
+                    @if let Some(count) = report.file.incomplete() {
+                        p class="warning" { strong { "Incomplete: " (count) "." } " The comparison was interrupted; the other pairs have no results here, and means and figures do not include them." }
                     }
                     (tiles(report))
                 }
@@ -137,7 +137,7 @@ pub(super) fn subtitle(report: &Report<'_>) -> String {
     format!("{sides}{stimuli}{how}.")
 }
 
-/// The numbers at the top of the page, with their names.
+/// The numbers at the top of the page and their names.
 pub(super) fn headline(report: &Report<'_>) -> Vec<(String, String)> {
     let outcome = report.file.outcome();
     let first = report.views.views.first();
@@ -163,7 +163,7 @@ pub(super) fn headline(report: &Report<'_>) -> Vec<(String, String)> {
         let mean = numbers::aligned(spread.mean, spread.decimals);
         tiles.push((quantity.with_unit(mean), format!("mean {name}")));
         if !several {
-            let range = [spread.least, spread.greatest].map(numbers::short);
+            let range = [spread.smallest, spread.largest].map(numbers::short);
             let range = quantity.with_unit(range.join(" – "));
             tiles.push((range, format!("range of {name}")));
         }
@@ -200,7 +200,7 @@ fn computed(report: &Report<'_>) -> Markup {
             @match report.file.outcome() {
                 Some(outcome) => {
                     dl class="plan" {
-                        @for (name, words) in plan::in_words(&outcome.spec, &report.names, in_the_clear(outcome)) {
+                        @for (name, words) in plan::describe(&outcome.spec, &report.names, in_the_clear(outcome)) {
                             dt { (name) }
                             dd { (words) }
                         }
@@ -212,12 +212,12 @@ fn computed(report: &Report<'_>) -> Markup {
     }
 }
 
-/// Whether both cohorts were on one machine, without two sides.
+/// Whether one machine held both cohorts, so that there were no two sides.
 fn in_the_clear(outcome: &Outcome) -> bool {
     outcome.spec.engine == Engine::Plain && outcome.revealed.is_empty()
 }
 
-/// What each side learned; what both learned comes last, because it ends with what nobody learned.
+/// What each side learned. What both learned comes last, because it ends with what nobody learned.
 pub(super) fn learned_by_side(outcome: &Outcome) -> Vec<(&str, Vec<&str>)> {
     let mut sides: Vec<(&str, Vec<&str>)> = Vec::new();
     for item in &outcome.revealed {
@@ -257,7 +257,7 @@ pub(super) fn capitalised(text: &str) -> String {
     first.into_iter().flatten().chain(letters).collect()
 }
 
-/// The controls that choose a view, if there are several stimuli or outputs.
+/// The controls that select a view, if there are several stimuli or outputs.
 fn selector(report: &Report<'_>) -> Markup {
     let outputs = report.views.quantities.iter();
     let outputs: Vec<&str> = outputs.map(|quantity| quantity.name).collect();
@@ -272,7 +272,7 @@ fn selector(report: &Report<'_>) -> Markup {
     }
 }
 
-/// A list that shows the views with one value of `data-…`, or all of them.
+/// A drop-down that shows the views with one value of `data-…`, or all of them.
 pub(crate) fn choice(id: &str, label: &str, by: &str, names: &[&str]) -> Markup {
     html! {
         label for=(id) { (label) }
@@ -299,7 +299,7 @@ fn cost(outcome: Option<&Outcome>) -> Markup {
                     dl class="plan" {
                         dt { "Time" } dd {
                             (units::seconds(cost.seconds))
-                            @if cost.seconds > 0.0 { ", " (numbers::short((cost.cells as f64 / cost.seconds).round())) " matrix cells a second" }
+                            @if cost.seconds > 0.0 { ", " (numbers::short((cost.cells as f64 / cost.seconds).round())) " matrix cells per second" }
                         }
                         dt { "Matrix cells" } dd { (numbers::count(cost.cells)) }
                         @if !in_the_clear(outcome) {

@@ -11,7 +11,7 @@ use veilpath_metrics::{
     Alignment, AlignmentStep, Alphabet, Comparison, Distance, Grid, NoAlignment, Scanpath,
 };
 
-/// Two scanpaths of the same stimulus, both on this machine.
+/// Two scanpaths on the same stimulus, both on this machine.
 #[derive(Clone, Debug)]
 pub struct OwnPair {
     /// The participants.
@@ -20,9 +20,9 @@ pub struct OwnPair {
     pub stimulus: Option<String>,
     /// Their scanpaths.
     pub scanpaths: [Scanpath; 2],
-    /// The letters.
+    /// Their alphabet.
     pub alphabet: Alphabet,
-    /// The metric of the plan, where it is known.
+    /// The metric of the plan, if known.
     pub comparison: Option<Comparison>,
     /// When two letters recur.
     pub recurrence: Recurrence,
@@ -31,9 +31,9 @@ pub struct OwnPair {
 /// When two letters recur.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Recurrence {
-    /// They are the same.
+    /// If they are equal.
     SameLetter,
-    /// Their grid cells are at most this far from each other, in cells.
+    /// If their grid cells are at most this far apart, in cells.
     Within {
         /// The grid of the letters.
         grid: Grid,
@@ -52,7 +52,7 @@ impl Recurrence {
         }
     }
 
-    fn in_words(self) -> String {
+    fn description(self) -> String {
         match self {
             Recurrence::SameLetter => "both look at the same letter".into(),
             Recurrence::Within { radius, .. } => {
@@ -78,7 +78,7 @@ const MAX_ROWS: usize = 500;
 /// The side of a recurrence plot.
 const SIDE: f64 = 420.0;
 
-/// All pairs; nothing where there are none.
+/// The section with all pairs; empty if there are none.
 pub(crate) fn section(report: &Report<'_>, pairs: &[OwnPair]) -> Markup {
     html! {
         @if !pairs.is_empty() {
@@ -106,7 +106,7 @@ fn heading(pair: &OwnPair) -> String {
     }
 }
 
-/// The outputs of the pair in the result file, where it is there.
+/// The pair's outputs in the result file, if it is there.
 fn numbers_of(report: &Report<'_>, pair: &OwnPair) -> Option<String> {
     let file = report.file;
     let stimulus = |at: usize| file.stimuli()[at].as_str();
@@ -124,10 +124,10 @@ fn numbers_of(report: &Report<'_>, pair: &OwnPair) -> Option<String> {
     (!shown.is_empty()).then(|| shown.join(", "))
 }
 
-/// A column of an alignment: the places in both scanpaths, from 0.
+/// A column of an alignment: the positions in both scanpaths, from 0.
 struct AlignedColumn {
     step: AlignmentStep,
-    places: [usize; 2],
+    positions: [usize; 2],
 }
 
 fn alignment(pair: &OwnPair) -> Markup {
@@ -143,15 +143,15 @@ fn alignment(pair: &OwnPair) -> Markup {
         Err(error) => return html! { p class="note" { "There is no alignment: " (error) "." } },
     };
     let mut columns = Vec::with_capacity(alignment.steps.len());
-    let mut places = alignment.start;
+    let mut positions = alignment.start;
     for &step in &alignment.steps {
-        columns.push(AlignedColumn { step, places });
-        places[0] += usize::from(step != AlignmentStep::Second);
-        places[1] += usize::from(step != AlignmentStep::First);
+        columns.push(AlignedColumn { step, positions });
+        positions[0] += usize::from(step != AlignmentStep::Second);
+        positions[1] += usize::from(step != AlignmentStep::First);
     }
     let letter = |side: usize, column: &AlignedColumn| {
         let missing = [AlignmentStep::Second, AlignmentStep::First][side];
-        (column.step != missing).then(|| pair.scanpaths[side].letters()[column.places[side]])
+        (column.step != missing).then(|| pair.scanpaths[side].letters()[column.positions[side]])
     };
     let kind = |column: &AlignedColumn| match (letter(0, column), letter(1, column)) {
         (Some(x), Some(y)) if x == y => Kind::Equal,
@@ -180,19 +180,19 @@ fn alignment(pair: &OwnPair) -> Markup {
         .take(MAX_ROWS)
         .enumerate()
         .map(|(at, column)| {
-            let place = |side: usize| match letter(side, column) {
+            let position = |side: usize| match letter(side, column) {
                 Some(_) => {
-                    let place = column.places[side] + 1;
-                    Field::number(numbers::count(place as u64), place as f64)
+                    let position = column.positions[side] + 1;
+                    Field::number(numbers::count(position as u64), position as f64)
                 }
                 None => Field::none(),
             };
             vec![
                 Field::words((at + 1).to_string()),
-                place(0),
+                position(0),
                 Field::words(shown(0, column)),
                 Field::words(shown(1, column)),
-                place(1),
+                position(1),
                 Field::words(kind(column).name()),
             ]
         })
@@ -212,7 +212,7 @@ fn alignment(pair: &OwnPair) -> Markup {
                 "Above " (first) ", below " (second) ": "
                 (numbers::counted(columns.len(), "column")) ", of which " (count(Kind::Equal)) " equal and " (count(Kind::Different)) " different; "
                 (gaps(AlignmentStep::First)) " letters only above, " (gaps(AlignmentStep::Second)) " only below."
-                (left_out(&alignment, pair))
+                (skipped_letters(&alignment, pair))
             }
             div class="alignment" role="img" aria-label="The alignment: the table below says the same" {
                 @for column in columns.iter().take(MAX_COLUMNS) {
@@ -227,8 +227,8 @@ fn alignment(pair: &OwnPair) -> Markup {
     }
 }
 
-/// What a local alignment leaves out.
-fn left_out(alignment: &Alignment, pair: &OwnPair) -> String {
+/// What a local alignment skips, in words.
+fn skipped_letters(alignment: &Alignment, pair: &OwnPair) -> String {
     let lengths = alignment.lengths();
     let parts = [0, 1].map(|side| {
         let (start, length) = (alignment.start[side], lengths[side]);
@@ -277,7 +277,7 @@ impl Kind {
         }
     }
 
-    /// So that the colours are not needed.
+    /// A mark, so that the figure does not depend on colour alone.
     fn mark(self) -> &'static str {
         match self {
             Kind::Equal => "|",
@@ -308,7 +308,7 @@ fn recurrence(pair: &OwnPair) -> Markup {
         figure {
             h4 { "Recurrence" }
             p {
-                "A square is a letter of " (first) " (down) and a letter of " (second) " (across) where " (pair.recurrence.in_words()) ": "
+                "A square is a letter of " (first) " (down) and a letter of " (second) " (across) where " (pair.recurrence.description()) ": "
                 (numbers::counted(points, "point")) ", " (numbers::short(share)) " % of " (numbers::count((a.len() * b.len()) as u64))
                 ". Squares along a diagonal are places that both visit in the same order."
                 @if cut { " The first " (MAX_LETTERS) " letters are shown and counted." }
@@ -319,7 +319,7 @@ fn recurrence(pair: &OwnPair) -> Markup {
     }
 }
 
-/// The plot; squares next to each other are one piece of the path.
+/// The plot. Adjacent squares form one piece of the path.
 fn dots(pair: &OwnPair, [m, n]: [usize; 2], recurs: &dyn Fn(usize, usize) -> bool) -> Markup {
     let unit = (SIDE / m.max(n) as f64).min(16.0);
     let (wide, high) = (unit * n as f64, unit * m as f64);
@@ -370,19 +370,22 @@ fn recurrence_table(
         .iter()
         .enumerate()
         .map(|(i, &letter)| {
-            let places: Vec<usize> = (0..b.len()).filter(|&j| recurs(i, j)).collect();
-            let mut listed: Vec<String> = places
+            let positions: Vec<usize> = (0..b.len()).filter(|&j| recurs(i, j)).collect();
+            let mut listed: Vec<String> = positions
                 .iter()
                 .take(30)
                 .map(|j| (j + 1).to_string())
                 .collect();
-            if places.len() > listed.len() {
+            if positions.len() > listed.len() {
                 listed.push("…".into());
             }
             vec![
                 Field::number((i + 1).to_string(), (i + 1) as f64),
                 Field::words(pair.alphabet.letter_name(letter)),
-                Field::number(numbers::count(places.len() as u64), places.len() as f64),
+                Field::number(
+                    numbers::count(positions.len() as u64),
+                    positions.len() as f64,
+                ),
                 Field::words(listed.join(", ")),
             ]
         })

@@ -1,20 +1,20 @@
-//! The cells of a heat map as a PNG: a palette of 255 colours, and a transparent one for missing pairs.
+//! A heat map's tiles as a PNG: a palette of 255 colours, and a transparent one for missing pairs.
 
 use super::clustering::Tree;
 use super::matrix::Matrix;
 use super::scale::{Scale, color};
 use std::io::{self, Write};
 
-/// A picture is enlarged to about this many pixels, so that programs that blur small pictures do not blur the cells.
+/// Pictures are enlarged to about this many pixels, so that programs that blur small pictures do not blur the tiles.
 const PIXELS: usize = 900;
 
-/// The largest cell.
+/// The largest tile, in pixels.
 const MAX_CELL: usize = 64;
 
-/// The palette's entry for a cell without a pair.
+/// The palette entry for a tile without a pair.
 const NONE: u8 = 255;
 
-/// Writes the cells in the order of the two trees.
+/// Writes the tiles in the order of the two trees.
 pub(crate) fn write(
     matrix: &Matrix,
     [rows, columns]: [&Tree; 2],
@@ -41,7 +41,7 @@ pub(crate) fn write(
             .collect::<Vec<u8>>(),
     );
     encoder.set_compression(png::Compression::Balanced);
-    // A row that equals the one above costs nothing.
+    // With this filter, a row that equals the one above costs nothing.
     encoder.set_filter(if high > 1 {
         png::Filter::Up
     } else {

@@ -1,33 +1,33 @@
-//! What is drawn: the outputs of a pair, and what their numbers mean.
+//! What is drawn: a pair's outputs, and what they mean.
 
 use crate::result_file::{ResultFile, Row};
 use crate::units::output_unit;
 use veilpath_protocol::{Output, OutputKind, Value};
 
-/// The drawn quantity: one output of every pair.
+/// The quantity to draw: one output of every pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quantity<'a> {
-    /// Which of the values of a pair it is.
+    /// The index of the output.
     output: usize,
-    /// Its name, for headings.
+    /// The name, for headings.
     pub(crate) name: &'a str,
     pub(crate) kind: OutputKind,
-    /// The meaning of a bit.
+    /// The meaning of a yes/no output.
     pub(crate) threshold: ThresholdSide,
-    /// The unit of its numbers.
+    /// The unit of the numbers.
     pub(crate) unit: Option<&'static str>,
-    /// Whether the file says nothing about its kind.
+    /// Whether the file does not say what kind of output it is.
     pub(crate) is_from_csv: bool,
-    /// The output that is shown in the tables next to it, and its name.
+    /// The output that the tables show next to it, and its name.
     secondary: Option<(usize, &'a str)>,
 }
 
-/// Which scores set the bit of a pair, in words.
+/// The scores for which a pair's bit is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ThresholdSide {
-    /// Those of at most the threshold: a distance, or a file that does not say.
+    /// Scores up to the threshold: a distance, or a file that does not say.
     AtMost,
-    /// Those of at least the threshold: a similarity.
+    /// Scores from the threshold up: a similarity.
     AtLeast,
 }
 
@@ -39,7 +39,7 @@ impl ThresholdSide {
         }
     }
 
-    /// After a noun: pairs …
+    /// Completes "pairs …".
     pub(crate) fn name(self) -> &'static str {
         match self {
             ThresholdSide::AtMost => "within the threshold",
@@ -47,7 +47,7 @@ impl ThresholdSide {
         }
     }
 
-    /// A pair …
+    /// Completes "a pair …".
     pub(crate) fn verb(self) -> &'static str {
         match self {
             ThresholdSide::AtMost => "is within the threshold",
@@ -55,7 +55,7 @@ impl ThresholdSide {
         }
     }
 
-    /// Some pairs …
+    /// Completes "some pairs …".
     pub(crate) fn verb_for(self, pairs: usize) -> &'static str {
         match (self, pairs) {
             (_, 1) => self.verb(),
@@ -64,7 +64,7 @@ impl ThresholdSide {
         }
     }
 
-    /// A pair without the bit …
+    /// Completes "a pair whose bit is not set …".
     pub(crate) fn negated_verb(self) -> &'static str {
         match self {
             ThresholdSide::AtMost => "is not within the threshold",
@@ -72,7 +72,7 @@ impl ThresholdSide {
         }
     }
 
-    /// The heading of a column or a legend.
+    /// A column or legend heading.
     pub(crate) fn heading(self) -> &'static str {
         match self {
             ThresholdSide::AtMost => "within",
@@ -96,16 +96,16 @@ pub(crate) enum ScoreKind {
 pub struct NoSuchOutput(pub String);
 
 impl<'a> Quantity<'a> {
-    /// The outputs of these names. All of them if none is named; a score and its similarity count as one, and so does a
+    /// The outputs with these names, or all if `only` is empty. A score and its similarity count as one, and so does a
     /// bit.
     pub(crate) fn all(file: &'a ResultFile, only: &[String]) -> Result<Vec<Self>, NoSuchOutput> {
         let outputs = file.outputs();
         if !only.is_empty() {
-            let place = |name: &String| {
-                let place = outputs.iter().position(|output| &output.name == name);
-                place.ok_or_else(|| NoSuchOutput(name.clone()))
+            let index = |name: &String| {
+                let index = outputs.iter().position(|output| &output.name == name);
+                index.ok_or_else(|| NoSuchOutput(name.clone()))
             };
-            let named = only.iter().map(|name| Ok(Self::at(file, place(name)?)));
+            let named = only.iter().map(|name| Ok(Self::at(file, index(name)?)));
             return named.collect();
         }
         let one = |output: &Output| ["score", "similarity", "within"].contains(&&*output.name);
@@ -113,12 +113,12 @@ impl<'a> Quantity<'a> {
             return Ok(vec![Self::of(file)]);
         }
         Ok((0..outputs.len())
-            .map(|place| Self::at(file, place))
+            .map(|index| Self::at(file, index))
             .collect())
     }
 
-    /// The first output from 0 to 1 that every pair has, else the first that says what is similar, else the first; with
-    /// the score beside it.
+    /// The first output from 0 to 1 that every pair has; otherwise the first that says what is similar; otherwise the
+    /// first. The score is shown next to it.
     fn of(file: &'a ResultFile) -> Self {
         let outputs = file.outputs();
         let complete = |&output: &usize| {
@@ -139,13 +139,13 @@ impl<'a> Quantity<'a> {
         }
     }
 
-    /// The output at this place.
-    pub(crate) fn at(file: &'a ResultFile, place: usize) -> Self {
-        let output = file.outputs().get(place);
+    /// The output at this index.
+    pub(crate) fn at(file: &'a ResultFile, index: usize) -> Self {
+        let output = file.outputs().get(index);
         let threshold = ThresholdSide::of(file);
         let metric = file.outcome().map(|outcome| outcome.spec.metric.name());
         Self {
-            output: place,
+            output: index,
             threshold,
             name: match output {
                 Some(output) if output.kind == OutputKind::Bit => threshold.name(),
@@ -160,7 +160,7 @@ impl<'a> Quantity<'a> {
         }
     }
 
-    /// The number of a pair; a bit is 1 or 0.
+    /// A pair's number. A bit is 1 or 0.
     pub(crate) fn value(self, row: Row<'_>) -> Option<f64> {
         number(*row.values.get(self.output)?)
     }
@@ -175,7 +175,7 @@ impl<'a> Quantity<'a> {
         self.secondary.map_or("", |(_, name)| name)
     }
 
-    /// Its name with the unit, for axes and the heads of columns.
+    /// The name with the unit, for axes and column headers.
     pub(crate) fn label(self) -> String {
         match self.unit {
             Some(unit) => format!("{} ({unit})", self.name),
@@ -183,7 +183,7 @@ impl<'a> Quantity<'a> {
         }
     }
 
-    /// A number in words, with the unit.
+    /// Appends the unit to a number.
     pub(crate) fn with_unit(self, number: String) -> String {
         match self.unit {
             Some(unit) => format!("{number} {unit}"),
@@ -195,7 +195,7 @@ impl<'a> Quantity<'a> {
         self.kind == OutputKind::Bit
     }
 
-    /// Which numbers mean that two scanpaths are similar; `None` if neither does.
+    /// Which numbers mean that two scanpaths are similar; `None` if the output does not say.
     pub(crate) fn score_kind(self) -> Option<ScoreKind> {
         match self.kind {
             OutputKind::Similarity | OutputKind::Fraction | OutputKind::Bit => {
@@ -206,7 +206,7 @@ impl<'a> Quantity<'a> {
         }
     }
 
-    /// For tests of figures.
+    /// Used by tests of figures.
     #[cfg(test)]
     pub(crate) fn of_kind(kind: OutputKind) -> Self {
         Self {

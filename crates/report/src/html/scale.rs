@@ -1,17 +1,17 @@
-//! From numbers to colours. Bright means similar for every metric, and all figures of a page share one scale.
+//! Maps numbers to colours. Bright means similar for every metric, and all figures of a page share one scale.
 //!
-//! The ramp goes from dark blue through green to yellow. Its lightness rises evenly, so that it can be read in
-//! greyscale, in a poor print and by readers who cannot tell red from green.
+//! The ramp goes from dark blue through green to yellow. Its lightness rises evenly, so it can be read in greyscale, in
+//! a poor print and by readers who cannot tell red from green.
 
 use super::numbers;
 use super::quantity::Quantity;
 use veilpath_protocol::OutputKind;
 
-/// A colour as red, green and blue.
+/// A colour: red, green and blue.
 pub(crate) type Rgb = [u8; 3];
 
-/// Even steps of lightness in OKLCH, 0.27 to 0.93, with the hue turning from 288° to 105°; as strong as a screen can show
-/// them, up to a chroma of 0.15.
+/// Even steps of lightness in OKLCH from 0.27 to 0.93, with the hue turning from 288° to 105°. The colours are as
+/// saturated as a screen can show, up to a chroma of 0.15.
 const RAMP: [Rgb; 17] = [
     [41, 3, 105],
     [29, 31, 122],
@@ -32,53 +32,58 @@ const RAMP: [Rgb; 17] = [
     [247, 237, 108],
 ];
 
-/// The numbers between which the colours run.
+/// The range of numbers that the colours cover.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     pub(crate) ticks: Vec<f64>,
-    least: f64,
-    greatest: f64,
+    smallest: f64,
+    largest: f64,
     /// Whether the smallest number is the brightest.
     reversed: bool,
 }
 
 impl Scale {
-    /// A scale from the smallest to the greatest of some numbers, widened to round ones.
+    /// A scale from the smallest to the largest of some numbers, widened to round ones.
     pub(crate) fn new(quantity: Quantity<'_>, range: Option<(f64, f64)>) -> Self {
         Self::of_kind(quantity.kind, range)
     }
 
-    /// The same for numbers of a kind.
+    /// The same for numbers of a given kind.
     pub(crate) fn of_kind(kind: OutputKind, range: Option<(f64, f64)>) -> Self {
-        let (least, greatest) = match (kind, range) {
+        let (smallest, largest) = match (kind, range) {
             (OutputKind::Bit, _) | (_, None) => (0.0, 1.0),
             (_, Some(range)) => range,
         };
-        let mut ticks = numbers::ticks(least, greatest, 5);
+        let mut ticks = numbers::ticks(smallest, largest, 5);
         if kind == OutputKind::Fraction {
             ticks.retain(|tick| (-1e-9..=1.0 + 1e-9).contains(tick));
         }
         if ticks.len() < 2 {
-            // All numbers are equal; they get the middle of the scale.
-            ticks = vec![least - 0.5, least, least + 0.5];
+            // All numbers are equal, so put them in the middle of the scale, unless it would leave the range of the kind.
+            let first = match kind {
+                OutputKind::Fraction => 0.0,
+                _ if smallest >= 0.0 => (smallest - 0.5).max(0.0),
+                _ => smallest - 0.5,
+            };
+            ticks = vec![first, first + 0.5, first + 1.0];
         }
         Self {
-            least: ticks.first().copied().unwrap_or(least).min(least),
-            greatest: ticks.last().copied().unwrap_or(greatest).max(greatest),
+            smallest: ticks.first().copied().unwrap_or(smallest).min(smallest),
+            largest: ticks.last().copied().unwrap_or(largest).max(largest),
             ticks,
             reversed: kind == OutputKind::Distance,
         }
     }
 
-    /// Where a number stands, from 0 to 1.
-    pub(crate) fn place(&self, value: f64) -> f64 {
-        ((value - self.least) / (self.greatest - self.least)).clamp(0.0, 1.0)
+    /// The position of a number, from 0 to 1.
+    pub(crate) fn position(&self, value: f64) -> f64 {
+        ((value - self.smallest) / (self.largest - self.smallest)).clamp(0.0, 1.0)
     }
 
-    /// Which of the 255 colours a number has.
+    /// The index of a number's colour, out of 255.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 254
     pub(crate) fn level(&self, value: f64) -> u8 {
-        let level = (self.place(value) * 254.0).round() as u8;
+        let level = (self.position(value) * 254.0).round() as u8;
         if self.reversed { 254 - level } else { level }
     }
 
@@ -86,7 +91,7 @@ impl Scale {
         color(self.level(value))
     }
 
-    /// The text colour with the higher contrast on a number's colour, at least 4.5 to 1.
+    /// The text colour with the higher contrast to a number's colour, at least 4.5 to 1.
     pub(crate) fn ink(&self, value: f64) -> &'static str {
         if self.level(value) > 110 {
             "#000"
@@ -118,7 +123,7 @@ pub(crate) fn hex([red, green, blue]: Rgb) -> String {
 mod tests {
     use super::*;
 
-    /// As WCAG defines it.
+    /// Relative luminance as defined by WCAG.
     fn luminance(color: Rgb) -> f64 {
         let linear = color.map(|channel| {
             let x = f64::from(channel) / 255.0;
@@ -147,8 +152,8 @@ mod tests {
         assert!(contrast(color(0), color(254)) > 12.0);
     }
 
-    /// Someone without the cones for green, or for red, sees these (Viénot, Brettel and Mollon, 1999, in linear light):
-    /// steps of a sixteenth stay apart.
+    /// The colours as seen without green cones, or without red ones (Viénot, Brettel and Mollon, 1999, in linear
+    /// light). Steps of a sixteenth stay distinguishable.
     #[test]
     fn the_ramp_suits_colour_blind_readers() {
         let seen = |color: Rgb, [red, green]: [[f64; 3]; 2]| {
@@ -186,6 +191,17 @@ mod tests {
     }
 
     #[test]
+    fn a_single_number_does_not_widen_the_scale_beyond_the_range() {
+        let ticks = |kind, value| Scale::new(Quantity::of_kind(kind), Some((value, value))).ticks;
+        for value in [0.0, 0.2, 1.0] {
+            assert_eq!(ticks(OutputKind::Fraction, value), [0.0, 0.5, 1.0]);
+        }
+        assert_eq!(ticks(OutputKind::Distance, 0.0), [0.0, 0.5, 1.0]);
+        assert_eq!(ticks(OutputKind::Distance, 3.0), [2.5, 3.0, 3.5]);
+        assert_eq!(ticks(OutputKind::Number, -2.0), [-2.5, -2.0, -1.5]);
+    }
+
+    #[test]
     fn bright_tiles_are_similar() {
         let similarity = Scale::new(Quantity::of_kind(OutputKind::Fraction), Some((0.37, 0.64)));
         assert!(similarity.level(0.64) > similarity.level(0.37));
@@ -195,9 +211,9 @@ mod tests {
             Scale::new(Quantity::of_kind(OutputKind::Bit), None).level(1.0),
             254
         );
-        let one = Scale::new(Quantity::of_kind(OutputKind::Fraction), Some((1.0, 1.0)));
-        assert_eq!(one.level(1.0), 127);
+        let one = Scale::new(Quantity::of_kind(OutputKind::Distance), Some((7.0, 7.0)));
+        assert_eq!(one.level(7.0), 127);
         let wide = Scale::new(Quantity::of_kind(OutputKind::Number), Some((-1e30, 1e30)));
-        assert!(wide.place(0.0) > 0.4 && wide.place(0.0) < 0.6);
+        assert!(wide.position(0.0) > 0.4 && wide.position(0.0) < 0.6);
     }
 }

@@ -1,6 +1,6 @@
 //! Pictures of the user's own scanpaths, over the grid or over a picture of the stimulus.
 //!
-//! Nothing of the other institution is drawn: its scanpaths never left it.
+//! Nothing of the other institution's is drawn: its scanpaths never left it.
 
 use super::encoded::base64;
 use super::heat_map::accent;
@@ -13,16 +13,16 @@ use maud::{Markup, html};
 use std::fmt::Write as _;
 use veilpath_metrics::{Cohort, Entry, Grid};
 
-/// One's own cohort, to be drawn.
+/// The user's own cohort, to be drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnCohort<'a> {
     /// The scanpaths.
     pub cohort: &'a Cohort,
-    /// The grid whose cells are the letters; without one, scanpaths are sequences and not lines.
+    /// The grid whose cells are the letters. Without one, scanpaths are drawn as sequences, not as lines.
     pub grid: Option<Grid>,
-    /// Width by height of what was looked at; `None` makes grid cells square.
+    /// The width-to-height ratio of the stimulus; `None` makes grid cells square.
     pub aspect: Option<f64>,
-    /// Pictures of the stimuli, by name; `None` is the picture for scanpaths without a stimulus.
+    /// Pictures of the stimuli, by name. `None` is the picture for scanpaths without a stimulus.
     pub images: &'a [(Option<String>, Image)],
     /// Pairs of scanpaths to show side by side.
     pub pairs: &'a [OwnPair],
@@ -31,16 +31,16 @@ pub struct OwnCohort<'a> {
 /// The most scanpaths that are drawn.
 const MAX_PICTURES: usize = 120;
 
-/// The most letters of a scanpath that are drawn: longer paths are unreadable.
+/// The most letters of a scanpath that are drawn. Longer paths are unreadable.
 const MAX_LETTERS: usize = 1000;
 
 /// The longer side of a picture, in SVG units.
 const SIDE: f64 = 240.0;
 
-/// Colours along the way.
+/// The number of colours along a path.
 const STEPS: usize = 12;
 
-/// The scanpaths of these stimuli, or of all if none is named.
+/// The scanpaths on these stimuli, or all if none is named.
 pub(crate) fn asked<'a>(own: &OwnCohort<'a>, stimuli: &[String]) -> Vec<&'a Entry> {
     let asked = |entry: &&Entry| {
         let name = entry.stimulus.as_deref().unwrap_or_default();
@@ -49,7 +49,7 @@ pub(crate) fn asked<'a>(own: &OwnCohort<'a>, stimuli: &[String]) -> Vec<&'a Entr
     own.cohort.entries.iter().filter(asked).collect()
 }
 
-/// All of them, stimulus by stimulus; nothing where there is no grid to draw them on.
+/// All scanpaths, stimulus by stimulus; empty if there is no grid to draw them on.
 pub(crate) fn section(own: &OwnCohort<'_>, stimuli: &[String]) -> Markup {
     let Some(grid) = own.grid else {
         return html! {};
@@ -64,7 +64,7 @@ pub(crate) fn section(own: &OwnCohort<'_>, stimuli: &[String]) -> Markup {
     html! {
         section id="scanpaths" {
             h2 { "Your own scanpaths" }
-            p { "A line follows the letters from dark to bright; a dot is a letter, and rings mark the first and the last. Repeated visits of a grid cell are drawn side by side." }
+            p { "A line follows the letters from dark to bright; a dot is a letter, and rings mark the first and the last. Repeated visits to a grid cell are drawn side by side." }
             @for (number, name) in names.iter().enumerate() {
                 @let image = own.images.iter().find(|(known, _)| known.as_deref() == *name);
                 @if let Some(name) = name { h3 { (name) } }
@@ -82,14 +82,14 @@ pub(crate) fn section(own: &OwnCohort<'_>, stimuli: &[String]) -> Markup {
     }
 }
 
-/// The size of a picture: that of the image, of what was looked at, or of square grid cells.
+/// The size of a picture: that of the image, of the stimulus, or of square grid cells.
 fn size(own: &OwnCohort<'_>, grid: Grid, image: Option<&Image>) -> (f64, f64) {
     let (wide, high) = match (image, own.aspect) {
         (Some(image), _) => (f64::from(image.width), f64::from(image.height)),
         (None, Some(aspect)) => (aspect, 1.0),
         (None, None) => (f64::from(grid.columns()), f64::from(grid.rows())),
     };
-    // A grid of one row stays visible as a strip.
+    // Keep a grid of one row visible as a strip.
     let longest = wide.max(high);
     (
         (wide / longest).max(0.1) * SIDE,
@@ -97,7 +97,7 @@ fn size(own: &OwnCohort<'_>, grid: Grid, image: Option<&Image>) -> (f64, f64) {
     )
 }
 
-/// The image once, for all pictures of its stimulus.
+/// Defines the image once for all pictures of its stimulus.
 fn defined(image: &Image, number: usize, (wide, high): (f64, f64)) -> Markup {
     html! {
         svg class="defined" width="0" height="0" aria-hidden="true" focusable="false" {
@@ -118,7 +118,7 @@ fn card(
 ) -> Markup {
     let (wide, high) = size(own, grid, image);
     let letters = entry.scanpath.letters();
-    let places = places(letters, grid, wide, high);
+    let positions = positions(letters, grid, wide, high);
     let class = if image.is_some() { "path over" } else { "path" };
     let fixations = numbers::counted(letters.len(), "letter");
     html! {
@@ -130,11 +130,11 @@ fn card(
                 }
                 rect class="paper" width=(format!("{wide:.1}")) height=(format!("{high:.1}")) {}
                 path class="cells" d=(lines(grid, wide, high)) {}
-                (path_segments(&places))
-                @for (at, &(x, y)) in places.iter().enumerate() {
-                    circle cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="3" fill=(color_at(at, places.len())) {}
+                (path_segments(&positions))
+                @for (at, &(x, y)) in positions.iter().enumerate() {
+                    circle cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="3" fill=(color_at(at, positions.len())) {}
                 }
-                @for &(x, y) in places.first().into_iter().chain(places.last()) {
+                @for &(x, y) in positions.first().into_iter().chain(positions.last()) {
                     circle class="end" cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="6.5" {}
                 }
             }
@@ -146,30 +146,30 @@ fn card(
     }
 }
 
-/// The path in pieces, each in its own colour.
-fn path_segments(places: &[(f64, f64)]) -> Markup {
-    let pieces = places.len().saturating_sub(1).min(STEPS);
-    let bound = |piece: usize| piece * places.len().saturating_sub(1) / pieces.max(1);
+/// The path as segments, each in its own colour.
+fn path_segments(positions: &[(f64, f64)]) -> Markup {
+    let pieces = positions.len().saturating_sub(1).min(STEPS);
+    let bound = |piece: usize| piece * positions.len().saturating_sub(1) / pieces.max(1);
     html! {
         @for piece in 0..pieces {
             @let (from, to) = (bound(piece), bound(piece + 1));
-            @let points = places.get(from..=to).unwrap_or_default();
+            @let points = positions.get(from..=to).unwrap_or_default();
             polyline points=(points.iter().fold(String::new(), |mut text, (x, y)| {
                 let _ = write!(text, "{x:.1},{y:.1} ");
                 text
-            }).trim_end()) stroke=(color_at(from, places.len())) {}
+            }).trim_end()) stroke=(color_at(from, positions.len())) {}
         }
     }
 }
 
 fn color_at(at: usize, count: usize) -> String {
-    // The brightest of the ramp are too bright for lines on paper.
+    // The brightest colours of the ramp are too bright for lines on paper.
     accent(0.8 * at as f64 / count.saturating_sub(1).max(1) as f64)
 }
 
 fn lines(grid: Grid, wide: f64, high: f64) -> String {
     let mut path = String::new();
-    // A finer grid than this would hide the picture.
+    // A finer grid would hide the picture.
     if grid.columns() <= 60 && grid.rows() <= 60 {
         for column in 1..grid.columns() {
             let _ = write!(
@@ -190,8 +190,8 @@ fn lines(grid: Grid, wide: f64, high: f64) -> String {
     path
 }
 
-/// The middle of each letter's cell; repeated visits follow a spiral around it.
-fn places(letters: &[u16], grid: Grid, wide: f64, high: f64) -> Vec<(f64, f64)> {
+/// The centre of each letter's cell. Repeated visits spiral around it.
+fn positions(letters: &[u16], grid: Grid, wide: f64, high: f64) -> Vec<(f64, f64)> {
     let (cell_wide, cell_high) = (
         wide / f64::from(grid.columns()),
         high / f64::from(grid.rows()),
@@ -213,7 +213,7 @@ fn places(letters: &[u16], grid: Grid, wide: f64, high: f64) -> Vec<(f64, f64)> 
         .collect()
 }
 
-/// What the pictures and the sequences show.
+/// The content of the pictures and the sequences as a table.
 pub(crate) fn as_table(own: &OwnCohort<'_>, entries: &[&Entry]) -> Markup {
     let has_groups = own.cohort.has_groups();
     let has_durations = entries.iter().all(|entry| durations(entry).is_some());

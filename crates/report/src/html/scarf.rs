@@ -1,4 +1,4 @@
-//! The scarf plot of this side's scanpaths: a row for each, with a piece for each letter.
+//! The scarf plot of this side's scanpaths: one row per scanpath, one segment per letter.
 
 use super::letters::Letters;
 use super::numbers;
@@ -12,11 +12,11 @@ use veilpath_metrics::Entry;
 /// The most scanpaths that are drawn.
 const MAX_ROWS: usize = 200;
 
-/// The most letters of all rows together, and of one.
+/// The most letters in all rows together, and in one row.
 const MAX_LETTERS: usize = 60_000;
 const MAX_ROW_LETTERS: usize = 2000;
 
-/// Narrower letters have no line between them.
+/// With more letters, the segments are too narrow for separators.
 const MAX_SEPARATED: usize = 150;
 
 /// All rows, by stimulus and group, with their table.
@@ -45,10 +45,10 @@ pub(crate) fn section(own: &OwnCohort<'_>, letters: &Letters, stimuli: &[String]
             groups.push(key);
         }
     }
-    // Stimuli in the order of the file, and within each the groups.
-    let place = |stimulus: Option<&str>| groups.iter().position(|(known, _)| *known == stimulus);
+    // Stimuli in file order, and the groups within each.
+    let index = |stimulus: Option<&str>| groups.iter().position(|(other, _)| *other == stimulus);
     let mut sorted = groups.clone();
-    sorted.sort_by_key(|&(stimulus, group)| (place(stimulus), group));
+    sorted.sort_by_key(|&(stimulus, group)| (index(stimulus), group));
     let width = match durations {
         true => format!("{} s", numbers::short((longest / 100.0).round() / 10.0)),
         false => numbers::counted(
@@ -88,7 +88,7 @@ pub(crate) fn section(own: &OwnCohort<'_>, letters: &Letters, stimuli: &[String]
     }
 }
 
-/// The duration of each letter, where each is one fixation.
+/// The duration of each letter, if each letter is one fixation.
 pub(crate) fn durations(entry: &Entry) -> Option<Vec<f64>> {
     let fixations = entry.fixations.as_ref()?.list();
     let durations = fixations.iter().map(|fixation| fixation.duration);
@@ -102,7 +102,7 @@ fn length(entry: &Entry, by_duration: bool) -> f64 {
     }
 }
 
-/// One path for each letter, not one for each piece: a page has thousands of pieces.
+/// Draws one path per letter instead of one per segment, because a page has thousands of segments.
 fn row(entry: &Entry, letters: &Letters, by_duration: bool, longest: f64) -> Markup {
     let widths = durations(entry).filter(|_| by_duration);
     let scale = 1000.0 / longest.max(f64::MIN_POSITIVE);

@@ -1,4 +1,4 @@
-//! The map of one cohort, drawn.
+//! Draws the map of one cohort.
 
 use super::heat_map::cut;
 use super::matrix::{Matrix, NotSquare};
@@ -12,10 +12,10 @@ const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 440.0;
 const MARGIN: f64 = 40.0;
 
-/// More points than this get no names in the drawing.
+/// With more points than this, the drawing has no names.
 const MAX_NAMES: usize = 120;
 
-/// The map, or why there is none.
+/// The map, or the reason there is none.
 pub(crate) fn figure(
     matrix: &Matrix,
     quantity: Quantity<'_>,
@@ -57,9 +57,9 @@ pub(crate) fn figure(
 }
 
 fn drawn(names: &[String], map: &Map, id: &str) -> Markup {
-    let places = places(&map.points);
+    let positions = positions(&map.points);
     let labels = if names.len() <= MAX_NAMES {
-        labels(names, &places)
+        labels(names, &positions)
     } else {
         Vec::new()
     };
@@ -79,7 +79,7 @@ fn drawn(names: &[String], map: &Map, id: &str) -> Markup {
     html! {
         figure class="map" {
             p {
-                "Points that lie close are alike (classical multidimensional scaling). The axes have no meaning of their own."
+                "Points close to each other are alike (classical multidimensional scaling). The axes have no meaning of their own."
                 @if let Some(fit) = map.fit {
                     " Distances on the map and dissimilarities correlate with r = " (numbers::fixed(fit, 2)) "."
                 }
@@ -88,7 +88,7 @@ fn drawn(names: &[String], map: &Map, id: &str) -> Markup {
                 svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) width=(WIDTH) height=(HEIGHT) role="img" aria-labelledby=(format!("{id}-title")) {
                     title id=(format!("{id}-title")) { "Map of one cohort: the table below has the same points" }
                     rect class="frame" x="0.5" y="0.5" width=(WIDTH - 1.0) height=(HEIGHT - 1.0) rx="8" {}
-                    @for (name, (x, y)) in names.iter().zip(&places) {
+                    @for (name, (x, y)) in names.iter().zip(&positions) {
                         circle class="point" cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="5" {
                             title { (name) }
                         }
@@ -105,8 +105,8 @@ fn drawn(names: &[String], map: &Map, id: &str) -> Markup {
     }
 }
 
-/// The points within the frame, with one scale for both axes.
-fn places(points: &[[f64; 2]]) -> Vec<(f64, f64)> {
+/// Fits the points into the frame, with the same scale on both axes.
+fn positions(points: &[[f64; 2]]) -> Vec<(f64, f64)> {
     let side = |axis: usize| {
         super::matrix::range(points.iter().map(move |point| point[axis])).unwrap_or((0.0, 0.0))
     };
@@ -128,15 +128,14 @@ fn places(points: &[[f64; 2]]) -> Vec<(f64, f64)> {
 
 type Label = (String, f64, f64, &'static str);
 
-/// Names beside their points, on the first side where they cover no other name; a name without such a side is
-/// left out.
-fn labels(names: &[String], places: &[(f64, f64)]) -> Vec<Label> {
-    let mut taken: Vec<[f64; 4]> = places
+/// Puts each name on the first side of its point where it covers no other name. A name without such a side is omitted.
+fn labels(names: &[String], positions: &[(f64, f64)]) -> Vec<Label> {
+    let mut taken: Vec<[f64; 4]> = positions
         .iter()
         .map(|&(x, y)| [x - 5.0, y - 5.0, x + 5.0, y + 5.0])
         .collect();
     let mut labels = Vec::new();
-    for (name, &(x, y)) in names.iter().zip(places) {
+    for (name, &(x, y)) in names.iter().zip(positions) {
         let label = cut(name);
         let wide = label.chars().count() as f64 * 6.6;
         let sides = [

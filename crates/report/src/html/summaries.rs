@@ -1,4 +1,4 @@
-//! Tables over all views: the spread by stimulus, and by output.
+//! Tables over all views: distributions by stimulus and by output.
 
 use super::Report;
 use super::histogram::Spread;
@@ -8,7 +8,7 @@ use super::table::{Column, Field, table};
 use super::view::{MAX_VIEWS, View};
 use maud::{Markup, html};
 
-/// One line for each stimulus that is drawn.
+/// One row for each stimulus that is drawn.
 pub(crate) fn by_stimulus(report: &Report<'_>) -> Markup {
     let of_output = |output: usize| {
         let views = report.views.views.iter();
@@ -24,9 +24,9 @@ pub(crate) fn by_stimulus(report: &Report<'_>) -> Markup {
                         div { (of_stimuli(&of_output(output).collect::<Vec<_>>(), quantity)) }
                     }
                 }
-                @if report.views.left_out > 0 {
+                @if report.views.omitted_stimuli > 0 {
                     p class="note" {
-                        "The first " (shown) " stimuli are shown; " (report.views.left_out) " more are included only in the mean"
+                        "The first " (shown) " stimuli are shown; " (report.views.omitted_stimuli) " more are included only in the mean"
                         @if shown < MAX_VIEWS { ", because the page shows several outputs" }
                         ". A report of those alone shows them."
                     }
@@ -80,13 +80,13 @@ fn stimulus_row(view: &View<'_>, quantity: Quantity<'_>, decimals: Option<usize>
     fields.extend([
         of(|s| Some(s.mean)),
         of(|s| s.deviation),
-        of(|s| Some(s.least)),
-        of(|s| Some(s.greatest)),
+        of(|s| Some(s.smallest)),
+        of(|s| Some(s.largest)),
     ]);
     fields
 }
 
-/// One line for each output, where there are several.
+/// One row for each output, if there are several.
 pub(crate) fn by_output(report: &Report<'_>) -> Markup {
     if report.views.quantities.len() < 2 {
         return html! {};
@@ -102,8 +102,8 @@ pub(crate) fn by_output(report: &Report<'_>) -> Markup {
         let picks: [fn(&Spread) -> Option<f64>; 4] = [
             |s| Some(s.mean),
             |s| s.deviation,
-            |s| Some(s.least),
-            |s| Some(s.greatest),
+            |s| Some(s.smallest),
+            |s| Some(s.largest),
         ];
         fields.extend(picks.map(|pick| {
             let found = spread.as_ref().and_then(|s| Some((pick(s)?, s.decimals)));

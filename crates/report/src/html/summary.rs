@@ -1,4 +1,4 @@
-//! A short summary for a page that is not ours, such as a notebook.
+//! A short summary for embedding in another page, such as a notebook.
 
 use super::Report;
 use super::page::{capitalised, headline, learned_by_side, subtitle};
@@ -7,8 +7,8 @@ use maud::{Markup, html};
 use std::io;
 use veilpath_protocol::Outcome;
 
-/// The numbers, the answers, what each side learned, and the first heat map. Styles are in the elements: a style sheet would
-/// change the page around it.
+/// The numbers, the answers, what each side learned, and the first heat map. Styles are inline, because a style sheet
+/// would affect the surrounding page.
 pub(super) fn summary(report: &Report<'_>) -> io::Result<Markup> {
     let outcome = report.file.outcome();
     let map = match report.first_heat_map() {
@@ -18,8 +18,8 @@ pub(super) fn summary(report: &Report<'_>) -> io::Result<Markup> {
     Ok(html! {
         div {
             p { strong { (report.options.title.unwrap_or("Scanpath comparison")) } ": " (subtitle(report)) }
-            @if let Some(known) = report.file.incomplete() {
-                p { strong { "Incomplete: " (known) "." } }
+            @if let Some(count) = report.file.incomplete() {
+                p { strong { "Incomplete: " (count) "." } }
             }
             table {
                 tr { @for (_, name) in headline(report) { th { (name) } } }

@@ -1,17 +1,17 @@
-//! Tables: the content of every figure as text, with columns that a reader can sort.
+//! Tables: the content of every figure as text, with sortable columns.
 
 use maud::{Markup, html};
 
 /// A column and its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column<'a> {
-    /// Text, left-aligned. The first column is the heading of its row.
+    /// Text, left-aligned. The first column is its row's header.
     Words(&'a str),
-    /// Numbers, at the right.
+    /// Numbers, right-aligned.
     Numbers(&'a str),
 }
 
-/// A field: what is shown, and the number behind it, by which it is sorted.
+/// A field: the text to show, and the number to sort by.
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     shown: String,
@@ -38,7 +38,7 @@ impl Field {
     }
 }
 
-/// A table that scrolls on its own if it is too wide.
+/// A table that scrolls by itself if it is too wide.
 pub(crate) fn table(caption: &str, columns: &[Column<'_>], rows: &[Vec<Field>]) -> Markup {
     html! {
         div class="scroll" tabindex="0" role="region" aria-label=(caption) {
@@ -73,7 +73,7 @@ pub(crate) fn table(caption: &str, columns: &[Column<'_>], rows: &[Vec<Field>]) 
     }
 }
 
-/// A table behind a line to open it.
+/// A table that a summary line opens.
 pub(crate) fn folded(line: &str, table: &Markup) -> Markup {
     html! {
         details {

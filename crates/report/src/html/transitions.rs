@@ -10,20 +10,20 @@ use maud::{Markup, html};
 use std::collections::BTreeMap;
 use veilpath_metrics::Entry;
 
-/// The most stimuli that have a matrix.
+/// The most stimuli that get a matrix.
 const MAX_STIMULI: usize = 20;
 
-/// The most letters of a matrix, and the most rows of its table.
+/// The most letters in a matrix, and the most rows in its table.
 const MAX_LETTERS: usize = 52;
 const MAX_ROWS: usize = 300;
 
-/// More tiles than this have no tooltips.
+/// With more tiles than this, there are no tooltips.
 const MAX_TITLES: usize = 600;
 
-/// Counts by the first letter and the next.
+/// Counts by first letter and next letter.
 type Counts = BTreeMap<(u16, u16), u64>;
 
-/// A matrix of all stimuli and of each.
+/// One matrix of all stimuli together, and one of each.
 pub(crate) fn section(own: &OwnCohort<'_>, letters: &Letters, stimuli: &[String]) -> Markup {
     let all = asked(own, stimuli);
     let mut names: Vec<Option<&str>> = Vec::new();
@@ -76,7 +76,7 @@ fn counted<'a>(entries: impl Iterator<Item = &'a Entry>) -> Counts {
     counts
 }
 
-/// How many transitions start at each letter.
+/// The number of transitions that start at each letter.
 fn totals(counts: &Counts) -> BTreeMap<u16, u64> {
     let mut totals = BTreeMap::new();
     for (&(from, _), &count) in counts {
@@ -100,7 +100,7 @@ fn drawing(counts: &Counts, letters: &Letters, title: &str) -> Markup {
     lines.sort_by_key(|letter| std::cmp::Reverse(visits[letter]));
     lines.truncate(MAX_LETTERS);
     lines.sort_unstable();
-    let place: BTreeMap<u16, usize> = lines.iter().copied().zip(0..).collect();
+    let index_of: BTreeMap<u16, usize> = lines.iter().copied().zip(0..).collect();
     let tile = (480.0 / lines.len() as f64).clamp(15.0, 34.0);
     let label = |letter: u16| cut_to(&letters.name(letter), 12);
     let longest = lines
@@ -113,11 +113,11 @@ fn drawing(counts: &Counts, letters: &Letters, title: &str) -> Markup {
     let (width, height) = (left + side + 4.0, top + side + 4.0);
     let middle = |at: usize| tile * (at as f64 + 0.5);
     let tiles = counts.iter().filter_map(|(&(from, to), &count)| {
-        Some((*place.get(&from)?, *place.get(&to)?, from, to, count))
+        Some((*index_of.get(&from)?, *index_of.get(&to)?, from, to, count))
     });
     let share = |from: u16, count: u64| count as f64 / totals[&from].max(1) as f64;
-    let greatest = counts.iter().map(|(&(from, _), &count)| share(from, count));
-    let greatest = greatest.fold(0.0, f64::max);
+    let largest = counts.iter().map(|(&(from, _), &count)| share(from, count));
+    let largest = largest.fold(0.0, f64::max);
     let has_titles = counts.len() <= MAX_TITLES;
     html! {
         div class="scroll" tabindex="0" role="region" aria-label=(format!("Transitions: {title}")) {
@@ -137,14 +137,14 @@ fn drawing(counts: &Counts, letters: &Letters, title: &str) -> Markup {
                 @for (row, column, from, to, count) in tiles {
                     @let share = share(from, count);
                     rect class="share" x=(n(left + tile * column as f64)) y=(n(top + tile * row as f64)) width=(n(tile)) height=(n(tile))
-                        fill-opacity=(format!("{:.2}", 0.12 + 0.88 * share / greatest)) {
+                        fill-opacity=(format!("{:.2}", 0.12 + 0.88 * share / largest)) {
                         @if has_titles { title { (label(from)) " → " (label(to)) ": " (numbers::count(count)) " of " (numbers::count(totals[&from])) " (" (percent(share)) ")" } }
                     }
                 }
                 path class="cells" d=(lines_between(left, top, tile, lines.len())) {}
             }
         }
-        p class="note" { "The strongest colour is " (percent(greatest)) "." }
+        p class="note" { "The strongest colour is " (percent(largest)) "." }
         @if all > MAX_LETTERS {
             p class="note" { "The " (MAX_LETTERS) " most frequent of " (all) " letters are drawn; rows are shares of all transitions." }
         }

@@ -1,4 +1,4 @@
-//! What a page shows one after the other: for each output a view for each stimulus, and one of their mean.
+//! The views that a page shows one after another: for each output, one per stimulus and one of their mean.
 
 use super::matrix::{Matrix, PairValue, range};
 use super::quantity::{NoSuchOutput, Quantity};
@@ -6,32 +6,31 @@ use crate::result_file::{MAX_ROWS, ResultFile, Row};
 use std::collections::HashMap;
 use veilpath_protocol::PairRule;
 
-/// One part of the pairs, with its matrix.
+/// A subset of the pairs, with its matrix.
 pub(crate) struct View<'a> {
     /// The stimulus, or a title for the view of all stimuli.
     pub(crate) title: String,
     /// Whether this is the mean over all stimuli.
     pub(crate) mean: bool,
-    /// Which of the outputs that are shown it is.
+    /// The index of its output among those shown.
     pub(crate) output: usize,
-    /// Which of the views of this output it is.
-    pub(crate) place: usize,
+    /// The index of this view among those of its output.
+    pub(crate) index: usize,
     pub(crate) quantity: Quantity<'a>,
-    /// Every pair's number. In one cohort that is compared with itself each pair of two scanpaths counts once.
+    /// Every pair's number. If a cohort is compared with itself, each pair of scanpaths counts once.
     pub(crate) values: Vec<f64>,
-    /// How many pairs were compared but have no number.
+    /// The number of pairs that were compared but have no number.
     pub(crate) undefined: usize,
     /// Whether one cohort was compared with itself.
     pub(crate) one_cohort: bool,
-    /// `None` where no pair has a number, or a matrix cannot be drawn: [`Self::is_left_out`] or too many ids.
+    /// `None` if no pair has a number, or if the matrix cannot be drawn: [`Self::is_omitted`] or too many ids.
     pub(crate) matrix: Option<Matrix>,
-    /// Whether there is no matrix because the file has too many pairs for those of all outputs.
-    pub(crate) is_left_out: bool,
+    /// Whether the matrix is omitted because the file has too many pairs to draw one for every output.
+    pub(crate) is_omitted: bool,
 }
 
 impl View<'_> {
-    /// The smallest and the greatest number that is drawn; scanpaths compared with themselves are
-    /// ignored.
+    /// The smallest and the largest number that is drawn. Scanpaths compared with themselves are ignored.
     pub(crate) fn range(&self) -> Option<(f64, f64)> {
         let matrix = self.matrix.as_ref()?;
         if !self.one_cohort {
@@ -40,16 +39,16 @@ impl View<'_> {
         range(self.drawn().into_iter()).or_else(|| matrix.range())
     }
 
-    /// The numbers of the heat map's tiles, without those of a scanpath with itself. In one cohort that is compared with
-    /// itself a tile and its mirror image count once.
+    /// The numbers of the heat map's tiles, except those of a scanpath with itself. If a cohort is compared with
+    /// itself, a tile and its mirror image count once.
     pub(crate) fn drawn(&self) -> Vec<f64> {
         let Some(matrix) = &self.matrix else {
             return self.values.clone();
         };
-        let place = |ids: &'_ [String]| -> HashMap<String, usize> {
+        let positions = |ids: &'_ [String]| -> HashMap<String, usize> {
             ids.iter().cloned().zip(0..).collect()
         };
-        let (rows, columns) = (place(&matrix.a), place(&matrix.b));
+        let (rows, columns) = (positions(&matrix.a), positions(&matrix.b));
         let mut numbers = Vec::new();
         for row in 0..matrix.rows() {
             for column in 0..matrix.columns() {
@@ -76,13 +75,13 @@ impl View<'_> {
 pub(crate) struct Views<'a> {
     /// The outputs that are shown.
     pub(crate) quantities: Vec<Quantity<'a>>,
-    /// Those of the first output come first.
+    /// The views, those of the first output first.
     pub(crate) views: Vec<View<'a>>,
-    /// Stimuli that are not drawn because there are too many.
-    pub(crate) left_out: usize,
+    /// The number of stimuli that are not drawn because there are too many.
+    pub(crate) omitted_stimuli: usize,
 }
 
-/// Something requested for a report that the file does not have.
+/// A requested item that the file does not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotInFile {
     /// A stimulus.
@@ -93,11 +92,11 @@ pub enum NotInFile {
     Output(#[from] NoSuchOutput),
 }
 
-/// The most views of stimuli, over all outputs.
+/// The most stimulus views, over all outputs.
 pub(crate) const MAX_VIEWS: usize = 40;
 
 impl<'a> Views<'a> {
-    /// The views of these stimuli and outputs, or of all where none is named.
+    /// The views of these stimuli and outputs, or of all if none is named.
     pub(crate) fn of(
         file: &'a ResultFile,
         stimuli: &[String],
@@ -105,7 +104,7 @@ impl<'a> Views<'a> {
     ) -> Result<Self, NotInFile> {
         let quantities = Quantity::all(file, outputs)?;
         let parts = Parts::of(file, stimuli, (MAX_VIEWS / quantities.len().max(1)).max(1))?;
-        // As many tiles as one output of the largest file has.
+        // As many tiles as one output of the largest file needs.
         let drawn = (MAX_ROWS / file.len().max(1)).max(1);
         let mut views = Vec::new();
         for (output, &quantity) in quantities.iter().enumerate() {
@@ -113,20 +112,20 @@ impl<'a> Views<'a> {
                 file,
                 output,
                 quantity,
-                is_left_out: output >= drawn,
+                is_omitted: output >= drawn,
             };
             views.extend(maker.views(&parts));
         }
         Ok(Self {
             quantities,
             views,
-            left_out: parts.left_out,
+            omitted_stimuli: parts.omitted_stimuli,
         })
     }
 
-    /// The first view of every output: of all pairs, or of the mean over the stimuli.
+    /// The first view of every output: of all pairs, or of the mean over stimuli.
     pub(crate) fn first_of_each(&self) -> impl Iterator<Item = &View<'a>> {
-        self.views.iter().filter(|view| view.place == 0)
+        self.views.iter().filter(|view| view.index == 0)
     }
 
     /// The views of the first output.
@@ -135,31 +134,31 @@ impl<'a> Views<'a> {
     }
 }
 
-/// The pairs of a file, as the views of every output show them.
+/// A part of a file's pairs, as shown in the views of every output.
 enum Part<'a> {
-    /// All scanpaths with all, where scanpaths of different stimuli were compared.
+    /// All scanpaths with all others, if scanpaths on different stimuli were compared.
     AcrossStimuli,
-    /// All stimuli, and how many there are.
+    /// All stimuli, and their number.
     Mean(Vec<Row<'a>>, usize),
-    /// One stimulus, or all pairs where there are none.
+    /// One stimulus, or all pairs if there are no stimuli.
     Stimulus(String, Vec<Row<'a>>),
 }
 
 struct Parts<'a> {
     parts: Vec<Part<'a>>,
-    left_out: usize,
+    omitted_stimuli: usize,
 }
 
 impl<'a> Parts<'a> {
-    fn of(file: &'a ResultFile, only: &[String], most: usize) -> Result<Self, NotInFile> {
+    fn of(file: &'a ResultFile, only: &[String], max_stimuli: usize) -> Result<Self, NotInFile> {
         let mut by_stimulus: Vec<(Option<usize>, Vec<Row<'_>>)> = Vec::new();
-        let mut places = HashMap::new();
+        let mut indices = HashMap::new();
         for row in file.rows() {
-            let place = *places.entry(row.stimulus).or_insert_with(|| {
+            let index = *indices.entry(row.stimulus).or_insert_with(|| {
                 by_stimulus.push((row.stimulus, Vec::new()));
                 by_stimulus.len() - 1
             });
-            by_stimulus[place].1.push(row);
+            by_stimulus[index].1.push(row);
         }
         let name = |stimulus: Option<usize>| {
             let name = stimulus.and_then(|stimulus| file.stimuli().get(stimulus));
@@ -176,7 +175,7 @@ impl<'a> Parts<'a> {
         if only.is_empty() && crosses_stimuli(file) {
             return Ok(Self {
                 parts: vec![Part::AcrossStimuli],
-                left_out: 0,
+                omitted_stimuli: 0,
             });
         }
         let mut parts = Vec::new();
@@ -185,7 +184,7 @@ impl<'a> Parts<'a> {
             let rows = by_stimulus.iter().flat_map(|(_, rows)| rows).copied();
             parts.push(Part::Mean(rows.collect(), stimuli));
         }
-        for (stimulus, rows) in by_stimulus.into_iter().take(most) {
+        for (stimulus, rows) in by_stimulus.into_iter().take(max_stimuli) {
             let title = match name(stimulus) {
                 "" => "All pairs",
                 name => name,
@@ -194,7 +193,7 @@ impl<'a> Parts<'a> {
         }
         Ok(Self {
             parts,
-            left_out: stimuli.saturating_sub(most),
+            omitted_stimuli: stimuli.saturating_sub(max_stimuli),
         })
     }
 }
@@ -203,14 +202,14 @@ struct ViewBuilder<'a> {
     file: &'a ResultFile,
     output: usize,
     quantity: Quantity<'a>,
-    is_left_out: bool,
+    is_omitted: bool,
 }
 
 impl<'a> ViewBuilder<'a> {
     fn views(&self, parts: &Parts<'_>) -> Vec<View<'a>> {
         let parts = parts.parts.iter().enumerate();
         parts
-            .map(|(place, part)| {
+            .map(|(index, part)| {
                 let (view, mean) = match part {
                     Part::AcrossStimuli => (self.across_stimuli(), false),
                     Part::Mean(rows, stimuli) => (
@@ -220,7 +219,7 @@ impl<'a> ViewBuilder<'a> {
                     Part::Stimulus(title, rows) => (self.view(title.clone(), rows), false),
                 };
                 View {
-                    place,
+                    index,
                     mean,
                     ..view
                 }
@@ -236,7 +235,7 @@ impl<'a> ViewBuilder<'a> {
         self.of_pairs(title, pairs)
     }
 
-    /// Scanpaths of different stimuli were compared: then a line of the matrix is a scanpath, not a participant.
+    /// Scanpaths on different stimuli were compared, so a line of the matrix is a scanpath, not a participant.
     fn across_stimuli(&self) -> View<'a> {
         let file = self.file;
         let label = |id: &str, stimulus: &str| match stimulus {
@@ -255,7 +254,7 @@ impl<'a> ViewBuilder<'a> {
             .rows()
             .zip(&labels)
             .map(|(row, [a, b])| (None, self.pair_value(row, a, b)));
-        self.of_pairs("All scanpaths with all".into(), pairs)
+        self.of_pairs("Every scanpath with every other".into(), pairs)
     }
 
     fn pair_value<'b>(&self, row: Row<'_>, a: &'b str, b: &'b str) -> PairValue<'b> {
@@ -272,7 +271,7 @@ impl<'a> ViewBuilder<'a> {
         title: String,
         pairs: impl Iterator<Item = (Option<usize>, PairValue<'b>)> + Clone,
     ) -> View<'a> {
-        let draws = (!self.is_left_out).then_some(());
+        let draws = (!self.is_omitted).then_some(());
         let matrix = draws.and_then(|()| Matrix::new(pairs.clone().map(|(_, pair)| pair)));
         let looks_like_one = |matrix: &Matrix| matrix.within_one_cohort(self.quantity).is_ok();
         let outcome = self.file.outcome();
@@ -291,32 +290,33 @@ impl<'a> ViewBuilder<'a> {
             title,
             mean: false,
             output: self.output,
-            place: 0,
+            index: 0,
             quantity: self.quantity,
             values,
             undefined,
             one_cohort,
             matrix,
-            is_left_out: self.is_left_out,
+            is_omitted: self.is_omitted,
         }
     }
 }
 
-/// The mean of both directions for each pair, and how many pairs have no number. A scanpath with itself is not a pair.
+/// The mean of both directions for each pair, and the number of pairs without a number. A scanpath with itself is not a
+/// pair.
 fn each_pair_once<'a>(
     pairs: impl Iterator<Item = (Option<usize>, PairValue<'a>)>,
 ) -> (Vec<f64>, usize) {
-    let mut places: HashMap<(Option<usize>, &str, &str), usize> = HashMap::new();
+    let mut indices: HashMap<(Option<usize>, &str, &str), usize> = HashMap::new();
     let mut sums: Vec<(f64, f64)> = Vec::new();
     for (stimulus, pair) in pairs.filter(|(_, pair)| pair.a != pair.b) {
         let (first, second) = (pair.a.min(pair.b), pair.a.max(pair.b));
-        let place = *places.entry((stimulus, first, second)).or_insert_with(|| {
+        let index = *indices.entry((stimulus, first, second)).or_insert_with(|| {
             sums.push((0.0, 0.0));
             sums.len() - 1
         });
         if let Some(value) = pair.value {
-            sums[place].0 += value;
-            sums[place].1 += 1.0;
+            sums[index].0 += value;
+            sums[index].1 += 1.0;
         }
     }
     let count = sums.len();
@@ -326,8 +326,8 @@ fn each_pair_once<'a>(
     (means.collect(), undefined)
 }
 
-/// Whether scanpaths of different stimuli were compared: the plan says so, or, in CSV, which has no plan, a stimulus of the
-/// form `x|y` does.
+/// Whether scanpaths on different stimuli were compared. The plan says so, or, in CSV, which has no plan, a stimulus of
+/// the form `x|y`.
 fn crosses_stimuli(file: &ResultFile) -> bool {
     let crossed = file
         .stimuli()

@@ -1,4 +1,4 @@
-//! The measures besides alignments, in words.
+//! The measures other than alignments, in words.
 
 use super::by;
 use crate::html::numbers::short;
@@ -8,7 +8,7 @@ use veilpath_metrics::{
 };
 
 /// What a measure computes.
-pub(super) fn in_words(metric: &Metric) -> String {
+pub(super) fn describe(metric: &Metric) -> String {
     match metric {
         Metric::SequenceScore => {
             "Sequence Score: the length of the longest common subsequence, divided by the length of the longer scanpath.".into()
@@ -35,7 +35,7 @@ pub(super) fn in_words(metric: &Metric) -> String {
             distances(points)
         ),
         Metric::Hausdorff(Hausdorff { points }) => format!(
-            "Hausdorff distance: the largest distance of a point to the nearest point of the other scanpath. {}.",
+            "Hausdorff distance: the largest distance from a point to the nearest point of the other scanpath. {}.",
             distances(points)
         ),
         Metric::Crqa(crqa) => recurrence(crqa),

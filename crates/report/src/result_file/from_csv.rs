@@ -1,4 +1,4 @@
-//! The rows of [`crate::csv`]: ids and numbers only.
+//! Reads the rows of [`crate::csv`]: ids and numbers only.
 
 use super::{ResultFile, ResultFileError, at};
 use crate::csv::{ANSWER_COLUMNS, INCOMPLETE};
@@ -14,7 +14,7 @@ struct Columns {
     stimulus: Option<usize>,
     /// The column that says that results are missing.
     incomplete: Option<usize>,
-    /// The columns of the outputs, in the order of the file.
+    /// The output columns, in file order.
     outputs: Vec<(usize, Output)>,
 }
 
@@ -34,9 +34,9 @@ pub(super) fn read(input: impl Read) -> Result<ResultFile, ResultFileError> {
         }
         let line = record.position().map_or(before, |position| position.line());
         if let Some(column) = columns.incomplete.filter(|_| file.incomplete.is_none()) {
-            let known = record.get(column).unwrap_or_default();
-            let known = known.chars().take(MAX_KNOWN_CHARS).collect::<String>();
-            file.incomplete = Some(printable(&known));
+            let count = record.get(column).unwrap_or_default();
+            let count = count.chars().take(MAX_COUNT_CHARS).collect::<String>();
+            file.incomplete = Some(printable(&count));
         }
         push(&record, &columns, &mut file)
             .map_err(|(column, problem)| at(line, column as u64 + 1, &problem))?;
@@ -50,9 +50,9 @@ fn columns(header: &StringRecord) -> Result<Columns, ResultFileError> {
     }
     let names = header.iter().map(|name| from_csv_field(name.trim()));
     let names: Vec<String> = names.map(String::from).collect();
-    let place = |name: &str| names.iter().position(|known| known == name);
-    let (a, b, stimulus) = (place("a"), place("b"), place("stimulus"));
-    let incomplete = place(INCOMPLETE);
+    let position = |name: &str| names.iter().position(|other| other == name);
+    let (a, b, stimulus) = (position("a"), position("b"), position("stimulus"));
+    let incomplete = position(INCOMPLETE);
     let output = |(column, name): (usize, &String)| {
         let is_id = [a, b, stimulus, incomplete].contains(&Some(column));
         // A table does not say whether small or large scores mean similar scanpaths.
@@ -77,10 +77,10 @@ fn columns(header: &StringRecord) -> Result<Columns, ResultFileError> {
     }
 }
 
-/// The longest text that says how many results are missing.
-const MAX_KNOWN_CHARS: usize = 64;
+/// The longest text in the `incomplete` column.
+const MAX_COUNT_CHARS: usize = 64;
 
-/// The most columns of numbers: a metric has a handful.
+/// The most output columns. A metric has a handful.
 const MAX_OUTPUTS: usize = 32;
 
 fn push(

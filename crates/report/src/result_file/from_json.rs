@@ -1,5 +1,4 @@
-//! The object of [`crate::json`]: `veilpath-protocol` reads it; this module adds line and column to
-//! errors.
+//! Reads the object of [`crate::json`]. `veilpath-protocol` parses it; this module adds line and column to errors.
 
 use super::{MAX_ROWS, ResultFile, ResultFileError, at};
 use serde::de::DeserializeSeed;
@@ -11,7 +10,7 @@ pub(super) fn read(input: impl BufRead) -> Result<ResultFile, ResultFileError> {
     read_outcome(input, MAX_ROWS).map(ResultFile::from)
 }
 
-/// The outcome, if it has at most `max_results` results.
+/// Reads the outcome, if it has at most `max_results` results.
 pub(super) fn read_outcome(
     input: impl BufRead,
     max_results: usize,
@@ -34,7 +33,7 @@ pub(super) fn read_outcome(
     read.map_err(|error| refused(error, problem))
 }
 
-/// Ends in an error after as many bytes as are left: a part that is kept as text must not fill the memory.
+/// Fails after `left` bytes, so that a part that is kept as text cannot exhaust memory.
 struct PartReader<'a, R> {
     inner: R,
     left: &'a Cell<Option<usize>>,
@@ -72,7 +71,7 @@ fn refused(error: serde_json::Error, problem: Option<ResultFormatError>) -> Resu
         },
         None => {
             let text = error.to_string();
-            // serde_json writes the position after its message; ours comes first.
+            // serde_json puts the position after its message; ours comes first.
             let words = text
                 .rsplit_once(" at line ")
                 .map_or(text.as_str(), |parts| parts.0);

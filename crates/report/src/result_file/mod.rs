@@ -1,8 +1,8 @@
 //! Reads a result file back: what [`json`](crate::json) or [`csv`](crate::csv) wrote, here or at another institution.
 //!
-//! The file may come from anybody. Its size, the number of its rows and the length of every id are bounded, every
-//! number is finite, and every other problem is an error with line and column. Ids are stored once; rows refer to them
-//! by number.
+//! The file may come from anybody. Its size, its number of rows and the length of every id are bounded, and every
+//! number is finite. Any other problem is an error with line and column. Ids are stored once; rows refer to them by
+//! index.
 
 mod from_csv;
 mod from_json;
@@ -14,20 +14,20 @@ use veilpath_protocol::{
     MAX_PAIRS, MAX_TEXT_BYTES, Outcome, Output, RESULT_MARK, ResultFormatError, Results, Value,
 };
 
-/// The most pairs that are read: a picture of more would have less than a pixel for each.
+/// The most pairs that are read. A picture of more would have less than a pixel for each.
 pub const MAX_ROWS: usize = 2_000_000;
 
-/// The most bytes that are read; a row with long ids has some 200.
+/// The most bytes that are read. A row with long ids has about 200.
 pub const MAX_BYTES: u64 = 1 << 30;
 
-/// The longest name of a pair's stimuli, which is `x|y` where they differ.
+/// The longest stimulus name of a pair, which is `x|y` if its two stimuli differ.
 const MAX_STIMULI_BYTES: usize = 2 * MAX_TEXT_BYTES + 1;
 
-/// The contents of a result file: the pairs by ids, and from JSON the whole outcome.
+/// The contents of a result file: the pairs by id, and from JSON the whole outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultFile {
     outcome: Option<Outcome>,
-    /// How many pairs have results, in words, where some are missing.
+    /// How many pairs have results, in words, if some are missing.
     incomplete: Option<String>,
     a: Ids,
     b: Ids,
@@ -38,7 +38,7 @@ pub struct ResultFile {
     stimulus: Vec<Option<u32>>,
 }
 
-/// One pair, by numbers of its ids.
+/// One pair, with its ids as indices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row<'a> {
     /// Index into the first side's ids.
@@ -51,17 +51,17 @@ pub struct Row<'a> {
     pub values: &'a [Value],
 }
 
-/// How a result file is written.
+/// The format of a result file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultFormat {
     /// The whole outcome.
     Json,
-    /// The numbers of the pairs only.
+    /// Only the pairs' numbers.
     Csv,
 }
 
 impl ResultFormat {
-    /// Recognises a result file by its start.
+    /// Recognises a result file by its first characters.
     pub fn of_start(start: &str) -> Option<Self> {
         let start = start.trim_start_matches('\u{feff}').trim_start();
         if let Some(object) = start.strip_prefix('{') {
@@ -74,38 +74,38 @@ impl ResultFormat {
     }
 }
 
-/// Whether this is the first line of a table of answers about groups.
+/// Whether this is the first line of a table of group answers.
 fn is_answers(header: &str) -> bool {
     header.trim_end().split(',').eq(crate::csv::ANSWER_COLUMNS)
 }
 
-/// A file that is not a result file, or not one that can be drawn.
+/// A file that is not a result file, or one that cannot be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultFileError {
-    /// The file itself.
+    /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// It is not a result file, or one of another version.
+    /// Not a result file, or one of another version.
     #[error(transparent)]
     Format(#[from] ResultFormatError),
-    /// It is not JSON, and has no columns that a table of results has.
+    /// Neither JSON nor a table with the columns of a result table.
     #[error(
         "this is not a result file: it is not JSON, and its first line is not \"a,b,stimulus,score,similarity\" or \"a,b,stimulus,within\""
     )]
     NotATable,
-    /// A table of answers about groups, from which nothing can be drawn.
+    /// A table of group answers, which cannot be drawn.
     #[error(
-        "this table has answers about groups only; a result file in JSON has them with everything else"
+        "this table has group answers only; a result file in JSON has them with everything else"
     )]
     AnswersOnly,
-    /// Something that a result file cannot say.
+    /// Content that a result file cannot have.
     #[error("line {line}, column {column}: {problem}")]
     Content {
         /// The line, from 1.
         line: u64,
         /// The character of the line, from 1.
         column: u64,
-        /// What is wrong there.
+        /// The problem there.
         problem: ResultFormatError,
     },
     /// A damaged file.
@@ -113,32 +113,32 @@ pub enum ResultFileError {
     Syntax {
         /// The line, from 1.
         line: u64,
-        /// In JSON the character of the line, in CSV the field, from 1.
+        /// The character in the line for JSON, or the field for CSV, from 1.
         column: u64,
-        /// What is wrong there.
+        /// The problem there.
         problem: String,
     },
-    /// It is not JSON, where only JSON has all that is needed.
+    /// Not JSON, the only format with all that is needed.
     #[error("this is not a result file in JSON, the only format with the plan")]
     NotJson,
-    /// It has no bytes.
+    /// The file is empty.
     #[error("the file is empty")]
     Empty,
-    /// It has too many.
+    /// The file is too large.
     #[error(
         "the file has more than {MAX_BYTES} bytes; make a report of a part of it, for example one stimulus"
     )]
     TooLarge,
 }
 
-/// Reads the whole outcome from JSON, with up to as many results as one comparison has: for files that are merged, not
-/// drawn.
+/// Reads the whole outcome from JSON, with up to as many results as one comparison may have. For files that are merged,
+/// not drawn.
 pub fn read_outcome(input: impl Read) -> Result<Outcome, ResultFileError> {
-    let most = usize::try_from(MAX_PAIRS).unwrap_or(usize::MAX);
+    let max_pairs = usize::try_from(MAX_PAIRS).unwrap_or(usize::MAX);
     let mut input = io::BufReader::new(input);
     match input.fill_buf()?.first() {
         None => Err(ResultFileError::Empty),
-        Some(b'{') => from_json::read_outcome(input, most),
+        Some(b'{') => from_json::read_outcome(input, max_pairs),
         Some(_) => Err(ResultFileError::NotJson),
     }
 }
@@ -150,7 +150,7 @@ impl ResultFile {
             inner: input,
             left: MAX_BYTES,
         });
-        // Spreadsheets mark UTF-8 so.
+        // Some spreadsheets start UTF-8 files with this mark.
         if input.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
             input.consume(3);
         }
@@ -165,12 +165,12 @@ impl ResultFile {
         }
     }
 
-    /// The whole outcome; `None` from CSV, which has the numbers of the pairs only.
+    /// The whole outcome; `None` for CSV, which contains only the pairs' numbers.
     pub fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
     }
 
-    /// How many pairs have results, as in `12 of 900 pairs`, where some are missing.
+    /// How many pairs have results, as in `12 of 900 pairs`, if some are missing.
     pub fn incomplete(&self) -> Option<&str> {
         self.incomplete.as_deref()
     }
@@ -190,7 +190,7 @@ impl ResultFile {
         &self.stimuli.names
     }
 
-    /// The numbers of each pair.
+    /// The outputs of each pair.
     pub fn outputs(&self) -> &[Output] {
         self.results.outputs()
     }
@@ -262,7 +262,7 @@ impl From<Outcome> for ResultFile {
                 .push(stimulus.and_then(|index| u32::try_from(index).ok()));
         }
         if outcome.results.is_empty() {
-            // The results are for the other side only, but who took part is still known.
+            // The results are for the other side only, but the participants are still known.
             let stimuli = |label: &'_ veilpath_protocol::Label| label.stimulus.clone();
             for label in &outcome.a {
                 file.a.add(&label.participant);
@@ -274,13 +274,15 @@ impl From<Outcome> for ResultFile {
                 file.stimuli.add(&name);
             }
         }
-        file.incomplete = outcome.is_incomplete().then(|| table::known(&outcome));
+        file.incomplete = outcome
+            .is_incomplete()
+            .then(|| table::result_count(&outcome));
         file.outcome = Some(outcome);
         file
     }
 }
 
-/// Ids by number, each kept once.
+/// Ids by index, each stored once.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Ids {
     numbers: HashMap<String, usize>,
@@ -288,7 +290,7 @@ struct Ids {
 }
 
 impl Ids {
-    /// The number of an id from a file, which may be too long.
+    /// The index of an id from a file, which may be too long.
     fn number(&mut self, id: &str, max_bytes: usize) -> Result<usize, String> {
         if id.len() > max_bytes {
             return Err(format!("an id has at most {max_bytes} bytes"));
@@ -307,7 +309,7 @@ impl Ids {
     }
 }
 
-/// Text from a file must neither control the terminal nor fill it.
+/// Text from a file must neither control the terminal nor flood it.
 fn at(line: u64, column: u64, problem: &str) -> ResultFileError {
     let problem = table::printable(problem);
     ResultFileError::Syntax {

@@ -1,5 +1,5 @@
 //! Outcomes for tests: a few pairs with given numbers.
-#![allow(dead_code)] // each test uses some of it
+#![allow(dead_code)] // each test uses part of it
 
 use std::collections::BTreeMap;
 use veilpath_metrics::{Alphabet, Metric};
@@ -22,7 +22,7 @@ pub(crate) fn spec(reveal: &str) -> Spec {
     }
 }
 
-/// `(a, b, stimulus, values)` for each pair; every id with a stimulus is a scanpath.
+/// `(a, b, stimulus, values)` for each pair. Every combination of id and stimulus is a scanpath.
 pub(crate) fn outcome(spec: Spec, rows: &[(&str, &str, &str, &[Value])]) -> Outcome {
     let mut sides: [Vec<Label>; 2] = [Vec::new(), Vec::new()];
     let mut results = Results::new(spec.outputs());
@@ -32,8 +32,8 @@ pub(crate) fn outcome(spec: Spec, rows: &[(&str, &str, &str, &[Value])]) -> Outc
                 participant: (*participant).into(),
                 stimulus: Some((*stimulus).into()).filter(|name: &String| !name.is_empty()),
             };
-            let known = sides[side].iter().position(|known| *known == label);
-            known.unwrap_or_else(|| {
+            let index = sides[side].iter().position(|other| *other == label);
+            index.unwrap_or_else(|| {
                 sides[side].push(label);
                 sides[side].len() - 1
             })
@@ -67,7 +67,7 @@ pub(crate) fn outcome(spec: Spec, rows: &[(&str, &str, &str, &[Value])]) -> Outc
     }
 }
 
-/// Two participants each, with scores and similarities.
+/// Two participants on each side, with scores and similarities.
 pub(crate) fn small() -> Outcome {
     let number = Value::Number;
     outcome(
@@ -111,7 +111,7 @@ pub(crate) fn answers() -> Vec<GroupAnswer> {
     ]
 }
 
-/// An answer of every kind, with all fields set.
+/// One answer of every kind, with all fields set.
 pub(crate) fn every_answer() -> Vec<GroupAnswer> {
     let interval = |low, high| Interval {
         level: 0.95,

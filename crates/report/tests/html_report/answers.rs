@@ -1,4 +1,4 @@
-//! Answers about groups: figures with their tables.
+//! Group answers: figures and their tables.
 
 use super::{between, page_of};
 use crate::common::{every_answer, small};
@@ -21,7 +21,7 @@ fn every_answer_has_its_figure_and_its_table() {
     insta::assert_snapshot!(groups_of(with(every_answer())).replace("><", ">\n<"));
 }
 
-/// Every drawing names itself, and something below it says the same in words.
+/// Every drawing has an accessible name, and text below it says the same.
 #[test]
 fn drawings_have_names_and_tables() {
     let groups = groups_of(with(every_answer()));
@@ -46,7 +46,7 @@ fn drawings_have_names_and_tables() {
     assert_eq!(ids.len(), drawings);
 }
 
-/// Private answers have no intervals, confusion matrix or null distribution, and no group of a host's scanpath.
+/// Private answers have no intervals, confusion matrix or null distribution, and no group for a host's scanpath.
 #[test]
 fn private_answers_are_shown_without_what_they_do_not_have() {
     let coins = "c0".repeat(32);
@@ -110,7 +110,7 @@ fn names_in_answers_are_escaped() {
     ] {
         changed = changed.replace(&format!("\"{name}\""), &hostile_json);
     }
-    // Keys are no names.
+    // JSON keys are not names.
     let changed = changed.replace(&format!("{hostile_json}:"), "\"score\":");
     let page = page_of(with(serde_json::from_str(&changed).unwrap()));
     assert!(!page.contains("<script>alert") && !page.contains("<img"));
@@ -118,7 +118,7 @@ fn names_in_answers_are_escaped() {
     assert!(page.contains("&lt;script&gt;alert(1)"));
 }
 
-/// A file may contain more than can be drawn; its table is still shown.
+/// A file may contain more than can be drawn. Its table is still shown.
 #[test]
 fn large_matrices_are_shown_as_tables() {
     let names: Vec<String> = (0..40).map(|number| format!("group {number}")).collect();

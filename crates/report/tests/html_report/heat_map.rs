@@ -11,7 +11,7 @@ fn scanpaths_of_different_stimuli_have_separate_rows() {
     let page = page(&format!("{HEADER}{rows}"));
     assert_eq!(page.matches("class=\"view\"").count(), 1);
     assert!(
-        page.contains("All scanpaths with all")
+        page.contains("Every scanpath with every other")
             && page.contains("p · boat")
             && page.contains("q · cows")
     );
@@ -20,9 +20,9 @@ fn scanpaths_of_different_stimuli_have_separate_rows() {
 #[test]
 fn only_a_self_comparison_has_a_map() {
     let mut rows = String::from(HEADER);
-    let place = [0.0_f64, 0.1, 0.5, 0.6];
-    for (i, x) in place.iter().enumerate() {
-        for (j, y) in place.iter().enumerate() {
+    let positions = [0.0_f64, 0.1, 0.5, 0.6];
+    for (i, x) in positions.iter().enumerate() {
+        for (j, y) in positions.iter().enumerate() {
             let _ = writeln!(rows, "p{i},p{j},,0,{}", 1.0 - (x - y).abs());
         }
     }
@@ -41,7 +41,7 @@ fn only_a_self_comparison_has_a_map() {
     assert!(renamed.contains("only A was compared with B"));
 }
 
-/// A quarter of a million pairs take at most a few seconds and megabytes, and the picture has two blocks.
+/// A quarter of a million pairs take at most a few seconds and megabytes, and the picture shows two blocks.
 #[test]
 fn large_matrices_are_drawn() {
     let size = 500;
@@ -70,7 +70,7 @@ fn large_matrices_are_drawn() {
     assert!(green(width - 10, height - 10).abs_diff(near) < 30);
 }
 
-/// As many pairs as are read at all.
+/// The largest number of pairs that is read.
 #[test]
 #[ignore = "takes the better part of a minute; .ci/full runs it"]
 fn the_largest_file_is_rendered() {

@@ -1,5 +1,5 @@
 //! The page and its pictures.
-#![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
+#![allow(clippy::unwrap_used, clippy::panic)] // test helpers may panic
 
 mod answers;
 #[path = "../common/mod.rs"]
@@ -52,7 +52,7 @@ fn svg(file: &ResultFile) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// The picture's size and its pixels as red, green, blue and opacity.
+/// The picture's size, and its pixels as red, green, blue and opacity.
 fn png(file: &ResultFile) -> (usize, usize, Vec<u8>) {
     let mut bytes = Vec::new();
     Report::new(file, Options::default())
@@ -67,7 +67,7 @@ fn png(file: &ResultFile) -> (usize, usize, Vec<u8>) {
     (info.width as usize, info.height as usize, pixels)
 }
 
-/// The text between the first two marks.
+/// The text between the first occurrences of two markers.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     let rest = text
         .split_once(from)
@@ -76,7 +76,7 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     rest.split_once(to).unwrap_or_else(|| panic!("no {to}")).0
 }
 
-/// The whole page but its style, its script and the bytes of pictures.
+/// The whole page except its style, its script and the bytes of pictures.
 #[test]
 fn a_small_page() {
     let page = page_of(small());

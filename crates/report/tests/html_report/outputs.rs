@@ -8,7 +8,8 @@ use veilpath_report::html::{NotInFile, Options, Report};
 
 const NONE: f64 = f64::NAN;
 
-/// Two stimuli, two participants each; `det` and `shift` are undefined for some pairs, and `shift` for all of one.
+/// Two stimuli with two participants each. `det` and `shift` are undefined for some pairs, and `shift` for all pairs of
+/// one participant.
 fn outcome() -> Outcome {
     let rows = [
         ("p", "x", "cows", [25.0, 40.0, -3.5, 4.0]),
@@ -81,7 +82,7 @@ fn bright_means_similar_only_for_outputs_with_a_direction() {
     let shift = view(&page, "shift: cows");
     assert!(shift.contains("shift does not say which of two pairs is more alike"));
     assert!(!shift.contains("A result file in JSON does"), "this is one");
-    // The scale of a distance runs the other way: its least number has the brightest colour.
+    // The scale of a distance is reversed: the smallest number has the brightest colour.
     let ramp = |output: &str| {
         let view = view(&page, &format!("{output}: cows"));
         between(&view, "<linearGradient", "</linearGradient>").to_string()
@@ -140,7 +141,7 @@ fn outputs_can_be_chosen_by_name() {
     };
     let refused = Report::new(&file, options).err();
     assert!(matches!(refused, Some(NotInFile::Output(_))));
-    // A score has its similarity beside it, and can be drawn itself.
+    // A score is shown with its similarity, and can also be drawn itself.
     let small = ResultFile::from(common::small());
     let names = ["score".to_string()];
     let options = Options {

@@ -68,13 +68,13 @@ fn sequences_are_grouped_by_stimulus_and_group() {
         "<span>p",
         "<h3>boat",
     ];
-    let places: Vec<usize> = order
+    let positions: Vec<usize> = order
         .iter()
         .map(|text| sequences.find(text).unwrap())
         .collect();
-    assert!(places.is_sorted(), "{places:?}");
+    assert!(positions.is_sorted(), "{positions:?}");
     assert!(sequences.contains("the longest row has 4 letters"));
-    // Four letters of the same width: A twice, then B and C, over the whole width.
+    // Four letters of equal width across the row: A twice, then B and C.
     let row = between(sequences, "aria-label=\"p: 4 letters\"", "</svg>");
     assert!(
         row.contains("M0.0 0h250.0v10h-250.0zM250.0 0h250.0v10h-250.0z"),
@@ -189,7 +189,7 @@ fn a_pair_is_aligned_and_its_recurrence_drawn() {
     assert!(columns.contains("<span class=\"gap\"><b>–</b>"));
     // A twice, C twice, D once.
     assert!(pairs.contains("5 points, 25 % of 20"), "{pairs}");
-    // Two C next to each other are one piece, of 2 × 16 units, in the third row.
+    // Two adjacent Cs form one piece of 2 × 16 units in the third row.
     assert!(pairs.contains("M68.0 74.0h32.0v16.0h-32.0z"), "{pairs}");
 }
 
@@ -260,7 +260,7 @@ fn hostile_names_are_escaped_in_own_figures() {
     shown.stimulus = Some(hostile.into());
     let page = page(&cohort, None, &[shown]);
     assert!(!page.contains("<script>alert") && !page.contains("<img"));
-    // A page that was made without this side's cohort shows nothing of it.
+    // A page made without this side's cohort shows nothing of it.
     let file = ResultFile::from(common::small());
     let shared = page_with(&file, Options::default());
     for absent in ["id=\"sequences\"", "id=\"transitions\"", "id=\"pairs\""] {

@@ -54,7 +54,7 @@ fn own_scanpaths_are_drawn_on_the_grid_or_a_picture() {
         "the picture is there once"
     );
     assert!(page.contains("<b>p</b> · 5 letters") && page.contains("<b>r</b> · 0 letters"));
-    // The warning comes first on the page, and is in the window's title.
+    // The warning comes first on the page, and is also in the window title.
     let warned = page.find("This page is for your institution only").unwrap();
     assert!(warned < page.find("class=\"summary\"").unwrap());
     assert!(page.contains("<title>Private: "));

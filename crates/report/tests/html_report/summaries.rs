@@ -1,4 +1,4 @@
-//! The numbers of the summary, the histogram and the views.
+//! The numbers in the summary, the histogram and the views.
 
 use super::{HEADER, between, page, page_of, page_with, png, read};
 use crate::common;
@@ -67,7 +67,7 @@ fn numbers(values: [f64; 2]) -> [Value; 2] {
     values.map(Value::Number)
 }
 
-/// Two stimuli whose scores are far apart, with means that are close.
+/// Two stimuli whose scores are far apart and whose means are close.
 fn opposite_stimuli() -> Outcome {
     let (low, high) = (numbers([9.0, 0.1]), numbers([1.0, 0.9]));
     let middle = [numbers([5.0, 0.45]), numbers([5.0, 0.55])];
@@ -86,7 +86,7 @@ fn opposite_stimuli() -> Outcome {
     )
 }
 
-/// The bars of the mean view are of the numbers that its heat map shows, in its colours.
+/// The bars of the mean view show the numbers of its heat map, in its colours.
 #[test]
 fn the_histogram_of_the_mean_matches_its_heat_map() {
     let mut outcome = opposite_stimuli();
@@ -111,8 +111,8 @@ fn the_histogram_of_the_mean_matches_its_heat_map() {
         !bars.contains("0 to 0.1") && !bars.contains("0.9 to 1"),
         "{bars}"
     );
-    // The colours of the heat map run from 0.2 to 0.8. The bars around 0.3, 0.5 and 0.7 have those of a sixth, a half and
-    // five sixths of the ramp.
+    // The heat map's colours run from 0.2 to 0.8. The bars around 0.3, 0.5 and 0.7 have the colours at a sixth, a half
+    // and five sixths of the ramp.
     let legend = between(mean, "class=\"legend\"", "</svg>");
     assert!(legend.contains(">0.2<") && legend.contains(">0.8<"));
     assert!(!legend.contains(">0<") && !legend.contains(">1<"));
@@ -140,6 +140,19 @@ fn rgb(hex: &str) -> [i32; 3] {
 }
 
 #[test]
+fn a_single_pair_is_one_number_on_the_usual_scale() {
+    let outcome = common::outcome(
+        common::spec("score"),
+        &[("p", "x", "", &numbers([0.0, 0.25]))],
+    );
+    let page = page_of(outcome);
+    assert!(page.contains("1 pair: 0.25.") && !page.contains("median"));
+    let legend = between(&page, "class=\"legend\"", "</svg>");
+    assert!(legend.contains(">0<") && legend.contains(">1<"), "{legend}");
+    assert!(!legend.contains('−'), "{legend}");
+}
+
+#[test]
 fn threshold_results_have_shares_and_no_deviations() {
     let [yes, no] = [true, false].map(|bit| [Value::Bit(bit)]);
     let outcome = common::outcome(
@@ -158,7 +171,7 @@ fn threshold_results_have_shares_and_no_deviations() {
     assert!(by_stimulus.contains(">66.7 %<"), "{by_stimulus}");
     let mean = between(&page, "id=\"view-0\"", "</section>");
     assert!(!mean.contains("within for every stimulus"));
-    // p was within with x for one of two stimuli, and with y for the only one that both looked at.
+    // p was within the threshold with x for one of two stimuli, and with y for the only stimulus they share.
     assert!(mean.contains("y (1 of 1), x (1 of 2)"), "{mean}");
     assert!(mean.contains(">67 %<"), "two of three pairs");
 }
@@ -228,7 +241,7 @@ fn answers_about_groups_are_shown() {
     }
 }
 
-/// Every format says that results are missing, and a page from CSV says it too.
+/// Every format says that results are missing, and so does a page made from CSV.
 #[test]
 fn missing_results_are_marked_in_every_format() {
     let mut outcome = small();

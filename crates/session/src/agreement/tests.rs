@@ -173,7 +173,7 @@ fn another_version_and_another_program_are_distinguished() {
     assert!(matches!(error, SessionError::NotVeilpath), "{error}");
 }
 
-/// The examples of control.md are messages that this code reads, and writes.
+/// This code reads and writes the example messages in control.md.
 #[test]
 fn documented_messages_match_the_code() {
     let chapter = include_str!("../control.md");
@@ -255,7 +255,7 @@ fn only_whole_notations_can_be_named() {
     ));
 }
 
-/// A joining side without settings takes over those of the host, and writes them to its result file.
+/// A joining side without encoding settings adopts those of the host, and writes them to its result file.
 #[test]
 fn encoding_settings_must_fit_a_result_file() {
     let checked = |name: &str, value: &str| {

@@ -42,7 +42,7 @@ struct Fault {
     from: Role,
     packet: usize,
     damage: Damage,
-    place: usize,
+    position: usize,
 }
 
 /// One direction of a relay: forwards everything, packet by packet, and counts the packets.
@@ -92,9 +92,9 @@ impl RelayDirection {
         let held = self.held.take();
         if let Some(fault) = fault {
             match fault.damage {
-                Damage::Cut => packet.truncate(1 + fault.place % (packet.len() - 1)),
+                Damage::Cut => packet.truncate(1 + fault.position % (packet.len() - 1)),
                 Damage::BitTurned => {
-                    let bit = fault.place % (8 * packet.len());
+                    let bit = fault.position % (8 * packet.len());
                     packet[bit / 8] ^= 1 << (bit % 8);
                 }
                 Damage::Repeated => packet.extend_from_within(..),
@@ -351,7 +351,7 @@ fn faults(packets: [usize; 2]) -> Vec<Fault> {
                         from,
                         packet,
                         damage,
-                        place: 7919 * (packet + 1) + 31 * number,
+                        position: 7919 * (packet + 1) + 31 * number,
                     });
                 }
             }

@@ -1,6 +1,6 @@
-//! Deadlines of a connection, which no traffic extends.
+//! Deadlines of a connection, which traffic does not extend.
 
-use super::{SharedConnection, guard, millis};
+use super::{SharedConnection, lock, millis};
 use crate::error::{Misbehaviour, NetworkError, WorkerKeyProblem};
 use std::time::Duration;
 use veilpath_channel::ChannelError;
@@ -9,12 +9,12 @@ use veilpath_protocol::CancelToken;
 impl SharedConnection {
     /// Ends the connection after this time, whatever arrives.
     pub(crate) fn set_deadline(&self, time: Duration) {
-        *guard(&self.deadline) = Some((self.now().saturating_add(millis(time)), time));
+        *lock(&self.deadline) = Some((self.now().saturating_add(millis(time)), time));
     }
 
     /// Removes the deadline.
     pub(crate) fn clear_deadline(&self) {
-        *guard(&self.deadline) = None;
+        *lock(&self.deadline) = None;
     }
 
     /// Ends the connection after this time, when the worker key of the other side expires.
@@ -34,7 +34,7 @@ impl SharedConnection {
         if self.expiry.get().is_some_and(|&end| self.now() > end) {
             return Err(self.fail(Misbehaviour::WorkerKey(WorkerKeyProblem::Expired).into()));
         }
-        match *guard(&self.deadline) {
+        match *lock(&self.deadline) {
             Some((end, time)) if self.now() > end => {
                 Err(self.fail(NetworkError::SessionTooLong(time).into()))
             }

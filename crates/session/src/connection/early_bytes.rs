@@ -1,4 +1,4 @@
-//! Limits the bytes that wait for the owner before the peer has a session: a host has many connections, but few sessions.
+//! Limits the bytes that are queued before the peer has a session: a host has many connections, but few sessions.
 
 use super::SharedConnection;
 use std::sync::atomic::Ordering;
@@ -12,7 +12,7 @@ pub(crate) const EARLY_BYTES: usize = 64 << 10;
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 impl SharedConnection {
-    /// Lifts this limit; only that of the queue remains.
+    /// Lifts this limit. The limit of the queue still applies.
     pub(crate) fn end_early_limit(&self) {
         self.is_early.store(false, Ordering::Relaxed);
     }

@@ -1,6 +1,6 @@
 //! Watches a connection that another thread uses.
 
-use super::{SharedConnection, guard};
+use super::{SharedConnection, lock};
 use crate::error::NetworkError;
 use std::io;
 use std::net::{Shutdown, TcpStream};
@@ -11,14 +11,14 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct ConnectionMonitor {
     connection: Arc<SharedConnection>,
-    /// A clone: the connection's own socket is locked while a write blocks.
+    /// A clone, because the connection's own socket is locked while a write blocks.
     socket: TcpStream,
 }
 
 impl ConnectionMonitor {
     pub(crate) fn new(connection: &Arc<SharedConnection>) -> io::Result<Self> {
         Ok(Self {
-            socket: guard(&connection.outgoing).try_clone()?,
+            socket: lock(&connection.outgoing).try_clone()?,
             connection: Arc::clone(connection),
         })
     }

@@ -1,9 +1,9 @@
-//! Who cannot be told apart by any combination of answers.
+//! Finds the participants whom no combination of answers can tell apart.
 
 use super::file::{Answer, Cells, Member, Weights};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A unit's place in one answer.
+/// A unit's position in one answer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct AnswerPosition<'a> {
     /// The number of the answer.
@@ -16,16 +16,17 @@ struct AnswerPosition<'a> {
     weight: Option<&'a BTreeSet<String>>,
 }
 
-/// The fewest participants of any atom that the last answer is about or has split off, those who have withdrawn left out;
-/// `None` if there is no such atom. Atoms that it does not touch could be told apart before. Scores of single pairs are about one
-/// participant each, and may be, but they may split off too few of those in an answer about groups.
+/// The fewest participants of any atom that the last answer is about or splits off, not counting those who have
+/// withdrawn; `None` if there is no such atom. Atoms that it does not touch could be told apart before. Scores of
+/// single pairs are allowed to be about one participant each, but not to split off too few participants of a group
+/// answer.
 pub(super) fn smallest(answers: &[&Answer], withdrawn: &BTreeSet<String>) -> Option<u64> {
     let last = answers.len().checked_sub(1)?;
     let is_about_pairs = |answer: usize| answers[answer].cells == Cells::Pairs;
     if (0..answers.len()).all(is_about_pairs) {
         return None;
     }
-    let mut places: BTreeMap<(&str, &str), Vec<AnswerPosition<'_>>> = BTreeMap::new();
+    let mut positions: BTreeMap<(&str, &str), Vec<AnswerPosition<'_>>> = BTreeMap::new();
     for (number, answer) in answers.iter().enumerate() {
         for (participant, member) in &answer.cohort {
             if withdrawn.contains(participant) {
@@ -36,49 +37,53 @@ pub(super) fn smallest(answers: &[&Answer], withdrawn: &BTreeSet<String>) -> Opt
                     Weights::Scanpaths => None,
                     Weights::Participants => Some(&member.stimuli),
                 };
-                let place = AnswerPosition {
+                let position = AnswerPosition {
                     answer: number,
                     cell: cell(answer, member, stimulus),
                     varied_weight: weight.filter(|_| answer.by_stimulus),
                     weight,
                 };
-                let unit = places.entry((participant, stimulus)).or_default();
-                unit.push(place);
+                let unit = positions.entry((participant, stimulus)).or_default();
+                unit.push(position);
             }
         }
     }
     let mut atoms: BTreeMap<Vec<AnswerPosition<'_>>, BTreeSet<&str>> = BTreeMap::new();
     let mut split: BTreeSet<Vec<AnswerPosition<'_>>> = BTreeSet::new();
-    for ((participant, _), places) in places {
-        if let Some((place, earlier)) = places.split_last()
-            && place.answer == last
+    for ((participant, _), positions) in positions {
+        if let Some((position, earlier)) = positions.split_last()
+            && position.answer == last
         {
             split.insert(without_common_weight(earlier));
         }
-        let atom = atoms.entry(without_common_weight(&places));
+        let atom = atoms.entry(without_common_weight(&positions));
         atom.or_default().insert(participant);
     }
-    let touched = atoms.iter().filter(|(places, _)| {
-        let in_last = places.last().is_some_and(|place| place.answer == last);
+    let touched = atoms.iter().filter(|(positions, _)| {
+        let in_last = positions
+            .last()
+            .is_some_and(|position| position.answer == last);
         match in_last {
             true => !is_about_pairs(last),
             // A participant who was only in scores before is not hidden in a group.
-            false => split.contains(*places) && places.iter().any(|it| !is_about_pairs(it.answer)),
+            false => {
+                split.contains(*positions) && positions.iter().any(|it| !is_about_pairs(it.answer))
+            }
         }
     });
     let sizes = touched.map(|(_, participants)| participants.len() as u64);
     sizes.min()
 }
 
-/// The same weight in all answers is a common factor.
-fn without_common_weight<'a>(places: &[AnswerPosition<'a>]) -> Vec<AnswerPosition<'a>> {
-    let first = places.first().and_then(|place| place.weight);
-    let is_common = places.iter().all(|place| place.weight == first);
-    let places = places.iter();
-    places
-        .map(|place| AnswerPosition {
-            weight: place.weight.filter(|_| !is_common),
-            ..*place
+/// Drops a weight that is the same in all answers, because it is a common factor.
+fn without_common_weight<'a>(positions: &[AnswerPosition<'a>]) -> Vec<AnswerPosition<'a>> {
+    let first = positions.first().and_then(|position| position.weight);
+    let is_common = positions.iter().all(|position| position.weight == first);
+    let positions = positions.iter();
+    positions
+        .map(|position| AnswerPosition {
+            weight: position.weight.filter(|_| !is_common),
+            ..*position
         })
         .collect()
 }
@@ -87,7 +92,7 @@ fn without_common_weight<'a>(places: &[AnswerPosition<'a>]) -> Vec<AnswerPositio
 fn cell<'a>(answer: &Answer, member: &'a Member, stimulus: &'a str) -> (&'a str, &'a str) {
     let group = match answer.cells {
         Cells::Groups => member.group.as_deref().unwrap_or_default(),
-        Cells::One | Cells::Stimuli | Cells::Ranges | Cells::Pairs => "",
+        Cells::Single | Cells::Stimuli | Cells::Ranges | Cells::Pairs => "",
     };
     match answer.by_stimulus || answer.cells == Cells::Stimuli {
         true => (group, stimulus),

@@ -1,4 +1,4 @@
-//! The ledger of answers about groups on disk.
+//! The ledger of group answers on disk.
 
 use crate::identity::hex;
 use crate::locked_file::{EXTENSION, LockedFile, Stored};
@@ -11,23 +11,24 @@ use std::path::{Path, PathBuf};
 
 const VERSION: u32 = 2;
 
-/// What the cells of an answer are.
+/// How an answer is divided into cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Cells {
-    /// All together.
-    One,
+    /// One for everything.
+    #[serde(rename = "one")]
+    Single,
     /// One for each stimulus.
     Stimuli,
     /// One for each group.
     Groups,
-    /// All together, counted by ranges of scores: a histogram.
+    /// One for everything, counted by score ranges: a histogram.
     Ranges,
-    /// Every pair by itself: a session about scores or thresholds.
+    /// One for each pair: a session about scores or thresholds.
     Pairs,
 }
 
-/// The unit that has equal weight in an answer.
+/// What has equal weight in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Weights {
@@ -48,7 +49,7 @@ impl Cells {
             | AnswerKind::PublishedTestGroups
             | AnswerKind::Nearest => Cells::Groups,
             AnswerKind::Histogram => Cells::Ranges,
-            AnswerKind::Mean | AnswerKind::TestSites => Cells::One,
+            AnswerKind::Mean | AnswerKind::TestSites => Cells::Single,
         }
     }
 }
@@ -66,7 +67,7 @@ impl Weights {
     }
 }
 
-/// A participant in an answer; tags for names.
+/// A participant in an answer, with tags instead of names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Member {
@@ -109,8 +110,8 @@ pub(super) struct Disclosures {
 }
 
 impl Disclosures {
-    /// What the answers about groups count as.
-    pub(super) fn count(&self) -> u32 {
+    /// The cost of all group answers, in units of the budget.
+    pub(super) fn cost(&self) -> u32 {
         let about_groups = self.answers.iter().filter(|it| it.cells != Cells::Pairs);
         about_groups.fold(0, |sum: u32, it| sum.saturating_add(it.counts_as))
     }

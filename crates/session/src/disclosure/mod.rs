@@ -1,4 +1,4 @@
-//! Answers about groups, over all sessions with a partner: who was in them, and how many may follow.
+//! Group answers, over all sessions with a partner: who was in them, and how many more are allowed.
 //!
 //! A mean over a group says little about one participant, but two means that differ by one participant give that
 //! participant's value. So this side remembers, for each partner, who was in which cell of which answer, and refuses an answer
@@ -9,53 +9,62 @@
 //! same coefficients in every combination of answers, up to a common factor. They form an atom. What a combination is about is
 //! a union of atoms, so it is about at least the minimum number of participants if every atom has units of that many.
 //!
-//! The partner chooses its own scanpaths, and if scanpaths of the same stimulus are compared, it can choose constant ones for all
-//! stimuli but one: their scores follow from the lengths. What is left of an answer over all stimuli is about that stimulus. So then
-//! every stimulus is a cell of its own (within its group), whatever the answer.
+//! The partner chooses its own scanpaths. If only scanpaths of the same stimulus are compared, it can choose constant
+//! ones, whose scores follow from the lengths, for all stimuli but one. What remains of an answer over all stimuli is
+//! then about that one stimulus. So in this case every stimulus is a cell of its own (within its group), whatever the
+//! answer.
 //!
-//! Scores and thresholds of single pairs are not about groups, but a mean less known scores is about the others. So sessions about
-//! pairs are remembered, too: they split atoms, and are refused if what they split off is too small.
+//! Scores and thresholds of single pairs are not about groups, but a mean minus known scores is about the other
+//! participants. So sessions about pairs are remembered, too. They split atoms, and are refused if they split off too
+//! few participants.
 //!
-//! In some answers every scanpath has the same weight, in others every participant has, so that the weight of a scanpath
-//! depends on how many the participant has. If a unit was in answers of both kinds, units with the same cells have the same
-//! coefficients only if their participants have the same stimuli, and atoms are split by them. The same holds within an answer by
-//! participants, if scanpaths of the same stimulus are compared: the partner can give its own groups different stimuli.
+//! Some answers weight every scanpath equally, others every participant, so that the weight of a scanpath depends on
+//! how many its participant has. If a unit was in answers of both kinds, units with the same cells have the same
+//! coefficients only if their participants have the same stimuli, so atoms are also split by stimuli. The same holds
+//! within one answer that weights participants equally, if only scanpaths of the same stimulus are compared: the
+//! partner can give its own groups different stimuli.
 //!
-//! **Histograms.** A count is about a range of scores, and is suppressed if too few participants are in it. Two histograms with other
-//! ranges, another metric or some other participants have counts whose differences are about few, so each participant is in one
-//! histogram for each partner.
+//! **Histograms.** A count is about a range of scores, and is suppressed if too few participants are in it. Two
+//! histograms that differ in their ranges, metric or participants have counts whose differences are about few
+//! participants. So each participant is in at most one histogram per partner.
 //!
-//! **Sizes of groups.** The other side sees them before it sees an answer, also where it learns no answer, and with the ids of those
-//! who take part: two lists that differ by one participant tell this participant's group. So sizes are entered when they are sent. Their
-//! unknowns are the groups of participants and not scores, so they form atoms of their own, and they cost nothing.
+//! **Group sizes.** The other side sees them, together with the ids of those who take part, before it sees an answer
+//! and even if it learns none. Two lists that differ by one participant reveal this participant's group. So sizes are
+//! entered when they are sent. Their unknowns are the participants' groups, not scores, so they form atoms of their
+//! own. They cost nothing.
 //!
-//! **Budget.** Every answer costs as many units of a budget per partner as it has numbers about the same scanpath of this side, also
-//! if it is about the same participants with another metric. An agreement is charged once, however often it is resumed.
+//! **Budget.** There is a budget per partner. Every answer costs as many units as it has numbers about the same
+//! scanpath of this side, even if it is about the same participants with another metric. An agreement is charged once,
+//! however often it is resumed.
 //!
 //! **Durability.** [`DisclosureLedger::check`] counts nothing. [`DisclosureLedger::charge`] checks again and writes, durably,
 //! and must be called before the first message that opens anything.
 //!
-//! **Withdrawal.** A participant who withdraws must not be in later answers, about groups or pairs, nor in the rest of one that has
-//! started. The difference between answers with and without this participant is about one person.
-//! [`DisclosureLedger::withdraw`] allows this difference for this participant alone, and it is entered into the record.
+//! **Withdrawal.** A participant who withdraws must not be in later answers, about groups or pairs, nor in the rest of
+//! one that has started. The difference between answers with and without this participant is about one person.
+//! [`DisclosureLedger::withdraw`] allows this difference for this participant alone, and enters the withdrawal into the
+//! record. A session checks again before each batch of pairs that it starts or opens; see `withdrawals.rs`.
 //!
-//! The file has authentication tags under this side's key, no ids.
+//! The file contains authentication tags under this side's key, not ids.
 
 mod atoms;
 mod file;
 mod refusal;
+mod withdrawals;
 
 pub use refusal::DisclosureRefusal;
+pub(crate) use withdrawals::WithdrawalWatch;
+pub use withdrawals::Withdrawn;
 
 use crate::error::{Limit, SessionError};
 use crate::policy::{AnswerKind, DEFAULT_ANSWERS_PER_PARTNER, DEFAULT_MINIMUM_GROUP};
-use crate::signed_record::{RecordEntry, RecordFile, WithdrawalEntry};
-use crate::{Fingerprint, Identity, StateDir, date};
+use crate::signed_record::RecordFile;
+use crate::{Fingerprint, Identity, StateDir};
 use file::{Answer, Disclosures, DisclosuresFile, Member, key};
 use std::collections::{BTreeMap, BTreeSet};
 use veilpath_protocol::Reveal;
 
-/// A participant of this side in an answer about groups.
+/// A participant of this side in a group answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupMember {
     /// The id.
@@ -66,31 +75,31 @@ pub struct GroupMember {
     pub stimuli: Vec<String>,
 }
 
-/// An answer about groups that a plan asks for.
+/// A group answer that a plan asks for.
 #[derive(Clone, Debug)]
 pub struct AnswerRequest<'a> {
     /// The agreement, which is charged once.
     pub agreement: &'a [u8; 32],
     /// What is opened.
     pub kind: AnswerKind,
-    /// Whether it is opened for all stimuli together, and not for each.
+    /// Whether it is opened for all stimuli together, not for each stimulus.
     pub overall: bool,
     /// `k`, where the answer is the majority among the `k` nearest.
     pub nearest: Option<u32>,
-    /// Whether it depends on the groups of this side's participants, if its kind is one that can.
+    /// Whether it depends on the groups of this side's participants, for kinds that can.
     pub by_group: bool,
-    /// Whether scanpaths of the same stimulus are compared, and not all with all.
+    /// Whether only scanpaths of the same stimulus are compared, not all with all.
     pub by_stimulus: bool,
-    /// How many numbers of it are about the same scanpath of this side.
+    /// How many of its numbers are about the same scanpath of this side.
     pub counts_as: u32,
 }
 
 /// What each side allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DisclosureLimits {
-    /// The fewest participants that an answer may be about: the larger of both sides' values.
+    /// The fewest participants that an answer may be about.
     pub minimum_group: u32,
-    /// The most answers about groups for this partner.
+    /// The most group answers for this partner.
     pub answers_per_partner: u32,
 }
 
@@ -104,15 +113,6 @@ pub struct Charge {
     pub answers: u32,
     /// Whether the agreement was charged before, so that it is free.
     pub is_charged: bool,
-}
-
-/// The result of a withdrawal.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Withdrawn {
-    /// Participants who had not withdrawn before.
-    pub new: u64,
-    /// The ids of those who were in no answer for this partner.
-    pub unknown: Vec<String>,
 }
 
 /// What one partner has learned about groups of this side's participants.
@@ -158,6 +158,13 @@ impl<'a> AnswerRequest<'a> {
             by_stimulus: false,
             counts_as: 1,
         })
+    }
+}
+
+impl Charge {
+    /// The tags of the participants whom the answer is about.
+    fn participants(&self) -> impl Iterator<Item = &String> {
+        self.answer.cohort.keys()
     }
 }
 
@@ -209,7 +216,7 @@ impl DisclosureLedger {
         Ok(allow(&disclosed, answer, limits).map_err(Limit::from)?)
     }
 
-    /// Counts an answer that was allowed, durably. Call it before anything is opened.
+    /// Durably charges an answer that was allowed. Call it before anything is opened.
     pub fn charge(&self, charge: Charge) -> Result<(), SessionError> {
         let Charge { answer, limits, .. } = charge;
         self.file.update(|disclosed| {
@@ -222,36 +229,14 @@ impl DisclosureLedger {
         })
     }
 
-    /// Takes participants out of all later answers for this partner, and out of the rule about differences. It is entered
-    /// into the record, without ids. Participants who were in no answer need no withdrawal, and are left out.
-    pub fn withdraw(&self, participants: &[String]) -> Result<Withdrawn, SessionError> {
-        let mut withdrawn = Withdrawn::default();
-        self.file.update(|disclosed| {
-            for id in participants {
-                let tag = self.participant_tag(id);
-                match disclosed.contains_participant(&tag) {
-                    true => withdrawn.new += u64::from(disclosed.withdrawn.insert(tag)),
-                    false => withdrawn.unknown.push(id.clone()),
-                }
-            }
-            if withdrawn.new == 0 {
-                return Ok(());
-            }
-            // The record comes first: an override that is not recorded must not take effect.
-            let entry = WithdrawalEntry {
-                time: date::date_and_time(date::now()),
-                partner: self.partner,
-                participants: withdrawn.new,
-            };
-            self.record
-                .append(RecordEntry::Withdrawal(entry), &self.identity)
-        })?;
-        Ok(withdrawn)
+    /// The partner.
+    pub(crate) fn partner(&self) -> Fingerprint {
+        self.partner
     }
 
-    /// Answers about groups for this partner so far.
+    /// Group answers for this partner so far.
     pub fn answers(&self) -> Result<u32, SessionError> {
-        Ok(self.file.read()?.count())
+        Ok(self.file.read()?.cost())
     }
 
     /// The tag of a participant in the ledger.
@@ -265,14 +250,14 @@ impl DisclosureLedger {
         crate::identity::hex(&self.identity.tag(&purpose, &parts)[..12])
     }
 
-    /// An answer in the form of the ledger.
+    /// An answer as the ledger stores it.
     fn answer(
         &self,
         request: &AnswerRequest<'_>,
         members: &[GroupMember],
     ) -> Result<Answer, DisclosureRefusal> {
         let cells = match file::Cells::of(request.kind, request.overall) {
-            file::Cells::Groups if !request.by_group => file::Cells::One,
+            file::Cells::Groups if !request.by_group => file::Cells::Single,
             cells => cells,
         };
         if cells == file::Cells::Groups && members.iter().any(|it| it.group.is_none()) {
@@ -311,27 +296,13 @@ impl DisclosureLedger {
     }
 }
 
-/// Refuses participants, by their tags, who have withdrawn.
-pub(crate) fn check_withdrawn(
-    state_dir: &StateDir,
-    partner: Fingerprint,
-    tags: &BTreeSet<String>,
-) -> Result<(), SessionError> {
-    let file = DisclosuresFile::of(Some(&state_dir.disclosures()), partner);
-    let participants = file.read()?.withdrawn.intersection(tags).count() as u64;
-    match participants {
-        0 => Ok(()),
-        participants => Err(Limit::from(DisclosureRefusal::Withdrawn { participants }).into()),
-    }
-}
-
-/// Whether an answer is allowed after those so far.
+/// Checks whether an answer is allowed after those so far.
 fn allow(
     disclosed: &Disclosures,
     answer: Answer,
     limits: DisclosureLimits,
 ) -> Result<Charge, DisclosureRefusal> {
-    let so_far = disclosed.count();
+    let so_far = disclosed.cost();
     // This also applies to an answer that was charged before: the rest of it has not been sent.
     let withdrawn = &disclosed.withdrawn;
     let in_answer = answer.cohort.keys().filter(|it| withdrawn.contains(*it));
@@ -410,7 +381,7 @@ pub(crate) fn is_ledger(text: &[u8]) -> bool {
         let answers = disclosed.answers();
         let all: Vec<&Answer> = answers.iter().collect();
         let _ = atoms::smallest(&all, &disclosed.withdrawn);
-        disclosed.count() == 0 || !answers.is_empty()
+        disclosed.cost() == 0 || !answers.is_empty()
     })
 }
 

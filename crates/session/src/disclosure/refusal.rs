@@ -1,8 +1,8 @@
-//! Why an answer about groups is refused.
+//! Why a group answer is refused.
 
 use serde::{Deserialize, Serialize};
 
-/// Why an answer about groups is refused. It names no participant and no group.
+/// Why a group answer is refused. It names no participant and no group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
@@ -27,7 +27,7 @@ pub enum DisclosureRefusal {
         /// The minimum.
         minimum: u32,
     },
-    /// The majority of fewer than the minimum number.
+    /// A majority among fewer than the minimum number.
     #[error(
         "the majority of only {nearest} scanpaths says too much about each of them; at least {minimum} are needed"
     )]
@@ -39,7 +39,7 @@ pub enum DisclosureRefusal {
     },
     /// The budget is used up.
     #[error(
-        "this partner has had {answers} of {budget} answers about groups, and this one counts as {counts_as}"
+        "this partner has had {answers} of {budget} group answers, and this one counts as {counts_as}"
     )]
     Budget {
         /// Answers so far.
@@ -51,7 +51,7 @@ pub enum DisclosureRefusal {
     },
     /// A second histogram about the same participants.
     #[error(
-        "this partner has had a histogram about {participants} of these participants; a second one would show counts of the first that are too small"
+        "this partner already has a histogram about {participants} of these participants; a second one would show counts of the first that are too small"
     )]
     SecondHistogram {
         /// Participants who are in both.
@@ -62,7 +62,7 @@ pub enum DisclosureRefusal {
         "the cohort contains participants of this side who have withdrawn their consent: {participants}"
     )]
     Withdrawn {
-        /// How many of those in the answer.
+        /// How many of those in the answer have withdrawn.
         participants: u64,
     },
     /// Participants without a group, for an answer that needs groups.
@@ -71,7 +71,7 @@ pub enum DisclosureRefusal {
 }
 
 impl DisclosureRefusal {
-    /// The minimum that it rests on.
+    /// The minimum that it is based on, if any.
     pub(crate) fn minimum(&self) -> Option<u32> {
         match *self {
             DisclosureRefusal::SmallCell { minimum, .. }

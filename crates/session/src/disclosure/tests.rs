@@ -58,7 +58,7 @@ impl Fixture {
 
 fn answer_request(number: u8, kind: AnswerKind) -> AnswerRequest<'static> {
     AnswerRequest {
-        // Leaked, a few times in tests.
+        // Leaking a few of these is fine in tests.
         agreement: Box::leak(Box::new([number; 32])),
         kind,
         overall: true,
@@ -106,7 +106,7 @@ fn two_means_that_differ_by_a_few_participants_are_refused() {
         fixture.ask(3, AnswerKind::TestSites, &members(0..25)),
         Ok(3)
     );
-    // Each pair of answers is fine, and three together are not: 15..20 and 20..25 would be cut.
+    // Any two of these answers are fine, but all three are not: they would split 15..20 and 20..25.
     assert_eq!(fixture.ask(4, mean, &members(5..22)), Err(differencing(2)));
     assert_eq!(fixture.ledger().answers().unwrap(), 3);
 }
@@ -130,7 +130,8 @@ fn small_cells_are_refused() {
         fixture.ask(2, groups, &without),
         Err(DisclosureRefusal::NoGroups)
     );
-    // One stimulus that few have seen is a small cell of its own, but not of the overall mean if all scanpaths are compared with all.
+    // A stimulus that few have seen is a small cell of its own. It is no cell in the overall mean if all scanpaths are
+    // compared with all.
     let mut few = members(20..30);
     few[0].stimuli.push("bridge".into());
     let per_stimulus = AnswerRequest {
@@ -172,7 +173,7 @@ fn every_stimulus_that_the_partner_can_choose_is_a_cell() {
     }
 }
 
-/// Somebody with two scanpaths of a stimulus has another weight in means over participants.
+/// A participant with two scanpaths of a stimulus has a different weight in means over participants.
 #[test]
 fn a_repeated_stimulus_isolates_its_participant() {
     let mut repeated = members(0..10);
@@ -191,7 +192,7 @@ fn a_repeated_stimulus_isolates_its_participant() {
     }
 }
 
-/// Scores are about single participants, and a mean less known scores is about the others.
+/// Scores are about single participants, and a mean minus known scores is about the others.
 #[test]
 fn scores_must_leave_enough_other_participants() {
     let (score, mean) = (AnswerKind::Score, AnswerKind::Mean);
@@ -215,7 +216,7 @@ fn scores_must_leave_enough_other_participants() {
     assert_eq!(fixture.ask(3, score, &members(5..8)), Err(differencing(2)));
     assert_eq!(fixture.ask(3, score, &members(0..10)), Ok(1));
     assert_eq!(fixture.ask(4, score, &members(20..21)), Ok(1));
-    // Without answers about groups there is nothing to protect.
+    // Without group answers there is nothing to protect.
     let fixture = Fixture::new();
     for number in 1..4 {
         assert_eq!(
@@ -236,7 +237,7 @@ fn a_new_scanpath_of_a_known_participant_is_a_difference() {
     assert_eq!(fixture.ask(2, AnswerKind::Mean, &more), refused);
 }
 
-/// A mean over scanpaths and one over participants weigh somebody with fewer scanpaths differently.
+/// A mean over scanpaths and one over participants give different weights to a participant with fewer scanpaths.
 #[test]
 fn different_weights_tell_participants_apart() {
     let fixture = Fixture::new();
@@ -251,7 +252,7 @@ fn different_weights_tell_participants_apart() {
     assert_eq!(other.ask(2, AnswerKind::TestSites, &all), Ok(2));
 }
 
-/// Every answer costs one, the same participants with another metric included; an agreement costs once.
+/// Every answer costs one, even for the same participants with another metric. An agreement is charged once.
 #[test]
 fn answers_beyond_the_budget_are_refused() {
     let fixture = Fixture::new();
@@ -340,11 +341,12 @@ fn answer_names_match_those_of_plans() {
     );
 }
 
-/// The partner learns that a limit forbids it, and no number of participants.
+/// The partner learns that a limit forbids the answer, but no number of participants.
 #[test]
 fn refusals_do_not_tell_the_peer_participant_counts() {
-    let limit = Limit::from(differencing(1)).for_peer();
-    assert_eq!(limit, Limit::PeerDisclosure);
+    let error = Limit::from(differencing(1)).into();
+    let reason = crate::DeclineReason::for_peer(&error);
+    assert_eq!(reason, crate::DeclineReason::Limit(Limit::PeerDisclosure));
 }
 
 #[test]
@@ -365,4 +367,11 @@ fn the_file_has_no_names_and_a_damaged_one_is_an_error() {
         std::fs::write(&files[0], damaged).unwrap();
         assert!(fixture.ledger().answers().is_err(), "{damaged}");
     }
+}
+
+/// Ledgers of earlier versions have this name.
+#[test]
+fn a_single_cell_keeps_its_serialised_name() {
+    let text = serde_json::to_string(&file::Cells::Single).unwrap();
+    assert_eq!(text, "\"one\"");
 }

@@ -14,7 +14,7 @@ fn spec(engine: Engine) -> Spec {
     Spec::new(engine, Metric::Levenshtein, PairRule::All, &cohort, &cohort).unwrap()
 }
 
-/// Square matrices of this length, all of them different scanpaths.
+/// Pairs of scanpaths of this length, none of which is in two pairs.
 fn work(pairs: u64, length: u64) -> Work {
     Work {
         pairs,
@@ -49,7 +49,7 @@ const GARBLED: EngineDecision = EngineDecision {
     tree_levels: TreeLevels::Four,
 };
 
-/// What each side knows beside the plan.
+/// What each side knows besides the plan.
 #[derive(Clone, Copy)]
 struct Side {
     stored: Option<EngineDecision>,
@@ -213,7 +213,7 @@ fn a_claimed_decision_cannot_force_an_engine_that_cannot_run() {
     ));
 }
 
-/// Whatever a peer reports of the connection, estimates are numbers and both sides decide on a proven engine.
+/// Whatever a peer reports about the connection, estimates are numbers and both sides decide on a proven engine.
 #[test]
 fn extreme_connections_give_a_decision() {
     let times = [Duration::ZERO, Duration::from_secs(3600)];
@@ -278,7 +278,7 @@ fn a_peer_cannot_decide_on_another_engine() {
             );
         }
         assert!(received(role, AUTO, &offer("\"garbled\"")).is_ok());
-        // Or say that it cannot do what both users named.
+        // Nor can it claim that it cannot run the engine that both users named.
         let cannot = r#"{"engine":"shares","tree_levels":4,"stored":false,"can_run_shares":false}"#;
         assert!(received(role, Engine::Shares.into(), cannot).is_err());
         for malformed in [

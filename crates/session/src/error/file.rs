@@ -12,10 +12,10 @@ pub enum FileProblem {
     #[error("there is no agreement on tiles with this id")]
     NoSuchAgreement,
     /// The file of an agreement on tiles, or of a work order, is corrupted.
-    #[error("this is not an agreement on tiles, or a work order")]
+    #[error("this is neither an agreement on tiles nor a work order")]
     NotAWorkOrder,
     /// A file with this name exists.
-    #[error("this file exists already; a key is not overwritten")]
+    #[error("this file already exists, and an existing key is never overwritten")]
     Exists,
     /// The operating system reported an error.
     #[error(transparent)]
@@ -38,8 +38,11 @@ pub enum FileProblem {
     )]
     OtherJournal,
     /// The ledger cannot be parsed.
-    #[error("the ledger of comparisons with this peer is corrupted")]
+    #[error("the ledger of comparisons with this partner is corrupted")]
     CorruptedLedger,
+    /// The log of the ledger is missing, and what was counted in it.
+    #[error("this part of the ledger of comparisons with this partner is missing")]
+    NoLedgerLog,
     /// There is no ledger of this peer.
     #[error("there is no record of a comparison with {0}")]
     NoLedger(Fingerprint),
@@ -55,7 +58,7 @@ pub enum FileProblem {
     /// No stored comparison has this id.
     #[error("no stored comparison has this id")]
     NoSuchComparison,
-    /// Several stored comparisons have ids that start like this.
+    /// Several stored comparisons have ids that start with this text.
     #[error("the ids of several stored comparisons start with this")]
     SeveralComparisons,
     /// A line of the record of disclosures was changed.

@@ -42,7 +42,7 @@ pub enum Misbehaviour {
         message: &'static str,
     },
     /// The peer's alphabet or grid does not exist.
-    #[error("an alphabet or grid that does not exist")]
+    #[error("an invalid alphabet or grid")]
     InvalidAlphabet,
     /// The peer announced a cohort beyond the limits.
     #[error("it announced a cohort beyond the limits")]
@@ -68,10 +68,10 @@ pub enum Misbehaviour {
     #[error("a roster with an invalid row")]
     InvalidRosterRow,
     /// A row of the peer's roster does not have the agreed padded length.
-    #[error("a roster with a length that is not the agreed padding")]
+    #[error("a roster with a length other than the agreed padded length")]
     UnpaddedLength,
     /// The peer's roster does not have the announced size.
-    #[error("a roster that is not as announced")]
+    #[error("a roster that differs from what it announced")]
     RosterNotAsAnnounced,
     /// The peer computed a different agreement id.
     #[error("it has a different agreement")]
@@ -79,6 +79,9 @@ pub enum Misbehaviour {
     /// The peer's statements about the pairs have the wrong length.
     #[error("its statements about the pairs have the wrong length")]
     StatementsLength,
+    /// The peer's statements about the pairs have bits without a meaning.
+    #[error("its statements about the pairs are invalid")]
+    InvalidStatements,
     /// The peer's measurement of the connection is invalid.
     #[error("a measurement of the connection that breaks the protocol")]
     InvalidMeasurement,

@@ -24,7 +24,7 @@ pub enum NetworkError {
         source: io::Error,
     },
     /// The host name does not resolve.
-    #[error("{address}: this name could not be found: {source}")]
+    #[error("{address}: cannot resolve this host name: {source}")]
     UnknownName {
         /// The address.
         address: String,
@@ -89,7 +89,7 @@ pub enum NetworkError {
     #[error("the connection was closed after {} s: the other side took much longer than necessary", .0.as_secs())]
     SessionTooLong(Duration),
     /// The host served other peers for too long.
-    #[error("the host was busy with other peers for too long")]
+    #[error("the host was busy with other partners for too long")]
     HostBusy,
     /// More connections were rejected than are reported one by one.
     #[error("{count} more in the last {} s, most of them dropped before the handshake", within.as_secs())]
@@ -108,11 +108,11 @@ pub enum NetworkError {
 
 impl NetworkError {
     /// Whether trying again, without changing anything, cannot help.
-    pub fn is_lasting(&self) -> bool {
+    pub fn is_permanent(&self) -> bool {
         match self {
             NetworkError::UnknownName { .. } => true,
             NetworkError::Relay { problem, .. } | NetworkError::Gateway { problem, .. } => {
-                problem.is_lasting()
+                problem.is_permanent()
             }
             NetworkError::Coordinator(problem) => matches!(
                 problem,
@@ -149,7 +149,7 @@ pub enum RelayProblem {
 
 impl RelayProblem {
     /// Whether trying again cannot help.
-    pub(crate) fn is_lasting(self) -> bool {
+    pub(crate) fn is_permanent(self) -> bool {
         matches!(
             self,
             RelayProblem::Refused | RelayProblem::OtherVersion | RelayProblem::NotARelay

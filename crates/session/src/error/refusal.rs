@@ -1,5 +1,6 @@
-//! Why a side declines a session, as it is told to the peer.
+//! Why a side declines a session, and what the peer is told.
 
+use crate::SessionError;
 use crate::disclosure::DisclosureRefusal;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -16,7 +17,7 @@ pub enum DeclineReason {
     #[error("its cohort cannot be read, or compared, with the alphabet or grid of this side")]
     IncompatibleCohort,
     /// The side has a problem of its own, which it reports to its user.
-    #[error("it has a problem, which it reports to its own user")]
+    #[error("it has a local problem, reported only to its own user")]
     LocalProblem,
     /// A limit of the side.
     #[error(transparent)]
@@ -41,7 +42,7 @@ pub enum Limit {
     },
     /// The plan needs more memory than the user allows.
     #[error(
-        "this plan needs at least {} MB of memory, but only {} MB are allowed", mebibytes(*.needed), mebibytes(*.allowed)
+        "this plan needs at least {} MiB of memory, but only {} MiB are allowed", mebibytes(*.needed), mebibytes(*.allowed)
     )]
     Memory {
         /// Bytes that the plan needs on the side that declines; before the rosters are exchanged, without the pairs.
@@ -52,15 +53,15 @@ pub enum Limit {
     /// The peer would see a scanpath compared more often than the limit allows.
     #[error("{0}")]
     Comparisons(ExceededLimit),
-    /// The same, as the peer is told. How many scanpaths are affected, and how often they were compared before, would show which
-    /// pseudonyms belong to scanpaths that it knows by name.
+    /// The same, as the peer sees it. How many scanpaths are affected, and how often they were compared before, would
+    /// show which pseudonyms belong to scanpaths that it knows by name.
     #[error("this plan needs more comparisons per scanpath than its limit allows")]
     PeerComparisons,
-    /// An answer about groups would say too much about single participants.
+    /// A group answer would say too much about single participants.
     #[error(transparent)]
     Disclosure(#[from] DisclosureRefusal),
-    /// The same, as the peer is told: the numbers are about this side's participants.
-    #[error("its limits on answers about groups do not allow this plan")]
+    /// The same, as the peer sees it: without numbers, which are about this side's participants.
+    #[error("its limits on group answers do not allow this plan")]
     PeerDisclosure,
     /// The host has started a different comparison with this peer, and repeats or continues only that one.
     #[error(
@@ -93,24 +94,31 @@ pub enum Limit {
         all: u64,
     },
     /// The peer is banned.
-    #[error("this peer is banned: {0}")]
+    #[error("this partner is banned: {0}")]
     Banned(BanReason),
 }
 
-impl Limit {
-    /// The form that the peer may see.
-    pub(crate) fn for_peer(&self) -> Self {
-        match self {
+impl DeclineReason {
+    /// What the peer is told about an error of this side.
+    pub(crate) fn for_peer(error: &SessionError) -> Self {
+        let SessionError::Limit(limit) = error else {
+            return DeclineReason::LocalProblem;
+        };
+        DeclineReason::Limit(match limit {
             Limit::Comparisons(_) => Limit::PeerComparisons,
             Limit::Disclosure(_) => Limit::PeerDisclosure,
+            // What this side's workers have reported and stored is for its own user.
+            Limit::TileStopped(_) | Limit::TooManyRecords { .. } => {
+                return DeclineReason::LocalProblem;
+            }
             // These contain only what both sides know, or settings of this side.
             other => other.clone(),
-        }
+        })
     }
 }
 
-/// A plan that needs more comparisons than a limit allows. Where several scanpaths exceed theirs, the numbers are those of the
-/// one with most comparisons.
+/// A plan that needs more comparisons than a limit allows. If several scanpaths exceed their limits, the numbers are
+/// those of the one with the most comparisons.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExceededLimit {
@@ -122,7 +130,8 @@ pub struct ExceededLimit {
     pub before: u64,
     /// Comparisons that the plan adds.
     pub now: u64,
-    /// Whether comparisons of all scanpaths count together, because with the engine any answer may be about any scanpath.
+    /// Whether comparisons of all scanpaths count together, because with this engine any answer may be about any
+    /// scanpath.
     pub counts_together: bool,
     /// Scanpaths that would exceed their limit.
     pub exceeded: u64,
@@ -146,7 +155,7 @@ pub enum LimitOrigin {
     Policy,
     /// The default of this plan.
     Plan,
-    /// The smaller default of an earlier plan with this peer.
+    /// The smaller default of an earlier plan with this partner.
     EarlierPlan,
 }
 
@@ -175,7 +184,7 @@ impl fmt::Display for ExceededLimit {
             let needed = self.needed();
             write!(
                 f,
-                "; with {} made before with this peer, that is {needed}",
+                "; with {} made before with this partner, that is {needed}",
                 self.before
             )?;
         }
@@ -185,7 +194,7 @@ impl fmt::Display for ExceededLimit {
             (LimitOrigin::Policy, _) => f.write_str(", as this side's policy says")?,
             (LimitOrigin::EarlierPlan, _) => {
                 f.write_str(
-                    ", the default for an earlier plan with this peer, which still applies",
+                    ", the default for an earlier plan with this partner, which still applies",
                 )?;
             }
             (LimitOrigin::Plan, None) => f.write_str(", the default for this plan")?,
@@ -223,5 +232,35 @@ pub enum BanReason {
     FailedCheck,
     /// This side's user banned it.
     #[error("this institution banned it")]
-    Decided,
+    #[serde(rename = "decided")]
+    ByUser,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What this side's workers have reported or stored is not the peer's business.
+    #[test]
+    fn the_peer_learns_nothing_about_workers() {
+        for limit in [
+            Limit::TileStopped(BanReason::FailedCheck),
+            Limit::TooManyRecords { records: 9 },
+        ] {
+            let reason = DeclineReason::for_peer(&limit.into());
+            assert_eq!(reason, DeclineReason::LocalProblem);
+        }
+        let banned = Limit::Banned(BanReason::ByUser);
+        assert_eq!(
+            DeclineReason::for_peer(&banned.clone().into()),
+            DeclineReason::Limit(banned)
+        );
+    }
+
+    /// Ledgers and messages of earlier versions have this name.
+    #[test]
+    fn a_ban_by_the_user_keeps_its_serialised_name() {
+        let text = serde_json::to_string(&BanReason::ByUser).unwrap();
+        assert_eq!(text, "\"decided\"");
+    }
 }

@@ -1,4 +1,4 @@
-//! What a caller can ask for that is impossible, and what only a bug can cause.
+//! Impossible requests of a caller, and errors that only a bug can cause.
 
 use super::WorkerKeyProblem;
 use crate::limits::{MAX_ID_BYTES, MAX_LETTERS};
@@ -42,7 +42,7 @@ pub enum UsageError {
     },
     /// The engine cannot answer questions about groups between two sides.
     #[error(
-        "the engine {engine} cannot answer questions about groups between two institutions; all others can"
+        "the {engine} engine cannot answer questions about groups between two institutions; all others can"
     )]
     EngineWithoutGroups {
         /// The engine.
@@ -54,7 +54,7 @@ pub enum UsageError {
     )]
     TileWithoutEngine,
     /// A plan of no tiles, or of too many.
-    #[error("a plan has from 1 to {MAX_TILES} tiles")]
+    #[error("a plan must have between 1 and {MAX_TILES} tiles")]
     TileCount,
     /// This side's worker key does not allow what it is used for.
     #[error("the worker key cannot be used: {0}")]

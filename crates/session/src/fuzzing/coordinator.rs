@@ -8,12 +8,12 @@ use crate::worker::Rules;
 const PAIRS: usize = 9;
 
 /// Bytes of a record without its checksum.
-const CONTENT: usize = 28;
+const CONTENT_BYTES: usize = 28;
 
-/// Stores records one by one, as a coordinator does. A pair whose half may have been sent is not started again and keeps its half, and
-/// an answer stays. Whether all were accepted.
+/// Stores records one by one, as a coordinator does. Panics if a pair whose half may have been sent is started again or
+/// gets another half, or if an answer changes. Returns whether all records were accepted.
 pub(super) fn records(bytes: &[u8]) -> bool {
-    let (contents, _) = bytes.as_chunks::<CONTENT>();
+    let (contents, _) = bytes.as_chunks::<CONTENT_BYTES>();
     with_records(PAIRS, |agreed, _, stores| {
         let mut parts = AnswerParts::default();
         let stored = contents.iter().all(|content| {

@@ -1,4 +1,4 @@
-//! Messages and files of answers about groups.
+//! Messages and files of group answers.
 
 use super::Script;
 use crate::groups::GroupTerms;
@@ -15,7 +15,7 @@ pub(super) const MEAN: Reveal = Reveal::Group(GroupQuestion::Mean { overall: fal
 /// Numbers of an answer.
 const NUMBERS: usize = 3;
 
-/// The most numbers that an answer is made of here.
+/// The most numbers of an answer here.
 const MAX_NUMBERS: usize = 4096;
 
 /// Whether six participants may have these groups.
@@ -39,8 +39,8 @@ pub(super) fn is_valid(terms: &GroupTerms) -> bool {
     .any(|(needs_groups, question)| terms.is_valid(needs_groups, &labels, question))
 }
 
-/// What a joining side says about pairs and an answer. This side has its shares of the answer, and has sent them if the number of
-/// pairs is odd.
+/// What a joining side states about pairs and an answer. This side has its shares of the answer, and has sent them if
+/// the number of pairs is odd.
 pub(super) fn resume(count: usize, message: &[u8]) -> bool {
     let Ok(alphabet) = Alphabet::letters(4) else {
         return false;

@@ -8,14 +8,14 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::{Duration, Instant};
 use veilpath_protocol::Role;
 
-/// Clients that wait, and pairs that are connected, at most.
+/// The most clients that wait, and the most pairs that are connected.
 const LIMITS: (usize, usize) = (5, 2);
 
-/// Clients that have not sent a greeting, at most.
+/// The most clients that have not sent a greeting.
 const MAX_GREETINGS: usize = 64;
 
-/// Drives a relay: each step is a byte that says what happens, one that says to whom, and its data. Panics if a
-/// relay breaks an invariant. Returns how many pairs were connected.
+/// Drives a relay: each step is a byte for what happens, a byte for the client, and its data. Panics if a relay breaks
+/// an invariant. Returns how many pairs were connected.
 pub fn relay(mut bytes: &[u8]) -> usize {
     let (waiting, connections) = LIMITS;
     let allowed = None;

@@ -1,4 +1,4 @@
-//! Decoders get corrupted and random messages: they reject or accept, and never panic. The same every time.
+//! Decoders get corrupted and random messages: they accept or reject them, and never panic. Every run is the same.
 
 use super::{DECODERS, decode};
 
@@ -30,7 +30,7 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         7,
-        "VEILPATH\u{b}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
+        "VEILPATH\u{c}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
     ),
     (8, "\u{3}\u{4}\u{2}\0\0\0{}"),
     (
@@ -94,7 +94,7 @@ const VALID: &[(u8, &str)] = &[
         25,
         r#"{"version":2,"answers":[{"agreement":"a","cells":"stimuli","weights":"scanpaths","by_stimulus":true,"counts_as":1,"cohort":"c"}],"cohorts":{"c":{"p":{"stimuli":["s"]}}},"withdrawn":[]}"#,
     ),
-    // A number of an answer about groups, alone and in a journal.
+    // A number of a group answer, alone and in a journal.
     (
         11,
         "\u{a}\0\0\0\u{2}\0\0\0\0\0\0\0\u{7}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
@@ -126,7 +126,10 @@ const VALID: &[(u8, &str)] = &[
         29,
         "\u{1}\0\0\0\0\0\0\0{\"output\":\"score\",\"unit\":0.5,\"shifts\":[0,0],\"bits\":[20,20],\"numbers\":{\"kind\":\"groups\",\"rows\":[[\"a\",3],[\"b\",3]],\"columns\":[[\"a\",6]]}}",
     ),
-    (15, r#"{"version":2,"scanpaths":{"ab":{"cd":3}}}"#),
+    (
+        15,
+        r#"{"version":4,"stamp":"00","scanpaths":{"ab":{"cd":3}}}"#,
+    ),
     // A key for tests only.
     (
         16,

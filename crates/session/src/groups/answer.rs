@@ -1,8 +1,9 @@
-//! Computes an answer about groups and opens it.
+//! Computes a group answer and opens it.
 
 use super::GroupAgreement;
 use super::resume::AnswerStep;
 use crate::control::{self, Tag};
+use crate::disclosure::WithdrawalWatch;
 use crate::error::{InternalError, Limit, Misbehaviour, SessionError};
 use crate::journal::Journal;
 use crate::ledger::Account;
@@ -12,20 +13,21 @@ use std::ops::Range;
 use veilpath_channel::Channel;
 use veilpath_protocol::{GroupAnswer, Job, Role};
 
-/// One side's end of the opening.
+/// One side of the opening.
 struct Opening<'a> {
     role: Role,
     group: &'a mut GroupAgreement,
     journal: &'a mut Journal,
     account: &'a mut Account,
+    withdrawals: &'a mut WithdrawalWatch,
     /// The comparisons that the answer counts as, for each scanpath of this side; none if it names no scanpath.
     comparisons: Vec<u64>,
-    /// The places of the answer's numbers in the journal.
+    /// The indices of the answer's numbers in the journal.
     numbers: Range<usize>,
 }
 
 impl AgreedSession {
-    /// Finishes the answer about groups, if the agreement is about one.
+    /// Finishes the group answer, if the agreement is about one.
     pub(crate) fn answer_about_groups(&mut self) -> Result<(), SessionError> {
         let Self {
             session, agreement, ..
@@ -47,6 +49,7 @@ impl AgreedSession {
             group,
             journal: &mut agreement.journal,
             account: &mut agreement.account,
+            withdrawals: &mut agreement.withdrawals,
             comparisons: agreed.counted_by_answer().unwrap_or_default(),
         };
         if !agreement.resume.unrecorded.is_empty() {
@@ -55,8 +58,8 @@ impl AgreedSession {
         let channel = &mut session.channel;
         match agreement.resume.answer {
             AnswerStep::Nothing => Ok(()),
-            AnswerStep::SendShares { host, join } => opening.exchange(channel, [host, join]),
-            AnswerStep::SendNumbers(sender) => opening.send_again(channel, sender),
+            AnswerStep::SendShares { host, join } => opening.exchange_shares(channel, [host, join]),
+            AnswerStep::SendNumbers(sender) => opening.transfer_numbers(channel, sender),
             AnswerStep::Compute => {
                 let proposal = &agreement.proposal;
                 let roster = match role {
@@ -81,9 +84,9 @@ impl AgreedSession {
                 opening.start(agreement.max_starts)?;
                 let plan = opening.group.terms.plan(&job, &proposal.spec)?;
                 let shares = plan.run(&halves, levels, channel)?;
-                opening.keep(channel, &shares, agreement.run)?;
+                opening.store_shares(channel, &shares, agreement.run)?;
                 let to = proposal.spec.reveal_to;
-                opening.exchange(
+                opening.exchange_shares(
                     channel,
                     [Role::Host, Role::Join].map(|role| to.includes(role)),
                 )
@@ -117,16 +120,17 @@ impl AgreedSession {
 
 impl Opening<'_> {
     /// Records that the answer is about to be computed. As for a pair, the number of starts without a result is limited.
-    fn start(&mut self, most: u32) -> Result<(), SessionError> {
+    fn start(&mut self, max_starts: u32) -> Result<(), SessionError> {
+        self.withdrawals.check()?;
         let first = self.numbers.start;
-        if self.journal.starts(first) >= most {
-            return Err(Limit::TooManyStarts { starts: most }.into());
+        if self.journal.starts(first) >= max_starts {
+            return Err(Limit::TooManyStarts { starts: max_starts }.into());
         }
         self.journal.start_pairs(&[first])
     }
 
     /// Stores this side's shares durably, and waits until the other side has done the same.
-    fn keep(
+    fn store_shares(
         &mut self,
         channel: &mut dyn Channel,
         shares: &[u64],
@@ -153,6 +157,7 @@ impl Opening<'_> {
     /// Charges the answer and records that the other side may know it, before any of it is sent. A refused charge is not
     /// recorded: otherwise the answer would be sent, free of charge, when the other side returns.
     fn release(&mut self) -> Result<(), SessionError> {
+        self.withdrawals.check()?;
         let new = self.numbers.clone().filter(|&at| !self.journal.is_sent(at));
         let new: Vec<usize> = new.collect();
         let (group, journal) = (&mut *self.group, &mut *self.journal);
@@ -176,7 +181,7 @@ impl Opening<'_> {
     }
 
     /// Exchanges shares: the joining side sends first.
-    fn exchange(
+    fn exchange_shares(
         &mut self,
         channel: &mut dyn Channel,
         [to_host, to_join]: [bool; 2],
@@ -202,7 +207,11 @@ impl Opening<'_> {
     }
 
     /// Sends or receives the numbers themselves.
-    fn send_again(&mut self, channel: &mut dyn Channel, sender: Role) -> Result<(), SessionError> {
+    fn transfer_numbers(
+        &mut self,
+        channel: &mut dyn Channel,
+        sender: Role,
+    ) -> Result<(), SessionError> {
         if sender == self.role {
             self.release()?;
             let number = |at: usize| self.journal.number(at).unwrap_or(0);

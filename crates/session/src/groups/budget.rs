@@ -9,13 +9,14 @@ pub(super) const BITS_OF_A_NUMBER: u64 = 20;
 /// In lists of small numbers, this many bits count as one number.
 const BITS_OF_SMALL_NUMBERS: u64 = 16;
 
-/// How many numbers of the answer are about the same scanpath of this side. All count, because the other side chooses its groups and
-/// scanpaths, and so do their bits: a modified side can have any function of the same size opened instead.
+/// How many numbers of the answer are about the same scanpath of this side. All of them count, because the other side
+/// chooses its groups and scanpaths. Their bits count as well: a modified side can have any function of the same size
+/// opened instead.
 pub(super) fn counts_as(schema: &AnswerSchema, role: Role, pairs: &[(usize, usize)]) -> u32 {
     let bits: Vec<u64> = schema.used_bits().map(|it| it.len() as u64).collect();
     let all = || bits.iter().sum::<u64>();
     let one = || bits.iter().copied().max().unwrap_or(0);
-    let (bits, least) = match &schema.numbers {
+    let (bits, min_numbers) = match &schema.numbers {
         AnswerNumbers::Means { .. } => (one(), 1),
         // A scanpath is in one row, or in one column.
         AnswerNumbers::Groups { rows, columns } => {
@@ -38,13 +39,16 @@ pub(super) fn counts_as(schema: &AnswerSchema, role: Role, pairs: &[(usize, usiz
             for (_, join) in pairs {
                 *queries.entry(*join).or_default() += 1;
             }
-            let most = queries.into_values().max().unwrap_or(0);
-            let bits = most.saturating_mul(one());
-            let least = bits.div_ceil(BITS_OF_SMALL_NUMBERS);
-            (bits, usize::try_from(least).unwrap_or(usize::MAX))
+            let max_queries = queries.into_values().max().unwrap_or(0);
+            let bits = max_queries.saturating_mul(one());
+            let min_numbers = bits.div_ceil(BITS_OF_SMALL_NUMBERS);
+            (bits, usize::try_from(min_numbers).unwrap_or(usize::MAX))
         }
         AnswerNumbers::Histogram { edges, .. } => (all(), edges.len().saturating_sub(2)),
     };
-    let numbers = bits.div_ceil(BITS_OF_A_NUMBER).max(least as u64).max(1);
+    let numbers = bits
+        .div_ceil(BITS_OF_A_NUMBER)
+        .max(min_numbers as u64)
+        .max(1);
     u32::try_from(numbers).unwrap_or(u32::MAX)
 }

@@ -1,9 +1,11 @@
-//! Commitments that each side makes before it knows those of the other: to its part of the coins, and to published labels.
+//! Commitments of each side to its part of the coins and to published labels, made before it knows those of the other
+//! side.
 //!
-//! The coins of a test are the seed of its permutations, to which both sides contribute and which neither can choose. A side derives its
-//! part from its key and the agreement, so that a resumed session has the same. Each commits to its part, and to its labels if they are
-//! published, in [`GroupTerms`](super::GroupTerms). When the computation starts, a side makes the other's commitment durable (with its
-//! groups) before it opens its own: a peer that disconnects after the opening cannot return with another commitment.
+//! The coins of a test are the seed of its permutations, to which both sides contribute and which neither can choose. A
+//! side derives its part from its key and the agreement, so that a resumed session uses the same one. Each side commits
+//! to its part, and to its labels if they are published, in [`GroupTerms`](super::GroupTerms). When the computation
+//! starts, a side makes the other's commitment durable (with its groups) before it opens its own: a peer that
+//! disconnects after the opening cannot return with another commitment.
 //!
 //! A commitment names the agreement and the role of the side that makes it. So a joining side cannot send back the host's commitment, and
 //! then its labels, as its own; nor can a partner of two institutions use the commitment of one in its session with the other.
@@ -14,11 +16,11 @@ use crate::error::{Misbehaviour, SessionError};
 use crate::identity::{from_hex, hex};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use veilpath_channel::Channel;
 use veilpath_protocol::Role;
 
-/// Coins and labels that are committed to and not yet opened.
-#[derive(Debug)]
+/// Coins and labels that were committed to but not opened yet.
 pub(super) struct Committed {
     pub(super) agreement: [u8; 32],
     pub(super) own: [u8; 32],
@@ -27,8 +29,15 @@ pub(super) struct Committed {
     pub(super) their_commitment: [u8; 32],
 }
 
-/// The message Coins: the part that was committed to.
-#[derive(Debug, Serialize, Deserialize)]
+/// Without this side's part and labels, which are secret until they are opened.
+impl fmt::Debug for Committed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Committed").finish_non_exhaustive()
+    }
+}
+
+/// The message Coins: the part that was committed to. Not `Debug`: it is secret until it is opened.
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CoinsPart {
     pub(super) coins: String,
@@ -97,4 +106,21 @@ fn hash(purpose: &[u8], parts: &[&[u8]]) -> [u8; 32] {
     let mut digest = [0; 32];
     digest.copy_from_slice(context.finish().as_ref());
     digest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_output_contains_no_secret() {
+        let committed = Committed {
+            agreement: [1; 32],
+            own: [222; 32],
+            own_labels: Some(vec![223; 3]),
+            their_commitment: [2; 32],
+        };
+        let text = format!("{committed:?}");
+        assert!(!text.contains("222") && !text.contains("223"), "{text}");
+    }
 }

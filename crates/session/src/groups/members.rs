@@ -11,12 +11,21 @@ pub(crate) fn of(
     cohort: &Cohort,
     taking_part: impl IntoIterator<Item = usize>,
 ) -> Vec<GroupMember> {
+    let has_letters =
+        |at: &usize| matches!(cohort.entries.get(*at), Some(entry) if !entry.scanpath.is_empty());
+    with_empty_scanpaths(cohort, taking_part.into_iter().filter(has_letters))
+}
+
+/// The same, but scanpaths without letters count as well.
+pub(super) fn with_empty_scanpaths(
+    cohort: &Cohort,
+    taking_part: impl IntoIterator<Item = usize>,
+) -> Vec<GroupMember> {
     let taking_part: BTreeSet<usize> = taking_part.into_iter().collect();
     let mut members: BTreeMap<&str, GroupMember> = BTreeMap::new();
     for entry in taking_part
         .into_iter()
         .filter_map(|at| cohort.entries.get(at))
-        .filter(|entry| !entry.scanpath.is_empty())
     {
         let member = members.entry(&entry.participant);
         let member = member.or_insert_with(|| GroupMember {
@@ -48,7 +57,7 @@ pub(super) fn with_groups(cohort: &Cohort) -> Vec<GroupMember> {
     members.into_values().collect()
 }
 
-/// A keyed hash of participants and groups: the same ones are entered once.
+/// A keyed hash of participants and groups, so that the same ones are entered once.
 pub(super) fn key(identity: &Identity, members: &[GroupMember]) -> [u8; 32] {
     fn texts(member: &GroupMember) -> [&[u8]; 2] {
         let group = member.group.as_deref().unwrap_or_default();
@@ -62,7 +71,7 @@ pub(super) fn key(identity: &Identity, members: &[GroupMember]) -> [u8; 32] {
 mod tests {
     use super::*;
 
-    /// Without the identity, nobody can confirm a guess of the participants.
+    /// Without the identity, nobody can confirm a guess about the participants.
     #[test]
     fn the_key_of_sizes_depends_on_the_identity() {
         let member = |group: &str| GroupMember {

@@ -1,4 +1,4 @@
-//! Answers about groups: what the sides agree on besides the pairs, and how the answer is opened.
+//! Group answers: what the sides agree on besides the pairs, and how the answer is opened.
 //!
 //! ```text
 //! host                                       join
@@ -17,14 +17,15 @@
 //!  │── Answer ─────────────────────────────▶│   the shares, if the joining side does
 //! ```
 //!
-//! The numbers of an answer are stored like outputs of pairs: each side has a share, tagged with the run that it belongs to. Before a
-//! side sends its share, it counts the answer and notes that the share may have been sent, both durably. From then on the answer is
-//! never computed again under this agreement; a share that did not arrive is sent again. If both sides learn the answer, the host
-//! learns it first.
+//! The numbers of an answer are stored like outputs of pairs: each side has a share, tagged with the run that it
+//! belongs to. Before a side sends its share, it durably charges the answer and records that the share may have been
+//! sent. From then on the answer is never computed again under this agreement; a share that did not arrive is sent
+//! again. If both sides learn the answer, the host learns it first.
 
 mod answer;
 mod budget;
 mod coins;
+mod limits;
 pub(crate) mod members;
 mod published;
 pub(crate) mod resume;
@@ -36,10 +37,8 @@ pub(crate) use coins::CoinsPart;
 
 use crate::Identity;
 use crate::control::{self, Tag};
-use crate::disclosure::{
-    AnswerRequest, Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal,
-};
-use crate::error::{InternalError, Limit, Misbehaviour, SessionError, UsageError};
+use crate::disclosure::{Charge, DisclosureLedger, WithdrawalWatch};
+use crate::error::{InternalError, Misbehaviour, SessionError, UsageError};
 use crate::identity::{from_hex, hex};
 use crate::journal::Journal;
 use crate::session::Proposal;
@@ -52,13 +51,13 @@ use veilpath_metrics::Cohort;
 use veilpath_metrics::text::is_printable;
 use veilpath_protocol::{
     AnswerSchema, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, GroupWork, Job, JobError,
-    Label, PairRule, ProtocolError, Role, Spec,
+    Label, ProtocolError, Role, Spec,
 };
 
 /// The largest minimum that a side may ask for.
 const MAX_MINIMUM: u32 = 1 << 20;
 
-/// What both sides have agreed on for an answer about groups.
+/// What both sides have agreed on for a group answer.
 #[derive(Debug)]
 pub(crate) struct GroupAgreement {
     terms: AgreedGroups,
@@ -69,6 +68,8 @@ pub(crate) struct GroupAgreement {
     ledger: DisclosureLedger,
     /// What is charged before the other side learns the answer; `None` if it does not learn it.
     charge: Option<Charge>,
+    /// The sizes of this side's groups that the other side has seen, if any.
+    sizes: Option<Charge>,
     /// A digest of what the peer has chosen.
     peer_digest: [u8; 32],
 }
@@ -120,7 +121,7 @@ pub(crate) fn check_cohort(
     role: Role,
     proposal: &Proposal,
 ) -> Result<(), SessionError> {
-    let is_needed = question.sides_with_groups()[place_of(role)];
+    let is_needed = question.sides_with_groups()[index_of(role)];
     if is_needed && own_groups(&proposal.cohort).is_none() {
         let mut entries = proposal.cohort.entries.iter();
         let first = entries.position(|entry| entry.group.is_none());
@@ -137,65 +138,9 @@ pub(crate) fn check_cohort(
 }
 
 impl GroupNegotiation<'_> {
-    /// Refuses what this side's own limits do not allow, before it sends anything about its groups.
-    pub(crate) fn check_own(&self, question: GroupQuestion) -> Result<(), SessionError> {
-        let limits = self.proposal.disclosure;
-        let sizes = self.own_sizes(question).unwrap_or_default();
-        // The other side sees sizes even if it does not learn the answer.
-        let smallest = sizes.0.values().copied().min();
-        if let Some(size) = smallest.filter(|&size| size < limits.minimum_group) {
-            return Err(Limit::from(DisclosureRefusal::SmallCell {
-                participants: size.into(),
-                minimum: limits.minimum_group,
-            })
-            .into());
-        }
-        self.allow_sizes(question)?;
-        self.allow(&self.labels, limits, 1).map(|_| ())
-    }
-
-    /// Checks whether the other side may see the sizes of this side's groups, if the question needs them. Charges nothing.
-    fn allow_sizes(&self, question: GroupQuestion) -> Result<Option<Charge>, SessionError> {
-        if self.own_sizes(question).is_none() {
-            return Ok(None);
-        }
-        let members = members::with_groups(&self.proposal.cohort);
-        let key = members::key(self.identity, &members);
-        let (sizes, limits) = (AnswerRequest::sizes(&key), self.proposal.disclosure);
-        self.ledger.check(&sizes, &members, limits).map(Some)
-    }
-
-    /// Checks whether the other side may learn the answer, if it does. Charges nothing.
-    fn allow(
-        &self,
-        labels: &[Vec<Label>; 2],
-        limits: DisclosureLimits,
-        counts_as: u32,
-    ) -> Result<Option<Charge>, SessionError> {
-        let role = self.role;
-        if !self.proposal.spec.reveal_to.includes(role.other()) {
-            return Ok(None);
-        }
-        let answer = AnswerRequest::of(self.agreement, self.proposal.spec.reveal);
-        let mut answer = answer.ok_or(InternalError::UnagreedAnswer)?;
-        // Groups that the question does not need are ignored, and may be missing.
-        let question = self.proposal.spec.reveal.group_question();
-        answer.by_group = question.is_some_and(|it| it.sides_with_groups()[place_of(role)]);
-        let has_stimuli = |labels: &Vec<Label>| labels.iter().any(|it| it.stimulus.is_some());
-        answer.by_stimulus =
-            self.proposal.spec.pairs == PairRule::SameStimulus && labels.iter().all(has_stimuli);
-        answer.counts_as = counts_as;
-        let own = self.pairs.iter().map(|&(host, join)| match role {
-            Role::Host => host,
-            Role::Join => join,
-        });
-        let members = members::of(&self.proposal.cohort, own);
-        self.ledger.check(&answer, &members, limits).map(Some)
-    }
-
     /// The sizes of this side's groups, if the question needs them.
     fn own_sizes(&self, question: GroupQuestion) -> Option<GroupSizes> {
-        let own = place_of(self.role);
+        let own = index_of(self.role);
         let groups =
             own_groups(&self.proposal.cohort).filter(|_| question.sides_with_groups()[own]);
         groups.map(|groups| GroupSizes::of(&self.labels[own], &groups))
@@ -208,7 +153,7 @@ impl GroupNegotiation<'_> {
         channel: &mut dyn Channel,
     ) -> Result<GroupAgreement, SessionError> {
         let role = self.role;
-        let (ours, theirs) = (place_of(role), place_of(role.other()));
+        let (ours, theirs) = (index_of(role), index_of(role.other()));
         let needed = question.sides_with_groups();
         let own_groups = own_groups(&self.proposal.cohort).filter(|_| needed[ours]);
         let part = self.identity.tag("coins", &[self.agreement]);
@@ -226,8 +171,9 @@ impl GroupNegotiation<'_> {
             minimum: self.proposal.disclosure.minimum_group,
             commitment: has_commitment(question).then(|| hex(&own_commitment)),
         };
-        if let Some(charge) = self.allow_sizes(question)? {
-            self.ledger.charge(charge)?;
+        let charged_sizes = self.allow_sizes(question)?;
+        if let Some(charge) = &charged_sizes {
+            self.ledger.charge(charge.clone())?;
         }
         let their_terms: GroupTerms = control::exchange(channel, role, Tag::Groups, &terms)?;
         if !their_terms.is_valid(needed[theirs], &self.labels[theirs], question) {
@@ -254,10 +200,6 @@ impl GroupNegotiation<'_> {
             Role::Host => [own, their],
             Role::Join => [their, own],
         };
-        let limits = DisclosureLimits {
-            minimum_group: minimum,
-            ..self.proposal.disclosure
-        };
         let agreed = AgreedGroups {
             question,
             sizes,
@@ -273,13 +215,17 @@ impl GroupNegotiation<'_> {
             .with_peer_lengths(self.peer_lengths)?;
         let schema = agreed.plan(&job, &self.proposal.spec)?.schema().clone();
         let counts_as = budget::counts_as(&schema, role, self.pairs);
-        let charge = self.allow(&agreed.labels, limits, counts_as)?;
+        let charge = self.allow(&agreed.labels, counts_as)?;
+        if charge.as_ref().is_some_and(|charge| !charge.is_charged) {
+            self.check_public_sizes(&agreed, counts_as)?;
+        }
         Ok(GroupAgreement {
             terms: agreed,
             schema,
             committed,
             ledger: self.ledger,
             charge,
+            sizes: charged_sizes,
             peer_digest,
         })
     }
@@ -291,10 +237,15 @@ impl GroupAgreement {
         self.terms.work(pairs)
     }
 
-    /// A digest of the peer's groups and of its commitment. An agreement has the same in all sessions: how many numbers are opened, and
-    /// what they count as, depends on them.
+    /// A digest of the peer's groups and of its commitment. It is the same in all sessions of an agreement, because how
+    /// many numbers are opened, and what they count as, depends on the groups.
     pub(crate) fn peer_digest(&self) -> &[u8; 32] {
         &self.peer_digest
+    }
+
+    /// Watches everybody whom the other side learns something about: an answer, or a group.
+    pub(crate) fn watch(&self) -> WithdrawalWatch {
+        self.ledger.watch(self.charge.iter().chain(&self.sizes))
     }
 
     /// The fewest participants of each side that a part of the answer is about.
@@ -307,16 +258,17 @@ impl GroupAgreement {
         self.charge.as_ref().map(|charge| charge.answers)
     }
 
-    /// If the answer was charged but the journal does not say that shares were sent, the journal was lost: notes that they may have been
-    /// sent, so that the answer is not computed again. `first` is the place of the answer's first number.
+    /// If the answer was charged but the journal does not say that shares were sent, the journal was lost. Then this
+    /// records that they may have been sent, so that the answer is not computed again. `first` is the index of the
+    /// answer's first number.
     pub(crate) fn restore_sent(
         &self,
         journal: &mut Journal,
         first: usize,
     ) -> Result<(), SessionError> {
         let was_counted = self.charge.as_ref().is_some_and(|it| it.is_charged);
-        let places = first..first + self.schema.count();
-        let unknown: Vec<usize> = places.filter(|&at| !journal.is_sent(at)).collect();
+        let indices = first..first + self.schema.count();
+        let unknown: Vec<usize> = indices.filter(|&at| !journal.is_sent(at)).collect();
         match was_counted && !unknown.is_empty() {
             true => journal.mark_sent(&unknown),
             false => Ok(()),
@@ -327,7 +279,7 @@ impl GroupAgreement {
 impl AgreedGroups {
     /// Checks and stores the labels that the peer has published.
     fn publish(&mut self, role: Role, labels: &[u8]) -> Result<(), SessionError> {
-        let theirs = place_of(role.other());
+        let theirs = index_of(role.other());
         let groups = published::decode(labels, &self.labels[theirs], &self.sizes[theirs]);
         self.peer_groups = Some(groups.ok_or(Misbehaviour::InvalidGroups)?);
         Ok(())
@@ -399,7 +351,7 @@ impl GroupTerms {
 }
 
 /// The index of a side in lists of both.
-fn place_of(role: Role) -> usize {
+fn index_of(role: Role) -> usize {
     match role {
         Role::Host => 0,
         Role::Join => 1,

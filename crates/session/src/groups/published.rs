@@ -1,8 +1,8 @@
 //! Who belongs to which group, where both sides have agreed to publish it.
 //!
-//! The message Labels has one byte for each participant, in the order of their first scanpaths in the roster: the place of the group
-//! among the sorted names. It is covered by the commitment in [`GroupTerms`](super::GroupTerms), so that neither side can choose its
-//! labels when it knows the other's, or the coins.
+//! The message Labels has one byte for each participant, in the order of their first scanpaths in the roster: the index
+//! of the group among the sorted names. It is covered by the commitment in [`GroupTerms`](super::GroupTerms), so that
+//! neither side can choose its labels after it has seen the other's, or the coins.
 
 use std::collections::HashMap;
 use veilpath_protocol::{GroupSizes, Label};
@@ -10,12 +10,12 @@ use veilpath_protocol::{GroupSizes, Label};
 /// The labels of a side's participants, given the group of each scanpath.
 pub(super) fn encode(labels: &[Label], groups: &[String], sizes: &GroupSizes) -> Option<Vec<u8>> {
     let names = sizes.names();
-    let mut known: HashMap<&str, &str> = HashMap::new();
+    let mut of_participant: HashMap<&str, &str> = HashMap::new();
     let mut bytes = Vec::new();
     for (label, group) in labels.iter().zip(groups) {
-        let place = names.binary_search(group).ok()?;
-        match known.insert(&label.participant, group) {
-            None => bytes.push(u8::try_from(place).ok()?),
+        let index = names.binary_search(group).ok()?;
+        match of_participant.insert(&label.participant, group) {
+            None => bytes.push(u8::try_from(index).ok()?),
             Some(earlier) if earlier == group => {}
             Some(_) => return None,
         }
@@ -40,8 +40,8 @@ pub(super) fn decode(bytes: &[u8], labels: &[Label], sizes: &GroupSizes) -> Opti
         };
         groups.push(group.clone());
     }
-    let fits = rest.next().is_none() && GroupSizes::of(labels, &groups) == *sizes;
-    fits.then_some(groups)
+    let is_consistent = rest.next().is_none() && GroupSizes::of(labels, &groups) == *sizes;
+    is_consistent.then_some(groups)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is left to do for an answer about groups.
+//! What is left to do for a group answer.
 //!
 //! Each side states for each pair whether it has its half, and for each number of the answer whether it knows it, has its share, and may
 //! have sent that share. Both derive the same plan:

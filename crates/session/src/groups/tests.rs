@@ -21,7 +21,7 @@ impl super::GroupAgreement {
         }
     }
 
-    /// Publishes other labels than it has committed to.
+    /// Publishes labels other than those it has committed to.
     pub(crate) fn publish_instead(&mut self, labels: &[u8]) {
         if let Some(committed) = &mut self.committed {
             committed.own_labels = Some(labels.to_vec());
@@ -37,7 +37,9 @@ pub(super) fn cohort(seed: usize) -> Cohort {
         stimulus: None,
         scanpath: Scanpath::new(
             (0..8)
-                .map(|place| ((seed + index * 7 + place * place * (index + 3)) % 12) as u16)
+                .map(|position| {
+                    ((seed + index * 7 + position * position * (index + 3)) % 12) as u16
+                })
                 .collect(),
         ),
         fixations: None,

@@ -15,6 +15,11 @@ const MIN_BYTES: u64 = 4 << 10;
 impl Journal {
     /// Rewrites the file if that makes it less than half as long. If it cannot be rewritten, it stays as it is.
     pub(super) fn compact(&mut self) {
+        // The peer states its groups anew in every session. If it states fewer than before, the journal is opened for fewer
+        // numbers, and a shorter file would lose the others.
+        if self.has_other_records {
+            return;
+        }
         let count = self.fewest_records().count();
         let needed = (HEADER + count * RECORD) as u64;
         if self.file.is_none() || self.end <= MIN_BYTES || self.end / 2 <= needed {
@@ -64,7 +69,7 @@ impl Journal {
         let sent = self.runs_of(|entry| u32::from(entry.sent));
         let sent = sent.map(|(first, count, _)| Record::Sent(first, count));
         let single = self.pairs.iter().enumerate();
-        let single = single.flat_map(|(place, entry)| entry.records(place));
+        let single = single.flat_map(|(index, entry)| entry.records(index));
         let after = self.restarts(PairEntry::starts_since_half);
         let whole = engine.into_iter().chain(groups).chain(before).chain(sent);
         // A complete journal ends with that record, where a coordinator looks for it.
@@ -99,12 +104,12 @@ impl PairEntry {
         }
     }
 
-    /// The records of this place alone.
-    fn records(&self, place: usize) -> impl Iterator<Item = Record> + use<> {
-        let half = self.half.map(|it| Record::Half(place, it.half, it.run));
-        let number = self.number.map(|number| Record::Number(place, number));
-        let rejected = self.rejected.then_some(Record::Rejected(place));
-        let answer = self.answer.map(|answer| Record::of_answer(place, answer));
+    /// The records of this index alone.
+    fn records(&self, index: usize) -> impl Iterator<Item = Record> + use<> {
+        let half = self.half.map(|half| Record::Half(index, half));
+        let number = self.number.map(|number| Record::Number(index, number));
+        let rejected = self.rejected.then_some(Record::Rejected(index));
+        let answer = self.answer.map(|answer| Record::of_answer(index, answer));
         let answer = answer.into_iter().flatten();
         half.into_iter().chain(number).chain(rejected).chain(answer)
     }

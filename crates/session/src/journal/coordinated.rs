@@ -1,4 +1,4 @@
-//! The journal of a tile on both sides of a worker's connection to its coordinator.
+//! The journal of a tile at both ends of a worker's connection to its coordinator.
 
 use super::record::{RECORD, Record};
 use super::{HEADER, Journal};
@@ -27,15 +27,19 @@ impl Journal {
     }
 
     /// The next stored bytes from this offset.
-    pub(crate) fn stored_part(&self, place: u64, most: usize) -> Result<Vec<u8>, SessionError> {
+    pub(crate) fn stored_part(
+        &self,
+        offset: u64,
+        max_bytes: usize,
+    ) -> Result<Vec<u8>, SessionError> {
         let failed = |error| SessionError::io(&self.path, error);
         let Some(mut file) = self.file.as_ref() else {
             return Ok(Vec::new());
         };
         let mut bytes = Vec::new();
-        let start = HEADER as u64 + place;
+        let start = HEADER as u64 + offset;
         file.seek(SeekFrom::Start(start)).map_err(failed)?;
-        let length = self.end.saturating_sub(start).min(most as u64);
+        let length = self.end.saturating_sub(start).min(max_bytes as u64);
         file.take(length).read_to_end(&mut bytes).map_err(failed)?;
         file.seek(SeekFrom::Start(self.end)).map_err(failed)?;
         Ok(bytes)
@@ -46,7 +50,7 @@ impl Journal {
         bytes.len().is_multiple_of(RECORD)
             && bytes.chunks(RECORD).all(|bytes| {
                 let record = Record::decode(&self.id, bytes);
-                record.is_some_and(|record| self.apply_if_it_fits(&record))
+                record.is_some_and(|record| self.apply_if_valid(&record))
             })
     }
 

@@ -4,20 +4,21 @@
 //! |---|---|---|---|---|
 //! | 1 | pair | score | similarity | a score without a similarity |
 //! | 2 | pair | score | similarity | a score |
-//! | 3 | first pair | pairs | – | these were started: a side may have seen once more what the engine shows it |
+//! | 3 | first pair | pairs | – | these were started: a side may once more have seen what the engine reveals to it |
 //! | 5 | pair | 0 or 1 | – | whether the score is within the threshold |
 //! | 6 | pair | half | run | this side's half of the output, from the computation with this tag |
 //! | 7 | first pair | pairs | – | this side's halves of these may have been sent |
 //! | 8 | pair | – | – | the output was not a possible result |
 //! | 9 | 1 or 2 | levels | – | decided on the engine garbled or shares, with seed trees of this many levels |
-//! | 10 | place after the pairs | number | – | a number of an answer about groups |
-//! | 12 | pair | place and count | number | one number of a score with more or fewer than two; the others are adjacent |
+//! | 10 | index after the pairs | number | – | a number of a group answer |
+//! | 12 | pair | index and count | number | one number of a score with more or fewer than two; the others are adjacent |
 //! | 13 | 0 | – | – | the other side also has everything |
 //! | 14 | first pair | pairs | times | these were started this many times |
 //! | 11 | 0 | digest | digest | the first 16 bytes of the digest of the peer's groups and of its commitment to coins |
 
 use crate::engine_decision::EngineDecision;
 use ring::digest::{Context, SHA256};
+use std::fmt;
 use veilpath_metrics::{MAX_OUTPUTS, PairScore};
 use veilpath_protocol::{Answer, Engine, TreeLevels};
 
@@ -25,10 +26,10 @@ use veilpath_protocol::{Answer, Engine, TreeLevels};
 pub(crate) const RECORD: usize = 32;
 
 /// Bytes of its content; the checksum follows.
-const CONTENT: usize = 28;
+const CONTENT_BYTES: usize = 28;
 
 /// The engines with the numbers 1 and 2.
-const PROVEN: [Engine; 2] = [Engine::Garbled, Engine::Shares];
+const NUMBERED_ENGINES: [Engine; 2] = [Engine::Garbled, Engine::Shares];
 
 /// A record of a journal.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,13 +42,13 @@ pub(crate) enum Record {
     Started(usize, usize),
     /// The first of the pairs that were started, how many, and how many times.
     Restarted(usize, usize, u32),
-    /// This side's half of a pair's output, and the tag of the run that it belongs to.
-    Half(usize, u64, u64),
+    /// This side's half of a pair's output.
+    Half(usize, Half),
     /// The first of the pairs whose halves may have been sent, and how many.
     Sent(usize, usize),
     /// A pair whose output was not a possible result.
     Rejected(usize),
-    /// A number of an answer about groups, and its place after the pairs.
+    /// A number of a group answer, and its index after the pairs.
     Number(usize, u64),
     /// The first 16 bytes of the digest of the peer's groups and of its commitment to its part of the coins.
     Groups([u64; 2]),
@@ -57,11 +58,26 @@ pub(crate) enum Record {
     Complete,
 }
 
+/// This side's half of a pair's output.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Half {
+    pub(crate) half: u64,
+    /// The tag of the run that it belongs to: halves of different runs do not fit.
+    pub(crate) run: u64,
+}
+
+/// Without the half, which is secret.
+impl fmt::Debug for Half {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Half(of run {:016x})", self.run)
+    }
+}
+
 /// One number of a score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AnswerPart {
     pair: usize,
-    place: u8,
+    index: u8,
     count: u8,
     /// `None` if it is undefined.
     number: Option<f64>,
@@ -93,11 +109,11 @@ pub(crate) enum AddedPart {
 
 impl AnswerParts {
     pub(crate) fn add(&mut self, part: AnswerPart) -> AddedPart {
-        if part.place == 0 {
+        if part.index == 0 {
             self.pair = part.pair;
             self.numbers.clear();
         }
-        let continues = part.pair == self.pair && usize::from(part.place) == self.numbers.len();
+        let continues = part.pair == self.pair && usize::from(part.index) == self.numbers.len();
         if !continues || usize::from(part.count) > MAX_OUTPUTS {
             self.numbers.clear();
             return AddedPart::OutOfOrder;
@@ -112,6 +128,11 @@ impl AnswerParts {
 }
 
 impl Record {
+    /// This side's half of a pair's output, and the tag of the run that it belongs to.
+    pub(crate) fn half(pair: usize, half: u64, run: u64) -> Self {
+        Record::Half(pair, Half { half, run })
+    }
+
     /// The records of an answer. A score with two numbers is one record; any other has one for each number.
     pub(crate) fn of_answer(pair: usize, answer: Answer) -> Vec<Self> {
         match answer {
@@ -119,10 +140,10 @@ impl Record {
                 let count = u8::try_from(score.numbers().len()).unwrap_or(u8::MAX);
                 let parts = (0..count).zip(score.numbers());
                 parts
-                    .map(|(place, number)| {
+                    .map(|(index, number)| {
                         Record::Part(AnswerPart {
                             pair,
-                            place,
+                            index,
                             count,
                             number,
                         })
@@ -148,7 +169,7 @@ impl Record {
                 12,
                 [
                     part.pair as u64,
-                    u64::from(part.place) | u64::from(part.count) << 8,
+                    u64::from(part.index) | u64::from(part.count) << 8,
                     part.number.unwrap_or(f64::NAN).to_bits(),
                 ],
             ),
@@ -156,15 +177,17 @@ impl Record {
             Record::Restarted(first, count, times) => {
                 (14, [first as u64, count as u64, times.into()])
             }
-            Record::Half(pair, half, run) => (6, [pair as u64, half, run]),
+            Record::Half(pair, Half { half, run }) => (6, [pair as u64, half, run]),
             Record::Sent(first, count) => (7, [first as u64, count as u64, 0]),
             Record::Rejected(pair) => (8, [pair as u64, 0, 0]),
             Record::Groups([first, second]) => (11, [0, first, second]),
-            Record::Number(place, number) => (10, [place as u64, number, 0]),
+            Record::Number(index, number) => (10, [index as u64, number, 0]),
             Record::Complete => (13, [0; 3]),
             Record::Engine(decision) => {
-                let place = PROVEN.iter().position(|it| *it == decision.engine);
-                let number = place.map_or(0, |place| place as u64 + 1);
+                let index = NUMBERED_ENGINES
+                    .iter()
+                    .position(|it| *it == decision.engine);
+                let number = index.map_or(0, |index| index as u64 + 1);
                 let levels = u8::from(decision.tree_levels);
                 (9, [number, levels.into(), 0])
             }
@@ -172,7 +195,7 @@ impl Record {
                 (5, [pair as u64, u64::from(within), 0])
             }
         };
-        let mut content = [0; CONTENT];
+        let mut content = [0; CONTENT_BYTES];
         content[..4].copy_from_slice(&kind.to_le_bytes());
         for (slot, number) in content[4..].chunks_mut(8).zip(numbers) {
             slot.copy_from_slice(&number.to_le_bytes());
@@ -180,10 +203,10 @@ impl Record {
         with_checksum(id, &content)
     }
 
-    /// The record in these bytes; `None` where they are not a record of this journal.
+    /// The record in these bytes; `None` if they are not a record of this journal.
     pub(crate) fn decode(id: &[u8; 32], bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; RECORD] = bytes.try_into().ok()?;
-        let content: &[u8; CONTENT] = bytes.first_chunk()?;
+        let content: &[u8; CONTENT_BYTES] = bytes.first_chunk()?;
         if *bytes != with_checksum(id, content) {
             return None;
         }
@@ -203,12 +226,12 @@ impl Record {
                 )),
             )),
             12 => {
-                let [place, count, rest @ ..] = second.to_le_bytes();
+                let [index, count, rest @ ..] = second.to_le_bytes();
                 let number = f64::from_bits(third);
-                let fits = place < count && rest == [0; 6];
+                let fits = index < count && rest == [0; 6];
                 fits.then_some(Record::Part(AnswerPart {
                     pair,
-                    place,
+                    index,
                     count,
                     number: (!number.is_nan()).then_some(number),
                 }))
@@ -220,11 +243,11 @@ impl Record {
                 u32::try_from(third).ok()?,
             )),
             5 if second < 2 => Some(Record::Answer(pair, Answer::Within(second == 1))),
-            6 => Some(Record::Half(pair, second, third)),
+            6 => Some(Record::half(pair, second, third)),
             7 => Some(Record::Sent(pair, usize::try_from(second).ok()?)),
             8 => Some(Record::Rejected(pair)),
             9 => Some(Record::Engine(EngineDecision {
-                engine: *PROVEN.get(pair.checked_sub(1)?)?,
+                engine: *NUMBERED_ENGINES.get(pair.checked_sub(1)?)?,
                 tree_levels: TreeLevels::try_from(u8::try_from(second).ok()?).ok()?,
             })),
             10 => Some(Record::Number(pair, second)),
@@ -236,12 +259,12 @@ impl Record {
 }
 
 /// The content with its checksum, which depends on the journal.
-pub(crate) fn with_checksum(id: &[u8; 32], content: &[u8; CONTENT]) -> [u8; RECORD] {
+pub(crate) fn with_checksum(id: &[u8; 32], content: &[u8; CONTENT_BYTES]) -> [u8; RECORD] {
     let mut context = Context::new(&SHA256);
     context.update(id);
     context.update(content);
     let mut bytes = [0; RECORD];
-    let (start, checksum) = bytes.split_at_mut(CONTENT);
+    let (start, checksum) = bytes.split_at_mut(CONTENT_BYTES);
     start.copy_from_slice(content);
     let length = checksum.len();
     checksum.copy_from_slice(&context.finish().as_ref()[..length]);

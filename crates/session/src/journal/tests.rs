@@ -103,8 +103,8 @@ fn a_truncated_record_is_the_only_loss() {
     for length in 0..whole.len() {
         std::fs::write(&path, &whole[..length]).unwrap();
         let mut journal = open(folder.path(), ID, 3).unwrap();
-        let kept = length.saturating_sub(HEADER) / RECORD;
-        assert_eq!(answered(&journal), kept);
+        let complete = length.saturating_sub(HEADER) / RECORD;
+        assert_eq!(answered(&journal), complete);
         journal.store(2, reading(2.0)).unwrap();
         drop(journal);
         let journal = open(folder.path(), ID, 3).unwrap();
@@ -273,7 +273,7 @@ fn a_journal_does_not_grow_with_starts() {
             tree_levels: veilpath_protocol::TreeLevels::default(),
         })
         .unwrap();
-    journal.keep_groups(&[3; 32]).unwrap();
+    journal.store_group_digest(&[3; 32]).unwrap();
     journal.start_pairs(&[0, 1, 2, 5]).unwrap();
     journal.mark_sent(&[0, 1, 5]).unwrap();
     journal.store(0, reading(7.0)).unwrap();
@@ -314,6 +314,27 @@ fn a_journal_does_not_grow_with_starts() {
     }
 }
 
+/// A peer that states fewer groups than before, so that the answer has fewer numbers, does not shorten the journal.
+#[test]
+fn a_journal_opened_for_fewer_numbers_loses_none() {
+    let question: Reveal = "groups".parse().unwrap();
+    for fewer in [0, 3, 5] {
+        let folder = tempfile::tempdir().unwrap();
+        let open = |numbers| Journal::open(folder.path(), ID, numbers, question).unwrap();
+        let mut journal = open(6);
+        journal.create().unwrap();
+        for _ in 0..200 {
+            journal.start_pairs(&[0, 1, 2, 3, 4, 5]).unwrap();
+        }
+        journal.store_number(5, 17).unwrap();
+        journal.mark_sent(&[4, 5]).unwrap();
+        let before = content(&journal);
+        drop(journal);
+        drop(open(fewer));
+        assert_eq!(content(&open(6)), before, "{fewer}");
+    }
+}
+
 /// A session that opened the file before another one rewrote it must not write to the old one.
 #[cfg(unix)]
 #[test]
@@ -327,4 +348,16 @@ fn a_replaced_file_is_detected() {
     assert!(!state_dir::is_at(&file, &path));
     std::fs::remove_file(&path).unwrap();
     assert!(!state_dir::is_at(&file, &path));
+}
+
+/// A half is secret, even where the run that it belongs to is not.
+#[test]
+fn debug_output_contains_no_half() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = open(folder.path(), ID, 1).unwrap();
+    journal.keep_halves(&[0], &[0xdead_beef], 7).unwrap();
+    let record = Record::half(0, 0xdead_beef, 7);
+    for text in [format!("{journal:?}"), format!("{record:?}")] {
+        assert!(!text.contains(&0xdead_beef_u64.to_string()), "{text}");
+    }
 }

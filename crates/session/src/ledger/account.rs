@@ -15,7 +15,7 @@ use veilpath_protocol::Tile;
 pub(crate) struct Totals {
     /// The most agreements of one scanpath.
     pub(crate) max_agreements: u64,
-    /// What the limit of one scanpath counts: the largest number before these comparisons and with them.
+    /// The largest number that counts against the limit of one scanpath, before these comparisons and with them.
     pub(crate) before: u64,
     pub(crate) after: u64,
     /// The limit that is exceeded, if one is.
@@ -25,21 +25,21 @@ pub(crate) struct Totals {
 /// The limits that apply now.
 #[derive(Clone, Debug)]
 pub(crate) struct LimitsInForce {
-    /// Of each scanpath.
+    /// The limit of each scanpath.
     pub(crate) limits: Vec<u64>,
-    /// What they would be by default.
+    /// What the limits would be by default.
     pub(crate) defaults: Vec<u64>,
     pub(crate) origin: LimitOrigin,
 }
 
-/// The comparisons of this side's scanpaths with one peer under one agreement or, where it has tiles, under one of these.
+/// The comparisons of this side's scanpaths with one peer under one agreement or one of its tiles.
 #[derive(Debug)]
 pub(crate) struct Account {
     file: LedgerFile,
     agreement: String,
     /// The limit that this side's user has set, by the name of the scanpath; `None` for the default.
     chosen_limits: Option<BTreeMap<String, u64>>,
-    /// The default limit of this plan; scanpaths with one name share the smallest.
+    /// The default limits of this plan. Scanpaths with the same name share the smallest.
     default_limits: BTreeMap<String, u64>,
     /// The most that the policy allows.
     policy: Option<u64>,
@@ -71,21 +71,21 @@ impl Account {
         cohort.entries.iter().map(name).collect()
     }
 
-    /// Opens the account. `known` are the comparisons of each scanpath that this side's journal knows of: after a crash they
-    /// may be more than were counted. Returns also which scanpaths were counted more often than the journal knows: it has
-    /// been lost, or a part of it.
+    /// Opens the account. `journalled` has the comparisons of each scanpath in this side's journal: after a crash they may
+    /// be more than were counted. Also returns which scanpaths were counted more often than the journal says, because
+    /// it was lost, or a part of it.
     pub(crate) fn open(
         file: LedgerFile,
         names: Vec<String>,
         (agreement, tile): (&[u8; 32], Option<Tile>),
         limits: &Limits,
-        known: &[u64],
+        journalled: &[u64],
     ) -> Result<(Self, Vec<bool>), SessionError> {
         let mut account = Self {
             file: file.clone(),
             agreement: tile_key(agreement, tile),
-            chosen_limits: limits.chosen.as_ref().map(|it| least(&names, it)),
-            default_limits: least(&names, &limits.default),
+            chosen_limits: limits.chosen.as_ref().map(|it| min_by_name(&names, it)),
+            default_limits: min_by_name(&names, &limits.default),
             policy: limits.policy,
             about_any: limits.about_any,
             assumed_letters: limits.assumed_letters,
@@ -94,7 +94,7 @@ impl Account {
             counts: BTreeMap::new(),
             behind: false,
         };
-        account.counts = account.sums(known);
+        account.counts = account.sums(journalled);
         let mut lost: BTreeMap<&String, bool> = BTreeMap::new();
         let mut behind = false;
         let agreement = &account.agreement;
@@ -113,7 +113,7 @@ impl Account {
 
     /// The totals with these comparisons in addition to those so far. Charges nothing.
     pub(crate) fn assess(&self, more: &[u64]) -> Result<Totals, SessionError> {
-        let counts = self.with(more);
+        let counts = self.counts_with(more);
         self.file.inspect(|ledger| self.totals(ledger, &counts))
     }
 
@@ -122,7 +122,8 @@ impl Account {
         within_limit(self.assess(more)?)
     }
 
-    /// The totals with all comparisons of a plan that has tiles: those of the other tiles are counted, or will be. Charges nothing.
+    /// The totals with all comparisons of a plan that has tiles, whether or not the other tiles were counted yet.
+    /// Charges nothing.
     pub(crate) fn assess_plan(&self, all: &[u64]) -> Result<Totals, SessionError> {
         let mut counts = self.counts.clone();
         self.file.inspect(|ledger| {
@@ -170,9 +171,9 @@ impl Account {
         record: impl FnOnce() -> Result<(), SessionError>,
     ) -> Result<(), SessionError> {
         let counts = match self.behind || self.counts_together() {
-            true => self.with(more),
+            true => self.counts_with(more),
             // The limits of other scanpaths are not affected.
-            false => self.changed(more),
+            false => self.changed_counts(more),
         };
         self.file.count(|ledger| {
             self.allowed(ledger)?;
@@ -231,14 +232,15 @@ impl Account {
         match &self.chosen_limits {
             Some(chosen) => (limit_of(chosen, name), LimitOrigin::Chosen),
             None => match (self.default_limit(name, earlier), self.policy) {
-                ((limit, _), Some(most)) if most < limit => (most, LimitOrigin::Policy),
+                ((limit, _), Some(policy)) if policy < limit => (policy, LimitOrigin::Policy),
                 (default, _) => default,
             },
         }
     }
 
-    /// The default limit of a scanpath. It counts all answers as if each said as much as one of this plan. Where an earlier plan
-    /// had answers that say more, its smaller limit holds: otherwise plans in a suitable order would add up to a scanpath.
+    /// The default limit of a scanpath. It counts all answers as if each revealed as much as one of this plan. If
+    /// answers of an earlier plan revealed more, its smaller limit holds; otherwise plans in a suitable order would
+    /// together reveal a scanpath.
     fn default_limit(&self, name: &str, earlier: &BTreeMap<String, u64>) -> (u64, LimitOrigin) {
         let (ours, earlier) = (
             limit_of(&self.default_limits, name),
@@ -251,7 +253,7 @@ impl Account {
     }
 
     /// The totals with these comparisons added.
-    fn with(&self, more: &[u64]) -> BTreeMap<String, u64> {
+    fn counts_with(&self, more: &[u64]) -> BTreeMap<String, u64> {
         let mut counts = self.counts.clone();
         for (name, more) in self.sums(more) {
             let count = counts.entry(name).or_default();
@@ -261,7 +263,7 @@ impl Account {
     }
 
     /// The new totals of the scanpaths that get more comparisons.
-    fn changed(&self, more: &[u64]) -> BTreeMap<String, u64> {
+    fn changed_counts(&self, more: &[u64]) -> BTreeMap<String, u64> {
         let mut sums = self.sums(more);
         sums.retain(|_, more| *more > 0);
         for (name, count) in &mut sums {
@@ -270,7 +272,7 @@ impl Account {
         sums
     }
 
-    /// The sum by name: a cohort may have several scanpaths with one name.
+    /// The sum by name: a cohort may have several scanpaths with the same name.
     fn sums(&self, comparisons: &[u64]) -> BTreeMap<String, u64> {
         let mut sums = BTreeMap::new();
         for (name, comparisons) in self.names.iter().zip(comparisons) {
@@ -413,12 +415,12 @@ fn count_of(counts: &BTreeMap<String, u64>, name: &str) -> u64 {
     counts.get(name).copied().unwrap_or(0)
 }
 
-/// The least value by name.
-fn least(names: &[String], values: &[u64]) -> BTreeMap<String, u64> {
+/// The smallest value by name.
+fn min_by_name(names: &[String], values: &[u64]) -> BTreeMap<String, u64> {
     let mut by_name = BTreeMap::new();
     for (name, &value) in names.iter().zip(values) {
-        let least = by_name.entry(name.clone()).or_insert(value);
-        *least = value.min(*least);
+        let smallest = by_name.entry(name.clone()).or_insert(value);
+        *smallest = value.min(*smallest);
     }
     by_name
 }

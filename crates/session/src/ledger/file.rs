@@ -1,15 +1,21 @@
 //! The ledger of one peer on disk: a snapshot, and a log of what was counted since.
 //!
-//! A charge is durable before anything is revealed for it, and a plan with many tiles has many charges and a large ledger. So a charge
-//! does not write the ledger again: it appends one line to the log, with the counts that it changes. Everything else that changes (a ban,
-//! the number of an agreement) replaces the snapshot, and so does a log that has outgrown it.
+//! A charge is durable before anything is revealed for it, and a plan with many tiles has many charges and a large
+//! ledger. So a charge does not rewrite the ledger: it appends one line to the log, with the counts that it changes.
+//! Every other change (a ban, the number of an agreement) replaces the snapshot. So does a log that has outgrown its
+//! snapshot.
 //!
-//! **Kills.** A snapshot has a random stamp, and a log starts with the stamp of the snapshot that it belongs to. A new snapshot contains
-//! what the log of the old one said, and that log, which has another stamp, is ignored from then on. A line that a crash has cut off was not
-//! synced, so nothing was revealed for it; it is overwritten.
+//! **Crashes.** A snapshot has a random stamp, and a log starts with the stamp of the snapshot that it belongs to. A
+//! new snapshot includes the log of the old one, and names its stamp: a log with that stamp is ignored until the first
+//! charge replaces it. A line that a crash has truncated was not synced, so nothing was revealed for it; it is
+//! overwritten.
 //!
-//! **Several processes.** A process that changes a ledger holds the lock of its guard file. All clones of a file share what was read: only the stamp and
-//! what others have appended since is read again.
+//! **Lost files.** The first log is created before the first snapshot. So a log that is missing, has lost its first
+//! line, or belongs to any other snapshot is an error, and so is a log of counts without a snapshot: to continue would
+//! forget what the peer has learned.
+//!
+//! **Several processes.** A process that changes a ledger holds the lock of its guard file. All clones of a file share
+//! a cache: only the stamp and what others have appended since are read again.
 
 use super::Ledger;
 use crate::digests::nonce;
@@ -29,8 +35,8 @@ pub(crate) const LOG: &str = "log";
 /// Bytes of a log that are kept however small its snapshot is.
 const MIN_LOG: u64 = 1 << 20;
 
-/// The bytes at the start of a snapshot that have its stamp.
-const START: u64 = 128;
+/// The stamp of a snapshot is within this many bytes from its start.
+const STAMP_PREFIX_BYTES: u64 = 128;
 
 /// How often a read is retried when other processes replace the ledger.
 const MAX_READS: usize = 100;
@@ -39,17 +45,17 @@ const MAX_READS: usize = 100;
 #[derive(Clone, Debug)]
 pub(crate) struct LedgerFile {
     path: Option<PathBuf>,
-    known: Arc<Mutex<Option<Known>>>,
+    cached: Arc<Mutex<Option<Cached>>>,
 }
 
-/// What was read.
-#[derive(Debug)]
-struct Known {
+/// The ledger as it was last read or written.
+#[derive(Debug, Default)]
+struct Cached {
     ledger: Ledger,
-    /// The stamp of the snapshot; `None` where there is no snapshot, or one without a stamp.
+    /// The stamp of the snapshot; `None` if there is no snapshot.
     stamp: Option<String>,
     snapshot_bytes: u64,
-    /// Where the last line of the log ends that was read; 0 where the snapshot has no log.
+    /// Where the last line read from the log ends; 0 if the log belongs to an earlier snapshot.
     log_end: u64,
 }
 
@@ -69,7 +75,7 @@ impl LedgerFile {
     pub(crate) fn at(path: Option<PathBuf>) -> Self {
         Self {
             path,
-            known: Arc::default(),
+            cached: Arc::default(),
         }
     }
 
@@ -78,12 +84,12 @@ impl LedgerFile {
         Self::at(directory.map(|directory| directory.join(format!("{}.{EXTENSION}", peer.plain()))))
     }
 
-    /// Whether there is one.
+    /// Whether the file exists.
     pub(crate) fn exists(&self) -> bool {
         self.path.as_ref().is_some_and(|path| path.exists())
     }
 
-    /// What it contains.
+    /// Reads the whole ledger.
     pub(crate) fn read(&self) -> Result<Ledger, SessionError> {
         self.inspect(Clone::clone)
     }
@@ -92,11 +98,11 @@ impl LedgerFile {
     pub(crate) fn inspect<T>(&self, look: impl FnOnce(&Ledger) -> T) -> Result<T, SessionError> {
         match &self.path {
             None => Ok(look(&Ledger::default())),
-            Some(path) => Ok(look(&refresh(&mut self.known(), path)?.ledger)),
+            Some(path) => Ok(look(&refresh(&mut self.cached(), path)?.ledger)),
         }
     }
 
-    /// Changes it, durably. An error of `change` leaves it as it was.
+    /// Changes the ledger, durably. An error of `change` leaves it as it was.
     pub(crate) fn update(
         &self,
         change: impl FnOnce(&mut Ledger) -> Result<(), SessionError>,
@@ -105,12 +111,12 @@ impl LedgerFile {
             return change(&mut Ledger::default());
         };
         let _guard = locked_file::guard(path)?;
-        let mut known = self.known();
-        refresh(&mut known, path)?;
+        let mut cached = self.cached();
+        refresh(&mut cached, path)?;
         // After a failure the cached state is dropped and read again.
-        let mut ledger = known.take().map(|it| it.ledger).unwrap_or_default();
-        change(&mut ledger)?;
-        *known = Some(replace(path, ledger)?);
+        let mut current = cached.take().unwrap_or_default();
+        change(&mut current.ledger)?;
+        *cached = Some(replace(path, current)?);
         Ok(())
     }
 
@@ -123,8 +129,8 @@ impl LedgerFile {
             return count(&Ledger::default()).map(|_| ());
         };
         let _guard = locked_file::guard(path)?;
-        let mut known = self.known();
-        let current = refresh(&mut known, path)?;
+        let mut cached = self.cached();
+        let current = refresh(&mut cached, path)?;
         let counted = count(&current.ledger)?;
         let is_short = current.log_end < current.snapshot_bytes.max(MIN_LOG);
         match current.stamp.clone() {
@@ -136,16 +142,16 @@ impl LedgerFile {
                 current.ledger.apply(counted);
             }
             _ => {
-                let mut ledger = known.take().map(|it| it.ledger).unwrap_or_default();
-                ledger.apply(counted);
-                *known = Some(replace(path, ledger)?);
+                let mut current = cached.take().unwrap_or_default();
+                current.ledger.apply(counted);
+                *cached = Some(replace(path, current)?);
             }
         }
         Ok(())
     }
 
-    fn known(&self) -> MutexGuard<'_, Option<Known>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cached(&self) -> MutexGuard<'_, Option<Cached>> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -172,17 +178,21 @@ impl Ledger {
 }
 
 /// Reads what has changed.
-fn refresh<'a>(known: &'a mut Option<Known>, path: &Path) -> Result<&'a mut Known, SessionError> {
+fn refresh<'a>(
+    cached: &'a mut Option<Cached>,
+    path: &Path,
+) -> Result<&'a mut Cached, SessionError> {
     for _ in 0..MAX_READS {
         let stamp = stamp(path)?;
-        let is_current = |it: &Known| it.stamp.is_some() && it.stamp == stamp;
-        let mut current = match known.take().filter(is_current) {
+        let is_current = |it: &Cached| it.stamp == stamp;
+        let mut current = match cached.take().filter(is_current) {
             Some(current) => current,
             None => load(path, stamp.clone())?,
         };
-        // Unless the snapshot was replaced before its log was read.
-        if read_log(path, &mut current)? && self::stamp(path)? == stamp {
-            return Ok(known.insert(current));
+        let read = read_log(path, &mut current);
+        // If the snapshot was replaced in the meantime, the log may not belong to it.
+        if self::stamp(path)? == stamp && read? {
+            return Ok(cached.insert(current));
         }
     }
     Err(SessionError::file(path, FileProblem::Locked))
@@ -194,17 +204,19 @@ fn stamp(path: &Path) -> Result<Option<String>, SessionError> {
         return Ok(None);
     };
     let mut start = Vec::new();
-    file.take(START)
+    file.take(STAMP_PREFIX_BYTES)
         .read_to_end(&mut start)
         .map_err(|error| SessionError::io(path, error))?;
     let start = String::from_utf8_lossy(&start);
     let stamp = start.split_once(r#""stamp":""#).map(|(_, rest)| rest);
-    let stamp = stamp.and_then(|rest| rest.split_once('"'));
-    Ok(stamp.map(|(stamp, _)| stamp.to_string()))
+    match stamp.and_then(|rest| rest.split_once('"')) {
+        Some((stamp, _)) => Ok(Some(stamp.to_string())),
+        None => Err(corrupted(path)),
+    }
 }
 
-/// A corrupted file is an error: an empty one instead would forget what a peer has learned.
-fn load(path: &Path, stamp: Option<String>) -> Result<Known, SessionError> {
+/// A corrupted file is an error: treating it as empty would forget what a peer has learned.
+fn load(path: &Path, stamp: Option<String>) -> Result<Cached, SessionError> {
     let mut text = Vec::new();
     let ledger = match open(path)? {
         None => Some(Ledger::default()),
@@ -214,7 +226,7 @@ fn load(path: &Path, stamp: Option<String>) -> Result<Known, SessionError> {
             Ledger::parse(&text)
         }
     };
-    Ok(Known {
+    Ok(Cached {
         ledger: ledger.ok_or_else(|| corrupted(path))?,
         stamp,
         snapshot_bytes: text.len() as u64,
@@ -223,23 +235,35 @@ fn load(path: &Path, stamp: Option<String>) -> Result<Known, SessionError> {
 }
 
 /// Reads what was appended; `false` if the log is not the one that was read before.
-fn read_log(path: &Path, known: &mut Known) -> Result<bool, SessionError> {
+fn read_log(path: &Path, cached: &mut Cached) -> Result<bool, SessionError> {
     let path = path.with_extension(LOG);
     let failed = |error| SessionError::io(&path, error);
-    let Some(stamp) = &known.stamp else {
-        return Ok(true);
+    let file = open(&path)?;
+    let mut start = Vec::new();
+    if let Some(file) = &file {
+        let mut begin = file.take(STAMP_PREFIX_BYTES);
+        begin.read_to_end(&mut start).map_err(failed)?;
+    }
+    let Some(stamp) = &cached.stamp else {
+        // A crash before the first snapshot leaves a log of one line.
+        let mut lines = start.split_inclusive(|&byte| byte == b'\n');
+        return match lines.nth(1) {
+            None => Ok(true),
+            Some(_) => Err(corrupted(&path)),
+        };
     };
-    let Some(mut file) = open(&path)? else {
-        return Ok(known.log_end == 0);
+    let Some(mut file) = file else {
+        return Err(SessionError::file(&path, FileProblem::NoLedgerLog));
     };
     let first = header(stamp);
-    let mut start = Vec::new();
-    let mut begin = (&file).take(first.len() as u64);
-    begin.read_to_end(&mut start).map_err(failed)?;
-    if start != first.as_bytes() {
-        return Ok(known.log_end == 0);
+    if !start.starts_with(first.as_bytes()) {
+        let included = header(&cached.ledger.included_log);
+        return match cached.log_end == 0 && start.starts_with(included.as_bytes()) {
+            true => Ok(true),
+            false => Err(corrupted(&path)),
+        };
     }
-    let mut end = known.log_end.max(first.len() as u64);
+    let mut end = cached.log_end.max(first.len() as u64);
     // A line that could not be synced was removed, and another one may have replaced it.
     let mut before = [0];
     file.seek(SeekFrom::Start(end - 1)).map_err(failed)?;
@@ -251,18 +275,18 @@ fn read_log(path: &Path, known: &mut Known) -> Result<bool, SessionError> {
     let mut lines = text.split_inclusive(|&byte| byte == b'\n').peekable();
     while let Some(line) = lines.next() {
         match serde_json::from_slice(line) {
-            Ok(counted) if line.ends_with(b"\n") => known.ledger.apply(counted),
+            Ok(counted) if line.ends_with(b"\n") => cached.ledger.apply(counted),
             // Only the last line can be one that was not synced.
             _ if lines.peek().is_some() => return Err(corrupted(&path)),
             _ => break,
         }
         end += line.len() as u64;
     }
-    known.log_end = end;
+    cached.log_end = end;
     Ok(true)
 }
 
-/// Appends a line to the log, durably; returns where it ends. A snapshot without a log gets one.
+/// Appends a line to the log, durably; returns where it ends. The first line replaces the log of another snapshot.
 fn append(path: &Path, stamp: &str, end: u64, counted: &Counted) -> Result<u64, SessionError> {
     let path = path.with_extension(LOG);
     let failed = |error| SessionError::io(&path, error);
@@ -286,14 +310,26 @@ fn append(path: &Path, stamp: &str, end: u64, counted: &Counted) -> Result<u64, 
     Ok(end + line.len() as u64)
 }
 
-/// Writes a new snapshot.
-fn replace(path: &Path, mut ledger: Ledger) -> Result<Known, SessionError> {
+/// Writes a new snapshot, which includes the log of the current one.
+fn replace(path: &Path, current: Cached) -> Result<Cached, SessionError> {
+    let Cached {
+        mut ledger,
+        stamp,
+        log_end,
+        ..
+    } = current;
     ledger.set_version();
     ledger.stamp = nonce()?;
+    match stamp {
+        None => state_dir::replace(&path.with_extension(LOG), header(&ledger.stamp).as_bytes())?,
+        Some(stamp) if log_end > 0 => ledger.included_log = stamp,
+        // The log is still the one that the current snapshot includes.
+        Some(_) => {}
+    }
     let text =
         serde_json::to_vec(&ledger).map_err(|error| InternalError::Serialise(error.to_string()))?;
     state_dir::replace(path, &text)?;
-    Ok(Known {
+    Ok(Cached {
         stamp: Some(ledger.stamp.clone()),
         ledger,
         snapshot_bytes: text.len() as u64,

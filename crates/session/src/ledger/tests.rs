@@ -44,7 +44,7 @@ impl Side {
         peer: Fingerprint,
         agreement: u8,
         limit: Option<u64>,
-        known: &[u64],
+        journalled: &[u64],
     ) -> (Account, Vec<bool>) {
         let limits = Limits {
             chosen: limit.map(|limit| vec![limit; 2]),
@@ -54,7 +54,7 @@ impl Side {
             about_any: false,
             pad_to: None,
         };
-        self.account_with(peer, agreement, &limits, known)
+        self.account_with(peer, agreement, &limits, journalled)
     }
 
     fn account_with(
@@ -62,7 +62,7 @@ impl Side {
         peer: Fingerprint,
         agreement: u8,
         limits: &Limits,
-        known: &[u64],
+        journalled: &[u64],
     ) -> (Account, Vec<bool>) {
         let (file, id) = (self.file(peer), [agreement; 32]);
         Account::open(
@@ -70,7 +70,7 @@ impl Side {
             Account::names(&self.identity, &self.cohort),
             (&id, None),
             limits,
-            known,
+            journalled,
         )
         .unwrap()
     }
@@ -80,11 +80,11 @@ impl Side {
         &self,
         peer: Fingerprint,
         agreement: u8,
-        known: &[u64],
+        journalled: &[u64],
         more: &[u64],
         limit: Option<u64>,
     ) -> Result<(), SessionError> {
-        let (mut account, _) = self.account(peer, agreement, limit, known);
+        let (mut account, _) = self.account(peer, agreement, limit, journalled);
         let allowed = account.check(more);
         assert_eq!(allowed.is_ok(), account.check(more).is_ok());
         let charged = account.charge(more);
@@ -102,7 +102,7 @@ fn agreements_add_up_to_the_limit() {
     let side = Side::new();
     let (peer, other) = (fingerprint(), fingerprint());
     side.ask(peer, 1, &[0, 0], &[3, 4], Some(5)).unwrap();
-    // The journal knows them: nothing new.
+    // The journal has them already, so nothing is new.
     side.ask(peer, 1, &[3, 4], &[0, 0], Some(5)).unwrap();
     let error = side.ask(peer, 2, &[0, 0], &[2, 2], Some(5)).unwrap_err();
     assert!(
@@ -124,7 +124,7 @@ fn agreements_add_up_to_the_limit() {
     side.ask(other, 2, &[0, 0], &[2, 2], Some(5)).unwrap();
     side.ask(peer, 2, &[0, 0], &[2, 2], None).unwrap();
     assert!(side.ask(peer, 4, &[0, 0], &[1, 0], Some(5)).is_err());
-    // Nothing new: what was revealed may be sent again.
+    // Nothing is new: what was revealed may be sent again.
     side.ask(peer, 1, &[3, 4], &[0, 0], Some(5)).unwrap();
     // Everything is in one file.
     side.file(peer).update(|_| Ok(())).unwrap();
@@ -133,7 +133,9 @@ fn agreements_add_up_to_the_limit() {
     assert!(!text.contains("P1"));
     // Counts that would wrap around exceed every limit.
     let most = format!(":{}", u64::MAX);
-    std::fs::write(&path, text.replace(":4", &most)).unwrap();
+    let (before, counts) = text.split_once("scanpaths").unwrap();
+    let text = format!("{before}scanpaths{}", counts.replace(":4", &most));
+    std::fs::write(&path, &text).unwrap();
     let limit = Some(u64::MAX - 1);
     assert!(side.ask(peer, 4, &[0, 0], &[0, 1], limit).is_err());
     std::fs::write(&path, &text[..text.len() / 2]).unwrap();
@@ -176,7 +178,8 @@ fn bans_and_numbers_are_kept() {
     assert_eq!(ledger.banned, Some(BanReason::FailedCheck));
 }
 
-/// Plans whose answers say less have larger defaults. A peer that proposes them last gets no more than under the first one.
+/// Plans whose answers reveal less have larger defaults. A peer that proposes them last gets no more than under the
+/// first plan.
 #[test]
 fn the_smallest_default_limit_of_all_plans_applies() {
     let side = Side::new();
@@ -221,7 +224,8 @@ fn the_smallest_default_limit_of_all_plans_applies() {
     assert!(ask(3, &limits(47, Some(10)), 1).is_err());
 }
 
-/// Answers that may concern any scanpath count for all of them, also for later agreements; a limit of the user does not.
+/// Answers that may be about any scanpath count for all of them, also under later agreements. Under a limit set by the
+/// user they do not.
 #[test]
 fn comparisons_can_count_for_all_scanpaths() {
     let side = Side::new();

@@ -56,14 +56,14 @@ pub enum PolicyProblem {
         known: Vec<&'static str>,
     },
     /// A number that is too small or too large.
-    #[error("this must be from {least} to {most}")]
+    #[error("this must be between {min} and {max}")]
     OutOfRange {
         /// The smallest.
-        least: u64,
+        min: u64,
         /// The largest.
-        most: u64,
+        max: u64,
     },
-    /// Nothing is listed.
+    /// An empty list.
     #[error("this list is empty, so nothing would be allowed")]
     Empty,
     /// A fingerprint that is not one.
@@ -106,40 +106,40 @@ pub enum PolicyRule {
         /// The last day.
         expires: String,
     },
-    /// Another partner.
+    /// A partner that is not listed.
     #[error("{partner} is not among the partners")]
     Partner {
         /// The partner's key.
         partner: Fingerprint,
     },
-    /// Another metric.
+    /// A metric that is not listed.
     #[error("{metric} is not among the metrics")]
     Metric {
         /// The metric.
         metric: String,
     },
-    /// Another answer.
+    /// An answer that is not listed.
     #[error("{answer} is not among the answers")]
     Answer {
         /// The answer.
         answer: String,
     },
-    /// Another engine.
+    /// An engine that is not listed.
     #[error("{engine} is not among the engines")]
     Engine {
         /// The engine.
         engine: &'static str,
     },
-    /// An answer about groups that says too much.
+    /// A group answer that says too much.
     #[error(transparent)]
     Disclosure(DisclosureRefusal),
-    /// More comparisons.
-    #[error("{} comparisons of a scanpath are more than {most}", number(*.asked))]
+    /// Too many comparisons of a scanpath.
+    #[error("{} comparisons of a scanpath are more than {limit}", number(*.asked))]
     Comparisons {
         /// How many the plan needs, or its user allows.
         asked: u64,
-        /// The most.
-        most: u64,
+        /// The limit in the policy.
+        limit: u64,
     },
 }
 

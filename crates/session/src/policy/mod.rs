@@ -1,7 +1,7 @@
 //! What may leave this institution, written down once in `policy.toml`.
 //!
-//! A policy lists what is allowed: partners, metrics and answers, until a day. A plan beyond it is refused before anything is
-//! sent, with the line that forbids it.
+//! A policy lists the partners, metrics and answers that are allowed, until a given day. Any other plan is refused
+//! before anything is sent, and the error names the line that forbids it.
 
 mod error;
 mod parse;
@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use veilpath_protocol::{EngineChoice, Reveal};
 
-/// The smallest group by default.
+/// The default minimum size of a group.
 pub const DEFAULT_MINIMUM_GROUP: u32 = 5;
 
 /// The smallest group that may be allowed: an answer about two tells each of them about the other.
-pub const LEAST_GROUP: u32 = 3;
+pub const MIN_GROUP_SIZE: u32 = 3;
 
-/// The answers about groups for one partner by default.
+/// The default number of group answers for one partner.
 pub const DEFAULT_ANSWERS_PER_PARTNER: u32 = 20;
 
 /// The metrics by name.
@@ -241,13 +241,13 @@ impl Policy {
         self.partners().iter().find(|it| it.fingerprint == key)
     }
 
-    /// The fewest participants that an answer about a group may be about.
+    /// The fewest participants that a group answer may be about.
     pub fn minimum_group(&self) -> u32 {
         let set = self.minimum_group.as_ref();
         set.map_or(DEFAULT_MINIMUM_GROUP, |it| it.value)
     }
 
-    /// The most answers about groups for one partner.
+    /// The most group answers for one partner.
     pub fn answers_per_partner(&self) -> u32 {
         let set = self.answers_per_partner.as_ref();
         set.map_or(DEFAULT_ANSWERS_PER_PARTNER, |it| it.value)
@@ -266,7 +266,7 @@ impl Policy {
     /// The limit of a scanpath under this policy.
     pub fn limit(&self, limit: ScanpathLimit) -> ScanpathLimit {
         match (limit, self.comparisons_per_scanpath()) {
-            (ScanpathLimit::Default, Some(most)) => ScanpathLimit::DefaultUpTo(most),
+            (ScanpathLimit::Default, Some(limit)) => ScanpathLimit::DefaultUpTo(limit),
             (limit, _) => limit,
         }
     }
@@ -313,16 +313,16 @@ impl Policy {
                 rule: PolicyRule::Engine { engine },
             });
         }
-        if let Some(WithLine { line, value: most }) = self.comparisons_per_scanpath {
+        if let Some(WithLine { line, value: limit }) = self.comparisons_per_scanpath {
             let asked = match request.limit {
                 ScanpathLimit::Count(asked) => Some(asked),
                 ScanpathLimit::Unlimited => Some(u64::MAX),
                 ScanpathLimit::Default | ScanpathLimit::DefaultUpTo(_) => None,
             };
-            if let Some(asked) = asked.filter(|&asked| asked > most) {
+            if let Some(asked) = asked.filter(|&asked| asked > limit) {
                 forbidden.push(Forbidden {
                     line: Some(line),
-                    rule: PolicyRule::Comparisons { asked, most },
+                    rule: PolicyRule::Comparisons { asked, limit },
                 });
             }
         }
@@ -330,20 +330,24 @@ impl Policy {
     }
 
     /// The refusal of a plan that turned out to need this many comparisons of a scanpath.
-    pub fn refuse_comparisons(&self, asked: u64) -> Result<(), PolicyRefusal> {
+    pub fn check_comparisons(&self, asked: u64) -> Result<(), PolicyRefusal> {
         let set = self.comparisons_per_scanpath.as_ref();
         let exceeded = set.filter(|set| asked > set.value).map(|set| Forbidden {
             line: Some(set.line),
             rule: PolicyRule::Comparisons {
                 asked,
-                most: set.value,
+                limit: set.value,
             },
         });
         self.refusal(exceeded.into_iter().collect())
     }
 
-    /// The refusal of an answer about groups, if a line of the policy forbids it and not the partner's minimum or a default.
-    pub fn refuse_disclosure(&self, refusal: &DisclosureRefusal) -> Result<(), PolicyRefusal> {
+    /// The refusal of a group answer, if a line of the policy forbids it, not the partner's minimum or a
+    /// default.
+    pub fn check_refused_disclosure(
+        &self,
+        refusal: &DisclosureRefusal,
+    ) -> Result<(), PolicyRefusal> {
         let budget = matches!(refusal, DisclosureRefusal::Budget { .. });
         let set = match refusal.minimum() {
             Some(minimum) => self.minimum_group.as_ref().filter(|it| it.value == minimum),
@@ -368,7 +372,7 @@ impl Policy {
 }
 
 impl StateDir {
-    /// The policy that holds if the user names no other one.
+    /// The policy that applies unless the user names another one.
     pub fn policy(&self) -> PathBuf {
         self.folder().join("policy.toml")
     }

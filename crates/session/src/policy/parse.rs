@@ -1,8 +1,8 @@
 //! Reads a policy, and says where something is wrong with it.
 
 use super::{
-    AnswerKind, ENGINES, LEAST_GROUP, METRICS, Policy, PolicyError, PolicyPartner, PolicyProblem,
-    PolicyTexts, WithLine,
+    AnswerKind, ENGINES, METRICS, MIN_GROUP_SIZE, Policy, PolicyError, PolicyPartner,
+    PolicyProblem, PolicyTexts, WithLine,
 };
 use std::io::Read;
 use std::path::Path;
@@ -67,7 +67,7 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Policy, PolicyError> {
         table: parsed.get_ref(),
         start: None,
     };
-    table.refuse_unknown(KEYS)?;
+    table.reject_unknown_keys(KEYS)?;
     let texts = match table.get("document") {
         None => PolicyTexts::default(),
         Some(value) => texts(&file, value)?,
@@ -86,7 +86,7 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Policy, PolicyError> {
             let kind = |name: &str| kinds.into_iter().find(|kind| kind.name() == name);
             table.required("answers")?.names(&names, kind)?
         },
-        minimum_group: table.number("minimum_group", LEAST_GROUP.into(), 1 << 20)?,
+        minimum_group: table.number("minimum_group", MIN_GROUP_SIZE.into(), 1 << 20)?,
         comparisons_per_scanpath: table.number("comparisons_per_scanpath", 1, 1 << 40)?,
         answers_per_partner: table.number("answers_per_partner", 1, 1 << 20)?,
         partners: partners(&table.required("partners")?)?,
@@ -141,7 +141,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn refuse_unknown(&self, known: &'static [&'static str]) -> Result<(), PolicyError> {
+    fn reject_unknown_keys(&self, known: &'static [&'static str]) -> Result<(), PolicyError> {
         for key in self.table.keys() {
             if !known.contains(&key.get_ref().as_ref()) {
                 let problem = PolicyProblem::UnknownKey { known };
@@ -174,11 +174,11 @@ impl<'a> Table<'a> {
     fn number<T: TryFrom<u64>>(
         &self,
         key: &str,
-        least: u64,
-        most: u64,
+        min: u64,
+        max: u64,
     ) -> Result<Option<WithLine<T>>, PolicyError> {
         let value = self.get(key);
-        value.map(|value| value.number(least, most)).transpose()
+        value.map(|value| value.number(min, max)).transpose()
     }
 
     fn text(&self, key: &str) -> Result<Option<String>, PolicyError> {
@@ -212,15 +212,15 @@ impl<'a> Value<'a> {
         Ok(self.at(day.to_string()))
     }
 
-    fn number<T: TryFrom<u64>>(&self, least: u64, most: u64) -> Result<WithLine<T>, PolicyError> {
+    fn number<T: TryFrom<u64>>(&self, min: u64, max: u64) -> Result<WithLine<T>, PolicyError> {
         let expected = "a whole number";
         let number = self.value.get_ref().as_integer();
         let number = number.ok_or_else(|| self.wrong(PolicyProblem::WrongType { expected }))?;
         let digits = number.as_str().replace('_', "");
         let parsed = u64::from_str_radix(digits.trim_start_matches('+'), number.radix()).ok();
-        let within = parsed.filter(|number| (least..=most).contains(number));
+        let within = parsed.filter(|number| (min..=max).contains(number));
         let within = within.and_then(|number| T::try_from(number).ok());
-        let problem = PolicyProblem::OutOfRange { least, most };
+        let problem = PolicyProblem::OutOfRange { min, max };
         Ok(self.at(within.ok_or_else(|| self.wrong(problem))?))
     }
 
@@ -288,7 +288,7 @@ fn partners(list: &Value<'_>) -> Result<WithLine<Vec<PolicyPartner>>, PolicyErro
             table,
             start: Some(at),
         };
-        table.refuse_unknown(PARTNER_KEYS)?;
+        table.reject_unknown_keys(PARTNER_KEYS)?;
         let fingerprint = table.required("fingerprint")?;
         let key = fingerprint
             .text()?
@@ -314,7 +314,7 @@ fn texts(file: &PolicyText<'_>, value: Value<'_>) -> Result<PolicyTexts, PolicyE
         table: table.ok_or_else(|| value.wrong(PolicyProblem::WrongType { expected }))?,
         start: Some(value.at),
     };
-    table.refuse_unknown(TEXT_KEYS)?;
+    table.reject_unknown_keys(TEXT_KEYS)?;
     Ok(PolicyTexts {
         institution: table.text("institution")?,
         purpose: table.text("purpose")?,

@@ -77,8 +77,8 @@ fn a_plan_within_the_policy_is_allowed() {
         policy.limit(ScanpathLimit::Default),
         ScanpathLimit::DefaultUpTo(40)
     );
-    policy.refuse_comparisons(40).unwrap();
-    assert!(policy.refuse_comparisons(41).is_err());
+    policy.check_comparisons(40).unwrap();
+    assert!(policy.check_comparisons(41).is_err());
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn refusals_of_group_answers_name_the_line_they_rest_on() {
         budget: 3,
     };
     let line = |policy: &Policy, refusal: &DisclosureRefusal| {
-        let refused = policy.refuse_disclosure(refusal).err()?;
+        let refused = policy.check_refused_disclosure(refusal).err()?;
         Some((refused.forbidden[0].line?, refused.forbidden[0].rule.key()))
     };
     let differencing = |minimum| DisclosureRefusal::Differencing {
@@ -181,10 +181,13 @@ fn refusals_of_group_answers_name_the_line_they_rest_on() {
     };
     for refusal in [small(6), differencing(6), nearest(6)] {
         assert_eq!(line(&policy, &refusal), Some((1, "minimum_group")));
-        let said = policy.refuse_disclosure(&refusal).unwrap_err().to_string();
+        let message = policy
+            .check_refused_disclosure(&refusal)
+            .unwrap_err()
+            .to_string();
         assert!(
-            said.contains("policy.toml, line 1, minimum_group"),
-            "{said}"
+            message.contains("policy.toml, line 1, minimum_group"),
+            "{message}"
         );
     }
     assert_eq!(line(&policy, &budget), Some((2, "answers_per_partner")));

@@ -1,4 +1,4 @@
-//! The two sides' part of a meeting at a relay.
+//! The client side of a relay, for the host and the joining side.
 
 use super::{Greeting, PONG, Reply, Token};
 use crate::connect::{CONNECT_RETRY_DELAY, RETRY_DELAY, connect_tcp, join_on};
@@ -15,15 +15,15 @@ use std::time::{Duration, Instant};
 use veilpath_protocol::Role;
 
 /// How long a relay may be silent; it sends a ping every fifteen seconds.
-const SILENCE: Duration = Duration::from_secs(60);
+const MAX_SILENCE: Duration = Duration::from_secs(60);
 
 /// How long a relay has to answer a greeting.
 const FIRST_REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The pause before a host tries again to reach a relay.
-const RETURN_DELAY: Duration = Duration::from_secs(1);
+const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 
-/// The stack of a waiting thread.
+/// The stack size of a waiting thread, in bytes.
 const WAITER_STACK: usize = 256 << 10;
 
 /// A connection to a relay that has answered the greeting.
@@ -74,7 +74,7 @@ impl RelayConnection {
         }
     }
 
-    /// The next ping, which is answered, or start.
+    /// Waits for the next ping, which it answers, or start.
     fn next_reply(&mut self, may_wait: &dyn Fn() -> bool) -> Result<Option<Reply>, SessionError> {
         let since = Instant::now();
         while may_wait() {
@@ -94,7 +94,7 @@ impl RelayConnection {
                         None => Err(self.problem(RelayProblem::NotARelay)),
                     };
                 }
-                Err(error) if is_timeout(&error) && since.elapsed() < SILENCE => {}
+                Err(error) if is_timeout(&error) && since.elapsed() < MAX_SILENCE => {}
                 Err(error) if is_timeout(&error) => {
                     return Err(self.problem(RelayProblem::Silent));
                 }
@@ -113,8 +113,8 @@ impl RelayConnection {
     }
 }
 
-/// Meets the host at a relay, and tries again until the connect timeout has passed or `is_stopped` returns true: anybody who knows both
-/// fingerprints can wait in its place, and fails in the handshake.
+/// Meets the host at a relay, and tries again until the connect timeout has passed or `is_stopped` returns true: anyone
+/// who knows both fingerprints can wait in the host's place, but fails the handshake.
 pub fn join_at_relay(
     is_stopped: &dyn Fn() -> bool,
     address: &str,
@@ -161,7 +161,7 @@ pub(crate) fn meet(
                 Ok(channel) => return Ok(channel),
                 Err(error) => (error, RETRY_DELAY),
             },
-            Err(error) if is_lasting(&error) => return Err(error),
+            Err(error) if is_permanent(&error) => return Err(error),
             Err(error) => (error, CONNECT_RETRY_DELAY),
         };
         if Instant::now() + pause >= deadline {
@@ -172,17 +172,17 @@ pub(crate) fn meet(
 }
 
 /// Whether another attempt cannot succeed.
-fn is_lasting(error: &SessionError) -> bool {
+fn is_permanent(error: &SessionError) -> bool {
     match error {
         SessionError::Usage(_) => true,
         SessionError::Network(
             NetworkError::Relay { problem, .. } | NetworkError::Gateway { problem, .. },
-        ) => problem.is_lasting(),
+        ) => problem.is_permanent(),
         _ => false,
     }
 }
 
-/// A host's connections to a relay, one for each peer. Each that is connected to its peer is replaced by a new one.
+/// A host's connections to a relay, one for each peer. Once one is connected to its peer, a new one replaces it.
 #[derive(Debug)]
 pub(crate) struct RelayWaiters {
     sockets: Mutex<Receiver<TcpStream>>,
@@ -238,7 +238,7 @@ impl RelayWaiters {
         let deadline = deadline(timeouts.connect.min(FIRST_REPLY_TIMEOUT));
         loop {
             match RelayConnection::new(address, false, &greeting.encode(), deadline) {
-                Err(error) if is_lasting(&error) => return Err(error),
+                Err(error) if is_permanent(&error) => return Err(error),
                 Err(error) if Instant::now() + CONNECT_RETRY_DELAY >= deadline => {
                     return Err(error);
                 }
@@ -297,7 +297,7 @@ fn keep_waiting(
             Ok(None) => return,
             // The relay may come back.
             Err(_) => {
-                let until = Instant::now() + RETURN_DELAY;
+                let until = Instant::now() + RECONNECT_DELAY;
                 while may_wait() && Instant::now() < until {
                     std::thread::sleep(POLL_INTERVAL);
                 }

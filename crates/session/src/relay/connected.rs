@@ -1,10 +1,10 @@
 //! The clients that a relay has connected, and whether it may connect two more.
 //!
-//! A connection may last for a week, so neither an address nor a sender may have all of them. Where greetings do not prove who sends
-//! them, an address takes part in at most half of the connections; and when all are taken, two clients of addresses with few
-//! connections end the oldest one of the address with the most. So whoever wants to keep others out needs about as many addresses
-//! as there are connections. Where greetings prove who sends them, many workers may share an address, and the limits apply to
-//! senders instead.
+//! A connection may last for a week, so neither an address nor a sender may have all of them. If greetings are not
+//! authenticated, an address takes part in at most half of the connections. When all are taken, two clients from
+//! addresses with few connections displace the oldest connection of the address with the most. So keeping others out
+//! takes about as many addresses as there are connections. If greetings are authenticated, many workers may share an
+//! address, and the limits apply to senders instead.
 
 use super::Sender;
 use crate::throttle::Origin;
@@ -23,7 +23,7 @@ pub(super) enum Room {
     /// Yes.
     Free,
     /// Yes, once the connection with this host has ended.
-    After(u64),
+    AfterEnding(u64),
     /// No.
     None,
 }
@@ -31,17 +31,17 @@ pub(super) enum Room {
 /// The clients that are connected.
 #[derive(Debug)]
 pub(super) struct Connected {
-    most: usize,
-    /// Whether greetings prove who sends them.
+    max_pairs: usize,
+    /// Whether greetings are authenticated.
     is_authenticated: bool,
-    /// By the number of the client that hosts: the oldest first.
+    /// Keyed by the number of the hosting client, so the oldest come first.
     pairs: BTreeMap<u64, [Party; 2]>,
 }
 
 impl Connected {
-    pub(super) fn new(most: usize, is_authenticated: bool) -> Self {
+    pub(super) fn new(max_pairs: usize, is_authenticated: bool) -> Self {
         Self {
-            most,
+            max_pairs,
             is_authenticated,
             pairs: BTreeMap::new(),
         }
@@ -62,22 +62,22 @@ impl Connected {
         let own = parties.iter().map(of).max().unwrap_or(0);
         let has_its_share = match self.is_authenticated {
             true => parties.iter().any(|party| self.sender_has_its_share(party)),
-            false => own >= self.most.div_ceil(2),
+            false => own >= self.max_pairs.div_ceil(2),
         };
         if has_its_share {
             return Room::None;
         }
-        if self.pairs.len() < self.most {
+        if self.pairs.len() < self.max_pairs {
             return Room::Free;
         }
         let largest = counts.values().copied().max().unwrap_or(0);
-        // Two addresses with equally many connections do not end each other's in turn.
+        // Two addresses with equally many connections must not displace each other in turn.
         if self.is_authenticated || own + 1 >= largest {
             return Room::None;
         }
         let has_most = |both: &[Party; 2]| both.iter().any(|party| of(party) == largest);
         let oldest = self.pairs.iter().find(|(_, both)| has_most(both));
-        oldest.map_or(Room::None, |(&host, _)| Room::After(host))
+        oldest.map_or(Room::None, |(&host, _)| Room::AfterEnding(host))
     }
 
     fn sender_has_its_share(&self, party: &Party) -> bool {
@@ -87,7 +87,7 @@ impl Connected {
         let is_own = |other: &Party| other.sender.is_some_and(|it| it.key == sender.key);
         let pairs = self.pairs.values();
         let taken = pairs.filter(|both| both.iter().any(is_own)).count();
-        taken >= sender.share(self.most)
+        taken >= sender.share(self.max_pairs)
     }
 
     /// The number of connections that each address takes part in.
@@ -104,8 +104,8 @@ impl Connected {
 }
 
 impl Sender {
-    /// How many of all places it may take, so that a stolen key does not keep all others out.
+    /// How many of all connections this sender may take, so that a stolen key does not keep all others out.
     pub(super) fn share(self, all: usize) -> usize {
-        self.places.min(all.div_ceil(2)).max(1)
+        self.max_connections.min(all.div_ceil(2)).max(1)
     }
 }

@@ -1,4 +1,5 @@
-//! Copies bytes between two connected clients, in both directions, until both have ended, nothing moves, or time is up.
+//! Copies bytes between two connected clients, in both directions, until both have ended, nothing has moved for too
+//! long, or the time is up.
 
 use super::copy_buffer::CopyBuffer;
 use crate::connection::is_timeout;
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 /// How long a read or write blocks before the limits are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// The stack of a copying thread, whose buffer is on the heap.
+/// The stack size of a copying thread, in bytes. Its buffer is on the heap.
 const STACK: usize = 128 << 10;
 
 /// How long a connection may last.
@@ -27,7 +28,7 @@ pub(crate) struct CopyLimits {
 #[derive(Debug)]
 pub(crate) struct ClientPair {
     state: Arc<State>,
-    /// Shared with the threads, and not cloned for them: a connection has two of the files, and its buffers the others.
+    /// Shared with the threads, not cloned for them: cloned sockets would need more open files than were reserved.
     sockets: Arc<[TcpStream; 2]>,
 }
 

@@ -15,13 +15,13 @@ pub(super) const FILES: usize = if cfg!(target_os = "linux") { 2 } else { 0 };
 /// Holds bytes between [`fill`](Self::fill) and [`send`](Self::send).
 #[derive(Debug)]
 pub(super) struct CopyBuffer {
-    place: Place,
+    storage: Storage,
     /// Bytes that have not been sent.
     unsent: usize,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Storage {
     #[cfg(target_os = "linux")]
     Pipe(io::PipeReader, io::PipeWriter),
     /// The bytes, and where the unsent ones start.
@@ -32,10 +32,10 @@ impl CopyBuffer {
     pub(super) fn new() -> Self {
         #[cfg(target_os = "linux")]
         if let Ok((reader, writer)) = io::pipe() {
-            // A user may have only so much memory in pipes; the usual size then remains.
+            // The system limits a user's memory in pipes. Beyond the limit the default size remains.
             let _ = rustix::pipe::fcntl_setpipe_size(&writer, SIZE);
             return Self {
-                place: Place::Pipe(reader, writer),
+                storage: Storage::Pipe(reader, writer),
                 unsent: 0,
             };
         }
@@ -44,7 +44,7 @@ impl CopyBuffer {
 
     fn in_memory() -> Self {
         Self {
-            place: Place::Memory(vec![0; SIZE], 0),
+            storage: Storage::Memory(vec![0; SIZE], 0),
             unsent: 0,
         }
     }
@@ -55,16 +55,16 @@ impl CopyBuffer {
 
     /// Takes what has arrived, into an empty buffer; 0 at the end.
     pub(super) fn fill(&mut self, mut from: &TcpStream) -> io::Result<usize> {
-        let count = match &mut self.place {
+        let count = match &mut self.storage {
             #[cfg(target_os = "linux")]
-            Place::Pipe(_, writer) => match splice(from, writer, SIZE) {
+            Storage::Pipe(_, writer) => match splice(from, writer, SIZE) {
                 Err(error) if is_unavailable(&error) => {
                     *self = Self::in_memory();
                     return self.fill(from);
                 }
                 result => result?,
             },
-            Place::Memory(bytes, start) => {
+            Storage::Memory(bytes, start) => {
                 *start = 0;
                 from.read(bytes)?
             }
@@ -75,10 +75,10 @@ impl CopyBuffer {
 
     /// Sends unsent bytes, as many as the socket takes.
     pub(super) fn send(&mut self, mut to: &TcpStream) -> io::Result<usize> {
-        let count = match &mut self.place {
+        let count = match &mut self.storage {
             #[cfg(target_os = "linux")]
-            Place::Pipe(reader, _) => splice(reader, to, self.unsent)?,
-            Place::Memory(bytes, start) => {
+            Storage::Pipe(reader, _) => splice(reader, to, self.unsent)?,
+            Storage::Memory(bytes, start) => {
                 let unsent = bytes.get(*start..*start + self.unsent).unwrap_or_default();
                 let count = to.write(unsent)?;
                 *start += count;

@@ -9,18 +9,19 @@
 //! ```
 //!
 //! The relay has no key and authenticates nobody. It sees when two sides meet, their addresses, and how many bytes they
-//! exchange. The token is a hash of both fingerprints: someone who knows both can recognise it, and can wait with it. All that
-//! this achieves is a failed TLS handshake; then both sides meet again, clients of addresses with the fewest clients first. TLS 1.3
-//! encrypts the keys of both sides.
+//! exchange. The token is a hash of both fingerprints: someone who knows both can recognise it, and can wait with it.
+//! All that this achieves is a failed TLS handshake. Then both sides try again, and clients from addresses with the
+//! fewest clients come first. TLS 1.3 encrypts the keys of both sides.
 //!
 //! Everything is bounded ([`RelayOptions`], `rendezvous.rs`): connections that have not sent their greeting, those that wait,
 //! those that are connected (`connected.rs`), and how long each may last.
 //!
 //! # Bytes
-//! A side sends 41 bytes: `VPRELAY`, the version 1, its role (0 host, 1 join), and a token of 32 bytes, the SHA-256 hash of
-//! `veilpath relay token 1`, the host's fingerprint and the joining side's. The relay answers with single bytes: 1 (ping), to which the
-//! side answers 1 within 5 s; 2 (start); 16 (full), 17 (not served here) or 18 (another version), after which it closes. The first is a
-//! ping or a refusal. After start everything goes to and comes from the other side. A side that sends anything else before start is disconnected.
+//! A side sends 41 bytes: `VPRELAY`, the version 1, its role (0 host, 1 join), and a token of 32 bytes, the SHA-256
+//! hash of `veilpath relay token 1`, the host's fingerprint and the joining side's. The relay answers with single
+//! bytes: 1 (ping), to which the side answers 1 within 5 s; 2 (start); 16 (full), 17 (not served here) or 18 (another
+//! version), after which it closes. The first byte is a ping or a refusal. After start everything goes to and comes
+//! from the other side. A side that sends anything else before start is disconnected.
 
 mod client;
 mod connected;
@@ -72,13 +73,13 @@ impl Reply {
     ];
 
     pub(crate) fn byte(self) -> u8 {
-        let known = Self::ALL.iter().find(|(reply, _)| *reply == self);
-        known.map_or(0, |(_, byte)| *byte)
+        let entry = Self::ALL.iter().find(|(reply, _)| *reply == self);
+        entry.map_or(0, |(_, byte)| *byte)
     }
 
     pub(crate) fn from_byte(byte: u8) -> Option<Self> {
-        let known = Self::ALL.iter().find(|(_, known)| *known == byte);
-        known.map(|(reply, _)| *reply)
+        let entry = Self::ALL.iter().find(|(_, other)| *other == byte);
+        entry.map(|(reply, _)| *reply)
     }
 }
 
@@ -110,16 +111,16 @@ impl Token {
 pub(crate) struct Greeting {
     pub(crate) role: Role,
     pub(crate) token: Token,
-    /// The sender, if greetings prove it.
+    /// The sender, if greetings are authenticated.
     pub(crate) sender: Option<Sender>,
 }
 
-/// The proven sender of a greeting.
+/// The authenticated sender of a greeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sender {
     pub(crate) key: Fingerprint,
-    /// The number of its places: one for each tile that it may compute, and some more.
-    pub(crate) places: usize,
+    /// How many connections it may have: one for each tile that it may compute, and some more.
+    pub(crate) max_connections: usize,
 }
 
 /// Why a greeting was not accepted.
@@ -135,10 +136,10 @@ pub(crate) enum BadGreeting {
 
 /// The format of greetings.
 pub(crate) trait GreetingFormat: Send + std::fmt::Debug {
-    /// The greeting in these bytes, once there are enough of them; they get no longer after that.
+    /// The greeting in these bytes, once there are enough of them. No bytes are added after that.
     fn read(&mut self, bytes: &[u8]) -> Option<Result<Greeting, BadGreeting>>;
 
-    /// Whether a greeting proves who sends it.
+    /// Whether greetings are authenticated.
     fn authenticates(&self) -> bool {
         false
     }

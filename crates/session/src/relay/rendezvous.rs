@@ -6,10 +6,11 @@
 //! | waits | until it does not answer a ping within [`PONG_TIMEOUT`] | `waiting` |
 //! | is connected | see `copy.rs` | `connections` pairs |
 //!
-//! One client too many evicts the oldest one in its state of the address that has the most. Clients with the same token are
-//! connected in the order in which they came, but first those of addresses that have the fewest of them: a client that
-//! waits many times with a copied token cannot keep the two sides apart. `connected.rs` shares the connections. Where
-//! greetings prove who sends them, a sender has a limited number of places, and waits once with each token.
+//! A client beyond one of these limits evicts the oldest one in its state from the address that has the most. Clients
+//! with the same token are connected in order of arrival, but those from addresses with the fewest of them come first:
+//! a client that waits many times with a copied token cannot keep the two sides apart. `connected.rs` divides up the
+//! connections. If greetings are authenticated, a sender has a limited number of connections, and waits once with each
+//! token.
 
 use super::connected::{Connected, Party, Room};
 use super::{BadGreeting, Greeting, GreetingFormat, PONG, Reply, Sender, Token};
@@ -235,8 +236,8 @@ impl Rendezvous {
         }
     }
 
-    /// Connects a client with one that has the same token and the other role, once both have answered: the first of an address with
-    /// the fewest of these.
+    /// Connects a client with one that has the same token and the other role, once both have answered: the oldest one
+    /// from an address with the fewest of these.
     fn find_partner(&mut self, id: u64, now: Instant) {
         let Some(greeting) = self.waiting(id).map(|waiting| waiting.greeting) else {
             return;
@@ -287,7 +288,7 @@ impl Rendezvous {
         let is_host = self.waiting(id).map(|it| it.greeting.role) == Some(Role::Host);
         let full = match self.connected.room_for([one, other]) {
             Room::Free => false,
-            Room::After(host) => {
+            Room::AfterEnding(host) => {
                 self.connected.remove(host);
                 self.actions.push(Action::End(host));
                 false
@@ -365,7 +366,7 @@ impl Rendezvous {
         }
     }
 
-    /// Evicts clients of a sender that waits with this greeting already, or too often.
+    /// Evicts clients of a sender that already waits with this token, or too many times.
     fn make_room_for(&mut self, sender: Sender, greeting: &Greeting, now: Instant) {
         let of_sender = |(&id, client): (&u64, &Client)| match &client.state {
             ClientState::Waiting(waiting) => {
@@ -379,22 +380,22 @@ impl Rendezvous {
         // The clients are in the order of arrival; those with the same token go first.
         waiting.sort_by_key(|(_, is_same)| !is_same);
         let same = waiting.iter().filter(|(_, is_same)| *is_same).count();
-        let most = sender.share(self.limits.waiting);
-        let excess = (waiting.len() + 1).saturating_sub(most).max(same);
+        let max_waiting = sender.share(self.limits.waiting);
+        let excess = (waiting.len() + 1).saturating_sub(max_waiting).max(same);
         for (id, _) in waiting.into_iter().take(excess) {
             self.close(id, Some(Reply::Full), now);
         }
     }
 
     /// Evicts clients until one more of this kind has room.
-    fn make_room(&mut self, waiting: bool, most: usize, now: Instant) {
+    fn make_room(&mut self, waiting: bool, max_clients: usize, now: Instant) {
         let is_kind = |client: &Client| waiting == matches!(client.state, ClientState::Waiting(_));
         let kind = |clients: &BTreeMap<u64, Client>| -> Vec<(u64, Origin)> {
             let kind = clients.iter().filter(|(_, client)| is_kind(client));
             kind.map(|(&id, client)| (id, client.from)).collect()
         };
         let mut present = kind(&self.clients);
-        while present.len() >= most.max(1) {
+        while present.len() >= max_clients.max(1) {
             let counts = counts(&present);
             let largest = counts.values().copied().max();
             // The clients are in the order of arrival.

@@ -294,7 +294,8 @@ impl Relay {
         busy
     }
 
-    /// One byte always fits into the socket's buffer, unless the client does not read; then it gets no byte, and will not answer.
+    /// A byte always fits into the socket's buffer unless the client does not read. Such a client misses the byte, and
+    /// so will not answer it.
     fn send(&mut self, id: u64, reply: Reply) {
         if let Some(client) = self.clients.get_mut(&id) {
             let _ = client.socket.write(&[reply.byte()]);

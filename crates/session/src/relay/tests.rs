@@ -199,7 +199,7 @@ fn refused_clients_are_told_why() {
     assert!(matches!(last, Some(Action::Connect { .. })));
 }
 
-/// Silent clients and many of them: they are closed, and do not keep others out.
+/// Silent clients, even many of them, are closed and do not keep others out.
 #[test]
 fn a_flood_evicts_only_its_own_clients() {
     let mut now = Instant::now();
@@ -222,7 +222,7 @@ fn a_flood_evicts_only_its_own_clients() {
     assert_eq!(rendezvous.len(), 0);
 }
 
-/// Somebody who knows both fingerprints waits many times in place of each side.
+/// An attacker who knows both fingerprints waits many times in place of each side.
 #[test]
 fn one_address_cannot_keep_two_sides_apart() {
     let now = Instant::now();
@@ -277,7 +277,7 @@ fn one_address_cannot_take_all_connections() {
     }
 }
 
-/// Somebody with a few addresses takes all connections, and loses them again.
+/// An attacker with a few addresses takes all connections, and loses them again.
 #[test]
 fn few_addresses_cannot_keep_others_out() {
     let mut rendezvous = Rendezvous::new(limits(8, 4));

@@ -164,3 +164,25 @@ fn pairs_that_only_the_peer_remembers_are_recorded() {
     assert_eq!(host.unrecorded, [0]);
     assert!(join.unrecorded.is_empty());
 }
+
+/// The statements that a peer sends in these bytes, about three pairs.
+fn statements(bytes: &[u8]) -> Result<Vec<Statement>, SessionError> {
+    let (mut here, mut there) = memory_pair();
+    control::send_bytes(&mut there, Tag::Statements, bytes).unwrap();
+    exchange_statements(&mut here, Role::Host, &[Statement::default(); 3])
+}
+
+#[test]
+fn bits_without_a_meaning_are_rejected() {
+    assert_eq!(statements(&[0x17, 0x02]).unwrap(), [7, 1, 2].map(Statement));
+    for bytes in [[0x08, 0], [0x80, 0], [0, 0x08], [0, 0x10], [0, 0x80]] {
+        let error = statements(&bytes).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                SessionError::Misbehaved(Misbehaviour::InvalidStatements)
+            ),
+            "{bytes:?}: {error}"
+        );
+    }
+}

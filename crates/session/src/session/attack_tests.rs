@@ -3,7 +3,7 @@
 //! The attacker is this program, but it compares other letters than it announced, swaps its files, and breaks the connection
 //! at any point. What it has learned is what its files contain at the end: every answer, however it got there.
 //!
-//! `VEILPATH_FAULTS=long` tries every place and record, otherwise some.
+//! `VEILPATH_FAULTS=long` tries every place and record; otherwise only some are tried.
 
 mod agreements;
 mod cohorts;
@@ -20,6 +20,7 @@ mod records;
 mod relay;
 mod signatures;
 mod starts;
+mod withdrawals;
 
 use super::*;
 use crate::checksummed::BitFlips;
@@ -76,7 +77,7 @@ struct Setup {
     fresh: bool,
     /// Whether the victim's user leaves the choice of the engine open.
     auto: bool,
-    /// The victim's budget of answers about groups.
+    /// The victim's budget of group answers.
     answers: u32,
     /// The memory that the victim may use.
     memory: Option<u64>,
@@ -92,7 +93,7 @@ struct Setup {
 struct Attempt<'a> {
     /// Its state directory.
     files: &'a Path,
-    /// The cohort that it announces; its letters show only in a tag under its own key.
+    /// The cohort that it announces. Its letters affect only a tag under its own key.
     announced: Vec<u16>,
     /// The cohort that it compares.
     letters: Vec<u16>,
@@ -115,10 +116,12 @@ struct Attempt<'a> {
     fresh: bool,
     /// What it does between the agreement and the computation.
     before_computation: Option<&'a (dyn Fn() + Sync)>,
+    /// What happens at the victim meanwhile.
+    observer: Option<&'a dyn veilpath_protocol::Observer>,
 }
 
 impl<'a> Attempt<'a> {
-    /// An attempt with letters of its own under the same agreement as every other.
+    /// An attempt with its own letters, under the same agreement as every other attempt.
     fn new(files: &'a Path, number: usize) -> Self {
         Self {
             files,
@@ -135,6 +138,7 @@ impl<'a> Attempt<'a> {
             bytes: None,
             fresh: false,
             before_computation: None,
+            observer: None,
         }
     }
 }
@@ -160,7 +164,7 @@ impl Setup {
             auto: false,
             answers: crate::DisclosureLimits::default().answers_per_partner,
             memory: None,
-            // Scores with many values, so that another question has another answer.
+            // Scores with many values, so that different questions have different answers.
             metric: Metric::NeedlemanWunsch {
                 substitution: Substitution::Index,
                 insert: 20.0,
@@ -294,7 +298,8 @@ impl Setup {
                 }
                 relay.count();
             }
-            ready.run(&()).map(|_| ())
+            let observer = attempt.observer.filter(|_| !self.attacks(role));
+            ready.run(observer.unwrap_or(&())).map(|_| ())
         };
         let [host, join] = std::thread::scope(|scope| {
             let host = scope.spawn(|| {
@@ -346,8 +351,8 @@ impl Setup {
                 }
             }
         }
-        let most = answers.iter().map(BTreeSet::len).max();
-        most.unwrap_or(0) as u64
+        let max_answers = answers.iter().map(BTreeSet::len).max();
+        max_answers.unwrap_or(0) as u64
     }
 
     /// Checks the counts of all attempts together, and returns what was learned and what was counted.

@@ -21,7 +21,7 @@ use super::{Agreement, Proposal, Session, by_role};
 use crate::agreement::Terms;
 use crate::control::{self, Decline, Tag};
 use crate::digests::{agreement_id, cohort_tag, nonce, plan_id, run_tag};
-use crate::disclosure::DisclosureLedger;
+use crate::disclosure::{DisclosureLedger, WithdrawalWatch};
 use crate::engine_decision::EngineReason;
 use crate::error::{DeclineReason, Difference, Limit, Misbehaviour, UsageError};
 use crate::groups::{self, GroupNegotiation};
@@ -103,20 +103,25 @@ impl Session {
         })?;
         let channel = &mut self.channel;
         let theirs: Terms = match role {
-            Role::Host => control::exchange(channel, role, Tag::Terms, &terms)?,
+            Role::Host => {
+                let theirs: Terms = control::exchange(channel, role, Tag::Terms, &terms)?;
+                theirs.check()?;
+                theirs
+            }
             Role::Join => {
-                let theirs = control::receive_after_wait(channel, Tag::Terms, on_wait)?;
+                let theirs: Terms = control::receive_after_wait(channel, Tag::Terms, on_wait)?;
+                theirs.check()?;
                 // Checked now, before the host sends its roster.
                 if let Err(limit) = check_sizes(&terms, &theirs, proposal.memory) {
-                    let reason = DeclineReason::Limit(limit.clone());
+                    let error = limit.into();
+                    let reason = DeclineReason::for_peer(&error);
                     control::send(channel, Tag::Decline, &Decline { reason })?;
-                    return Err(limit.into());
+                    return Err(error);
                 }
                 control::send(channel, Tag::Terms, &terms)?;
                 theirs
             }
         };
-        theirs.check()?;
         let differences = terms.differences(&theirs);
         if !differences.is_empty() {
             return Err(SessionError::Differs(differences));
@@ -155,7 +160,7 @@ impl Session {
         let estimate_only = proposal.estimate_only || theirs.estimate_only;
         let blocks = roster::blocks(proposal.spec.pairs, &host, &join, &parties);
         let tile = proposal.tile;
-        // Only scanpaths of the tile are compared, but those in no pair of a plan count as if they were.
+        // A tile counts only its own scanpaths. A whole plan counts all of them, including those in no pair.
         let job_size = |pairs: &PairBlocks| {
             let side = |roster: &Roster, scanpaths: Vec<usize>| match tile {
                 None => SideSize::of(roster.lengths()),
@@ -252,11 +257,11 @@ impl Session {
             if let Some(tile) = tile {
                 ledger_file.inspect(|ledger| ledger.check_tile(&id, tile))??;
             }
-            // Where only tiles are agreed on, nothing is computed.
+            // If only tiles are agreed on, nothing is computed.
             let journals = state_dir.filter(|_| proposal.tiles.is_none());
             let mut journal = opened.journal(journals.map(StateDir::journals).as_deref())?;
             if let Some(group) = &group {
-                journal.check_groups(group.peer_digest())?;
+                journal.check_group_digest(group.peer_digest())?;
             }
             // This comes first, because what may have been sent is counted.
             if let Some(group) = group.as_ref().filter(|_| !estimate_only) {
@@ -272,6 +277,11 @@ impl Session {
             max_agreements,
             limit,
         } = records;
+        let withdrawals = match (&group, &learned_pairs) {
+            (Some(group), _) => group.watch(),
+            (None, Some((ledger, charge))) => ledger.watch([charge]),
+            (None, None) => WithdrawalWatch::nobody(),
+        };
         let (host_nonce, join_nonce) = by_role(role, &ours.nonce, &theirs_ready.nonce);
         let agreement = Agreement {
             run: run_tag(&id, host_nonce, join_nonce),
@@ -292,6 +302,7 @@ impl Session {
             resume: Resume::default(),
             group,
             learned_pairs,
+            withdrawals,
             max_starts: MAX_STARTS.saturating_mul(ledger.lifted.saturating_add(1)),
             max_agreements,
             limit,
@@ -314,10 +325,7 @@ impl Session {
         prepared: Result<T, SessionError>,
     ) -> Result<T, SessionError> {
         if let Err(error) = &prepared {
-            let reason = match error {
-                SessionError::Limit(limit) => DeclineReason::Limit(limit.for_peer()),
-                _ => DeclineReason::LocalProblem,
-            };
+            let reason = DeclineReason::for_peer(error);
             let _ = control::decline(&mut self.channel, self.role, next, reason);
         }
         prepared
@@ -358,8 +366,8 @@ impl Proposal {
     }
 }
 
-/// Makes the engine of two plans without differences the same in this side's proposal and terms: if only one side names one, it
-/// is that one.
+/// Settles the engine of two plans without differences in this side's proposal and terms: if only one side names an
+/// engine, it is that one.
 fn settle_engine(proposal: &mut Proposal, ours: &mut Terms, theirs: &Terms) -> EngineReason {
     let Some(common) = ours.common_engine(theirs).map(String::from) else {
         return EngineReason::Named;
@@ -380,13 +388,17 @@ fn settle_engine(proposal: &mut Proposal, ours: &mut Terms, theirs: &Terms) -> E
     }
 }
 
-/// Whether the rosters and scanpaths of two plans without differences fit the memory that this side's user allows.
+/// Whether the rosters and scanpaths of two valid plans without differences fit the memory that this side's user allows.
 fn check_sizes(ours: &Terms, theirs: &Terms, allowed: Option<u64>) -> Result<(), Limit> {
-    if theirs.check().is_err() || !ours.differences(theirs).is_empty() {
+    if !ours.differences(theirs).is_empty() {
         return Ok(());
     }
     memory::check(memory::rosters(ours, theirs), allowed)
 }
+
+/// How far the peer's number may be ahead of this side's: a side that has lost its files starts again at 0. Without a limit, a
+/// peer could use up all numbers in one session.
+const MAX_NUMBER_LEAD: u32 = 1 << 16;
 
 /// The number of the agreement, from both sides' statements.
 fn agree_on_number(ours: &Ready, theirs: &Ready) -> Result<u32, SessionError> {
@@ -397,6 +409,9 @@ fn agree_on_number(ours: &Ready, theirs: &Ready) -> Result<u32, SessionError> {
             theirs,
         }]))
     };
+    if theirs.number > ours.number.saturating_add(MAX_NUMBER_LEAD) {
+        return Err(Misbehaviour::DifferentAgreement.into());
+    }
     let last = ours.number.max(theirs.number);
     let asks = |fresh: bool| if fresh { "yes" } else { "no" }.to_string();
     match (ours.fresh, theirs.fresh) {

@@ -21,7 +21,7 @@ pub(crate) struct RecordsScope<'a> {
     pub(crate) tile: Option<Tile>,
     /// For a tile, the comparisons of each scanpath of this side in the whole plan.
     pub(crate) whole: Option<&'a [u64]>,
-    /// The numbers of an answer about groups.
+    /// The numbers of a group answer.
     pub(crate) numbers: usize,
     pub(crate) id: &'a [u8; 32],
     pub(crate) estimate_only: bool,
@@ -31,7 +31,8 @@ pub(crate) struct RecordsScope<'a> {
 }
 
 impl Session {
-    /// Checks that scores of single pairs do not reveal what answers about groups hide, if the other side learns them. Counts nothing.
+    /// Checks that scores of single pairs do not reveal what group answers hide, if the other side learns them or anything
+    /// else about them. Counts nothing.
     pub(crate) fn learned_pairs(
         &self,
         proposal: &Proposal,
@@ -39,7 +40,7 @@ impl Session {
         id: &[u8; 32],
         state_dir: Option<&StateDir>,
     ) -> Result<Option<(DisclosureLedger, Charge)>, SessionError> {
-        if !proposal.spec.reveal_to.includes(self.role.other()) {
+        if !is_learned(&proposal.spec, self.role) {
             return Ok(None);
         }
         let ledger = DisclosureLedger::open(state_dir, &self.identity, self.peer);
@@ -73,6 +74,12 @@ impl Session {
     }
 }
 
+/// Whether the other side learns something about the scanpaths of the side with this role. An engine without halves shows
+/// it more than the results: with `plain`, the host sees all letters.
+pub(crate) fn is_learned(spec: &Spec, role: Role) -> bool {
+    !spec.engine.has_halves() || spec.reveal_to.includes(role.other())
+}
+
 /// The comparisons of each scanpath of a side that the other side learns something from, in a whole plan.
 pub(crate) fn all_comparisons(
     plan: &PairBlocks,
@@ -80,7 +87,7 @@ pub(crate) fn all_comparisons(
     role: Role,
     [host, join]: [&Roster; 2],
 ) -> Vec<u64> {
-    let is_learned = !spec.engine.has_halves() || spec.reveal_to.includes(role.other());
+    let is_learned = is_learned(spec, role);
     let is_informative = |roster: &Roster, index| {
         is_learned && (roster.length(index) > 0 || spec.metric.adds_durations())
     };
@@ -113,10 +120,10 @@ impl RecordsScope<'_> {
     /// Opens the journal, in this folder or in memory.
     pub(crate) fn journal(&self, folder: Option<&Path>) -> Result<Journal, SessionError> {
         let (id, reveal) = (self.journal_id(), self.agreed.spec.reveal);
-        let places = self.agreed.pairs.len() + self.numbers;
+        let entries = self.agreed.pairs.len() + self.numbers;
         match folder {
-            Some(folder) => Journal::open(folder, id, places, reveal),
-            None => Ok(Journal::in_memory(id, places, reveal)),
+            Some(folder) => Journal::open(folder, id, entries, reveal),
+            None => Ok(Journal::in_memory(id, entries, reveal)),
         }
     }
 
@@ -138,10 +145,10 @@ impl RecordsScope<'_> {
         } = *self;
         let (role, spec) = (agreed.role, agreed.spec);
         let pairs = agreed.pairs.len();
-        let places = pairs + numbers;
-        let known = agreed.known(&journal);
+        let entries = pairs + numbers;
+        let journalled = agreed.journalled(&journal);
         let (mut account, lost) =
-            Account::open(ledger, names.to_vec(), (id, tile), plan_limits, &known)?;
+            Account::open(ledger, names.to_vec(), (id, tile), plan_limits, &journalled)?;
         let halves = spec.engine.has_halves();
         let counted_by_answer = agreed.counted_by_answer();
         if halves && lost.contains(&true) && !estimate_only {
@@ -150,14 +157,14 @@ impl RecordsScope<'_> {
                 Some(_) => at >= pairs && !journal.is_sent(at),
                 None => at < pairs && lost[agreed.own(at)] && !journal.is_sent(at),
             };
-            let unknown: Vec<usize> = (0..places).filter(unknown).collect();
+            let unknown: Vec<usize> = (0..entries).filter(unknown).collect();
             journal.mark_sent(&unknown)?;
         }
-        // Before anything is checked: what was revealed is counted, also if the limits allow nothing more.
+        // This comes before any check: what was revealed is counted, even if the limits allow nothing more.
         if !estimate_only {
             account.catch_up()?;
         }
-        // An answer about groups is limited by the disclosure ledger instead, unless it names single scanpaths.
+        // A group answer is limited by the disclosure ledger instead, unless it names single scanpaths.
         let learns_pairs = spec.reveal.group_question().is_none();
         let peer_learns = learns_pairs && spec.reveal_to.includes(role.other());
         let planned = |&pair: &usize| match halves {

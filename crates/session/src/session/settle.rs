@@ -11,7 +11,8 @@ use crate::resume::Resume;
 use veilpath_protocol::{Engine, EngineChoice, JobSize, Spec};
 
 impl Session {
-    /// Exchanges what each side has of each pair, measures the connection, and decides on the engine. `size` is that of the pairs.
+    /// Exchanges what each side has for each pair, measures the connection, and decides on the engine. `size` is the
+    /// size of the pairs.
     pub(crate) fn settle(
         &mut self,
         mut agreement: Agreement,

@@ -60,7 +60,7 @@ pub struct AgreementSummary {
     pub fixation_rounding: Option<FixationRounding>,
     /// How often this side's scanpaths may be compared with this peer.
     pub limit: LimitSummary,
-    /// The limits on the answer about groups, if the plan asks for one.
+    /// The limits on the group answer, if the plan asks for one.
     pub groups: Option<GroupSummary>,
     /// Who asked to stop at the estimate, if anybody did.
     pub estimate_only: Option<Requested>,
@@ -75,15 +75,15 @@ pub struct TiledPlan {
     pub pairs: u64,
 }
 
-/// The limits on an answer about groups.
+/// The limits on a group answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupSummary {
-    /// The fewest participants of each side that a part of the answer is about: the larger of both sides' values.
+    /// The fewest participants of each side that a group, a stimulus or a count is about: the larger of both sides' values.
     pub minimum: u32,
-    /// The number of answers about groups for this peer, including this one; `None` if it does not learn this one.
+    /// The number of group answers for this peer, including this one; `None` if it does not learn this one.
     pub answers: Option<u32>,
-    /// The most answers about groups for this peer.
-    pub most_answers: u32,
+    /// The most group answers for this peer.
+    pub max_answers: u32,
 }
 
 /// Who asked for something.
@@ -126,7 +126,7 @@ impl AgreedSession {
             stimuli_on_one_side: spec.pairs == PairRule::SameStimulus
                 && host.has_stimuli() != join.has_stimuli(),
             encoding_on_one_side: agreement.encoding_on_one_side,
-            answer_description: spec.answer_in_words(),
+            answer_description: spec.describe_answer(),
             reveal: spec.reveal,
             reveal_to: spec.reveal_to,
             pad_to: spec.pad_to,
@@ -136,7 +136,7 @@ impl AgreedSession {
             groups: agreement.group.as_ref().map(|group| GroupSummary {
                 minimum: group.minimum(),
                 answers: group.answers(),
-                most_answers: agreement.proposal.disclosure.answers_per_partner,
+                max_answers: agreement.proposal.disclosure.answers_per_partner,
             }),
             estimate_only: match (
                 agreement.proposal.estimate_only,
@@ -156,7 +156,8 @@ impl AgreedSession {
         !self.session.connection.is_closed()
     }
 
-    /// If the session's time is limited, sets the deadline for the plan: that time, and what it takes on the slowest connection.
+    /// If the session's time is limited, sets the deadline for the plan: that time, plus what the plan takes on the
+    /// slowest connection.
     pub(crate) fn limit_time(&self) {
         if let Some(time) = self.session.time_limit {
             let agreement = &self.agreement;
@@ -218,8 +219,8 @@ impl Agreement {
     fn estimate(&self) -> Estimate {
         let spec = &self.proposal.spec;
         let engine = spec.estimate_with(&self.work(), &self.link, self.tree_levels());
-        // And two exchanges, of the intent and at the end. In the last one side waits for all of it, the other is done when it
-        // has answered.
+        // Plus two exchanges: the intent, and the end. In the last one, one side waits for a whole round trip; the
+        // other is done once it has answered.
         Estimate {
             rounds: engine.rounds + 2,
             seconds: engine.seconds + self.link.round_trip.as_secs_f64() * 1.5,

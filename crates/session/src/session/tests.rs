@@ -225,7 +225,7 @@ fn a_closed_connection_is_reported_at_once() {
     );
 }
 
-/// A byte now and then keeps a connection alive, but not a slot for ever.
+/// Sending a byte now and then keeps a connection alive, but does not keep a slot forever.
 #[test]
 fn a_session_ends_at_its_deadline() {
     let [mut host, mut join] = sessions();
@@ -251,6 +251,31 @@ fn a_session_ends_at_its_deadline() {
     assert!(start.elapsed() < Duration::from_secs(4));
     assert!(
         matches!(&error, SessionError::Network(NetworkError::SessionTooLong(time)) if time.as_millis() == 400),
+        "{error}"
+    );
+}
+
+/// The joining side has sent nothing about its cohort when it rejects the host's sizes.
+#[test]
+fn invalid_terms_are_not_answered() {
+    let [mut host, mut join] = sessions();
+    let there = std::thread::spawn(move || {
+        let agreed = join.negotiate(proposal(&[3], None), None, &mut |_| ());
+        agreed.map(|_| ()).unwrap_err()
+    });
+    let terms = serde_json::json!({
+        "fields": {}, "encoding": {}, "scanpaths": u64::MAX, "letters": 1, "id_bytes": 1,
+        "cohort_tag": "0".repeat(64), "estimate_only": false,
+    });
+    control::send(&mut host.channel, Tag::Terms, &terms).unwrap();
+    let answer = control::receive_bytes(&mut host.channel, Tag::Terms);
+    assert!(answer.is_err(), "{answer:?}");
+    let error = there.join().unwrap();
+    assert!(
+        matches!(
+            error,
+            SessionError::Misbehaved(crate::Misbehaviour::CohortBeyondLimits)
+        ),
         "{error}"
     );
 }

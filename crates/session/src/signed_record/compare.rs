@@ -3,8 +3,8 @@
 use super::line::{RecordEntry, SessionEntry};
 use super::verify::{RecordLine, SignedRecord};
 
-/// What the records of two sides have in common. Both have the other's signature of every step, so a step that only one of
-/// them has was cut off from the other, or the connection broke while it was being signed.
+/// What the records of two sides have in common. Both have the other's signature of every step, so a step that only one
+/// record has was removed from the end of the other, or the connection broke while it was being signed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordComparison {
     /// Steps that both have.
@@ -18,7 +18,7 @@ pub struct RecordComparison {
 impl RecordComparison {
     /// Compares two intact records. Sessions with other partners do not count.
     pub fn new(ours: &SignedRecord, theirs: &SignedRecord) -> Self {
-        let (own, others) = (between(ours, theirs), between(theirs, ours));
+        let (own, others) = (lines_about(ours, theirs), lines_about(theirs, ours));
         let has = |lines: &[(&RecordLine, &SessionEntry)], entry: &SessionEntry| {
             lines
                 .iter()
@@ -43,7 +43,7 @@ impl RecordComparison {
 }
 
 /// The lines of a record about sessions with the owner of another. An empty record may have any owner.
-fn between<'a>(
+fn lines_about<'a>(
     record: &'a SignedRecord,
     other: &SignedRecord,
 ) -> Vec<(&'a RecordLine, &'a SessionEntry)> {

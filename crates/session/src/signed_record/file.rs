@@ -112,7 +112,7 @@ impl Content {
         }
         let end = bytes.iter().rposition(|&byte| byte == b'\n');
         bytes.truncate(end.map_or(0, |end| end + 1));
-        // Bytes that are not text fail as a line below.
+        // Bytes that are not valid UTF-8 fail below, as an invalid line.
         let complete = String::from_utf8_lossy(&bytes).into_owned();
         Ok(Self { complete })
     }

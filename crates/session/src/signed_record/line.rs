@@ -11,7 +11,7 @@ use veilpath_protocol::Role;
 /// The start of what the owner signs.
 const LINE_PREFIX: &[u8] = b"veilpath record line 1\n";
 
-/// What the first line has for the hash of the line before it.
+/// The first line has this as the hash of the line before it.
 const NO_LINE: [u8; 32] = [0; 32];
 
 /// What a line of a record is about.
@@ -20,7 +20,8 @@ const NO_LINE: [u8; 32] = [0; 32];
 pub enum RecordEntry {
     /// Both sides have signed a step of an agreement.
     Session(Box<SessionEntry>),
-    /// This side has taken participants out of later answers, although the difference to earlier ones is about them alone.
+    /// This side has excluded participants from later answers, although the difference from earlier ones is about them
+    /// alone.
     Withdrawal(WithdrawalEntry),
 }
 
@@ -101,7 +102,7 @@ impl Line {
         Ok(line)
     }
 
-    /// The line in its only spelling.
+    /// Parses a line. Only its canonical form is accepted.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let line: Self = serde_json::from_str(text).ok()?;
         let same = line.to_text().is_ok_and(|again| again == text);

@@ -7,7 +7,8 @@ use crate::{Fingerprint, Identity, SessionError, date};
 use serde::{Deserialize, Serialize};
 use veilpath_protocol::{RevealTo, Role};
 
-/// The start of everything that is signed. It differs from the start of what TLS signs, so neither can be taken for the other.
+/// The prefix of everything that is signed. It differs from the prefix that TLS signs, so neither signature can be
+/// taken for the other.
 const STATEMENT: &[u8] = b"veilpath record statement 1\n";
 
 /// When a statement is signed.
@@ -50,7 +51,7 @@ pub struct Disclosure {
     pub scanpaths: [u64; 2],
     /// Pairs of scanpaths.
     pub pairs: u64,
-    /// The tile of the plan that all this is about, as in `3/8`; the whole plan if there is none.
+    /// The tile of the plan, as in `3/8`; `None` for the whole plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tile: Option<String>,
     /// The agreed engine, or `auto`.
@@ -134,7 +135,7 @@ impl Disclosure {
     }
 }
 
-/// A side's signature, as it is kept.
+/// A side's signature, as the record stores it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signed {

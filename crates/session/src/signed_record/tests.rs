@@ -123,7 +123,8 @@ fn a_step_is_entered_once_and_its_signature_is_used_again() {
     assert!(!before.contains(&new.unwrap().signature));
 }
 
-/// Every byte of every line: only the line break at the end of the last one may go without changing a line.
+/// Changes every byte of every line. Only the line break at the end of the last line can be removed without changing a
+/// line.
 #[test]
 fn every_changed_byte_is_detected_in_its_line() {
     let sides = Sides::with_sessions();
@@ -207,7 +208,7 @@ fn an_owner_cannot_forge_the_partners_signature() {
     );
 }
 
-/// A line that was replaced by one that its owner has signed, too, and a line of somebody else's record.
+/// A line that was replaced by another one signed by its owner, and a line of somebody else's record.
 #[test]
 fn replaced_lines_are_detected() {
     let sides = Sides::with_sessions();
@@ -261,7 +262,7 @@ fn a_truncated_line_is_replaced_and_a_changed_one_is_an_error() {
     ));
 }
 
-/// Wherever it is broken, and also for a step that is in it already: a session that resumes must not disclose more.
+/// Wherever the record is broken, and even for a step that is already in it: a resumed session must not disclose more.
 #[test]
 fn a_record_broken_in_the_middle_is_not_extended() {
     let sides = Sides::with_sessions();

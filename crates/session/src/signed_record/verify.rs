@@ -118,27 +118,27 @@ impl SignedRecord {
     pub(crate) fn parse(path: &Path, text: &str, owner: Option<Fingerprint>) -> Self {
         let texts: Vec<&str> = text.split_terminator('\n').collect();
         let parsed: Vec<Option<Line>> = texts.iter().map(|text| Line::parse(text)).collect();
-        // The place of each number, to tell a removed line from a moved one.
+        // The position of each number, to tell a removed line from a moved one.
         let numbers = parsed.iter().zip(1..);
-        let places: BTreeMap<u64, u64> = numbers
-            .filter_map(|(line, place)| Some((line.as_ref()?.line, place)))
+        let positions: BTreeMap<u64, u64> = numbers
+            .filter_map(|(line, position)| Some((line.as_ref()?.line, position)))
             .collect();
         let mut record = Self {
             path: path.to_path_buf(),
             lines: Vec::new(),
             problem: None,
         };
-        let (mut previous, mut place) = (None, 0);
+        let (mut previous, mut position) = (None, 0);
         for (text, line) in texts.iter().zip(parsed) {
-            place += 1;
+            position += 1;
             let checked = match line {
                 None => Err(RecordProblem::Changed),
-                Some(line) => check(line, place, previous, owner, &places),
+                Some(line) => check(line, position, previous, owner, &positions),
             };
             match checked {
                 Ok(line) => record.lines.push(line),
                 Err(problem) => {
-                    record.problem = Some((place, problem));
+                    record.problem = Some((position, problem));
                     break;
                 }
             }
@@ -185,19 +185,19 @@ impl StateDir {
 
 fn check(
     line: Line,
-    place: u64,
+    position: u64,
     previous: Option<&str>,
     owner: Option<Fingerprint>,
-    places: &BTreeMap<u64, u64>,
+    positions: &BTreeMap<u64, u64>,
 ) -> Result<RecordLine, RecordProblem> {
     if !line.is_signed() {
         return Err(RecordProblem::Changed);
     }
     let found = line.line;
-    if found != place {
-        return Err(match places.get(&place) {
+    if found != position {
+        return Err(match positions.get(&position) {
             Some(_) => RecordProblem::Moved { found },
-            None if found < place => RecordProblem::Repeated { found },
+            None if found < position => RecordProblem::Repeated { found },
             None => RecordProblem::Removed { found },
         });
     }

@@ -147,7 +147,7 @@ fn unreadable_files_are_named() {
     std::fs::write(&path, "{}").unwrap();
     let corrupted = problem(state_dir.stored_outcome(&id));
     assert!(matches!(corrupted, FileProblem::CorruptedComparison));
-    // The other one is listed all the same.
+    // The other one is still listed.
     let listed = state_dir.comparisons().unwrap();
     assert_eq!((listed.entries.len(), listed.unreadable.len()), (1, 1));
 }

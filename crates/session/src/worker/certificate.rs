@@ -9,13 +9,14 @@ use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use veilpath_protocol::MAX_TILES;
 
-/// The start of what is signed. It differs from that of a record and of what TLS signs, so none can be taken for another.
+/// The prefix of what is signed. It differs from the prefixes of records and of TLS, so no signature can be taken for
+/// another.
 const STATEMENT: &[u8] = b"veilpath worker key 1\n";
 
-/// The most bytes of a certificate in a message: it has about 600.
+/// The largest certificate in a message, in bytes. A real one has about 600.
 pub(crate) const MAX_BYTES: usize = 2 << 10;
 
-/// The longest time for which a worker key is made. Keys cannot be withdrawn, so they expire soon.
+/// The longest time for which a worker key is made. Keys cannot be revoked, so they expire soon.
 pub const MAX_WORKER_KEY_TIME: Duration = Duration::from_secs(31 * 24 * 3600);
 
 /// The tolerated clock difference: the clock of the side that checks a key may be behind.
@@ -124,8 +125,8 @@ impl WorkerCertificate {
 
     /// Whether this institution lets this key compute this tile, or any tile, of this agreement now; and for how long.
     ///
-    /// A key with too long a validity is not accepted: the institution that made it does not decide alone how long a stolen key
-    /// works, and a clock that was set back by months does not revive an old key.
+    /// A key that is valid for too long is rejected. So the institution that made it does not decide alone how long a
+    /// stolen key works, and a clock that was set back by months does not revive an old key.
     pub(crate) fn check(
         &self,
         institution: Fingerprint,
@@ -167,7 +168,7 @@ impl WorkerCertificate {
     }
 
     /// How many connections its workers may have: one for each tile, and some left behind by interrupted workers.
-    pub(crate) fn places(&self) -> usize {
+    pub(crate) fn max_connections(&self) -> usize {
         let tiles = self.tiles().map_or(0, |it| it.last() - it.first() + 1);
         let tiles = usize::try_from(tiles).unwrap_or(usize::MAX);
         tiles.saturating_add(SPARE_CONNECTIONS)

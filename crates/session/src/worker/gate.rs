@@ -7,9 +7,10 @@
 //!  │── certificate ─────────────────────────▶│   each side checks it, and only then goes on
 //! ```
 //!
-//! Certificates are encrypted, so that nobody who listens learns who compares what (a gateway's greetings are not, see `gateway.rs`).
-//! Anyone can connect to a host, so the joining side presents its certificate first: a connection without a good one is rejected like
-//! one with a wrong key, and nothing was sent to it. A session does not outlast the key of the other side.
+//! Certificates are encrypted, so that an eavesdropper does not learn who compares what (the greetings at a gateway are
+//! not encrypted, see `gateway.rs`). Anyone can connect to a host, so the joining side presents its certificate first:
+//! a connection without a valid one is rejected like one with a wrong key, and nothing is sent to it. A session does
+//! not outlast the key of the other side.
 
 use super::certificate::{MAX_BYTES, WorkerCertificate};
 use crate::error::{Misbehaviour, WorkerKeyProblem};
@@ -26,7 +27,7 @@ pub(crate) struct WorkerGate {
     /// Whose workers may connect.
     pub(crate) institution: Fingerprint,
     pub(crate) agreement: String,
-    /// The tile; `None` for any that the other side's key is for.
+    /// The tile; `None` for any tile that the other side's key allows.
     pub(crate) tile: Option<u32>,
     /// This side's certificate; a coordinator has the key of the institution, and needs none.
     pub(crate) own: Option<WorkerCertificate>,
@@ -34,11 +35,14 @@ pub(crate) struct WorkerGate {
 
 impl WorkerGate {
     /// Exchanges certificates on a new connection, and checks the other side's.
-    pub(crate) fn pass(&self, channel: &mut SecureChannel) -> Result<(), SessionError> {
+    pub(crate) fn exchange_certificates(
+        &self,
+        channel: &mut SecureChannel,
+    ) -> Result<(), SessionError> {
         let connection = channel.connection();
         connection.set_deadline(HANDSHAKE_TIMEOUT);
         if self.role == Role::Join {
-            self.present(channel)?;
+            self.send_certificate(channel)?;
         }
         let mut length = [0; 2];
         channel.receive(&mut length)?;
@@ -55,16 +59,16 @@ impl WorkerGate {
         let checked = theirs.check(institution, key, agreement, self.tile, date::now());
         connection.set_expiry(checked.map_err(refused)?);
         if self.role == Role::Host {
-            self.present(channel)?;
+            self.send_certificate(channel)?;
         }
         connection.clear_deadline();
         channel.set_certificate(theirs);
         Ok(())
     }
 
-    fn present(&self, channel: &mut SecureChannel) -> Result<(), SessionError> {
+    fn send_certificate(&self, channel: &mut SecureChannel) -> Result<(), SessionError> {
         match &self.own {
-            Some(own) => own.present(channel),
+            Some(own) => own.send(channel),
             None => Ok(()),
         }
     }
@@ -72,7 +76,7 @@ impl WorkerGate {
 
 impl WorkerCertificate {
     /// Sends the certificate.
-    pub(super) fn present(&self, channel: &mut SecureChannel) -> Result<(), SessionError> {
+    pub(super) fn send(&self, channel: &mut SecureChannel) -> Result<(), SessionError> {
         let bytes = self.to_bytes()?;
         let length = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
         channel.send(&length.to_le_bytes())?;

@@ -7,16 +7,17 @@
 //!  │◀══════════ TLS 1.3 between the two workers, certificates (`gate.rs`) ═════════▶│   the gateway copies bytes
 //! ```
 //!
-//! A gateway is a relay for one agreement that asks for a worker key. It lets in workers of the two institutions, for tiles
-//! that their keys are for, until these expire. It holds no key, and TLS stays between the workers: an attacker who takes
-//! over a gateway sees what a relay sees, and the agreement and the public keys in the greetings. So does an eavesdropper, because
-//! greetings are not encrypted.
+//! A gateway is a relay for one agreement that requires a worker key. It admits workers of the two institutions, for
+//! the tiles that their keys allow, until the keys expire. It holds no key, and TLS stays between the workers: an
+//! attacker who takes over a gateway sees what a relay sees, plus the agreement and the public keys in the greetings.
+//! So does an eavesdropper, because greetings are not encrypted.
 //!
-//! A key has one waiting connection for each tile, the newest; and as many connections as tiles and a few more, but never more than half
-//! of all.
+//! A key has one waiting connection per tile, the newest. In total it has at most a few more connections than tiles,
+//! and never more than half of all connections.
 //!
-//! A greeting has a random number, is signed with the worker's key and the time, and is accepted once: somebody who has seen it
-//! cannot replay it. Its signatures are checked only after the throttle has admitted the connection, and only when its size is plausible.
+//! A greeting contains a random number and the time, is signed with the worker's key, and is accepted once, so that
+//! nobody who has seen it can replay it. Its signatures are checked only after the throttle has admitted the
+//! connection, and only when its size is plausible.
 
 use super::certificate::{MAX_BYTES, WorkerCertificate};
 use super::plan::AgreedPlan;
@@ -43,7 +44,7 @@ const MAX_GREETING: usize = MAX_BYTES + 512;
 /// How far the clocks of a worker and the gateway may differ, in seconds.
 const MAX_CLOCK_DIFFERENCE: u64 = 120;
 
-/// The most remembered greetings. They are from authenticated workers, and forgotten when they expire.
+/// The most remembered greetings. They are from authenticated workers, and are forgotten when they expire.
 const MAX_REMEMBERED: usize = 1 << 16;
 
 /// The start of what is signed.
@@ -65,7 +66,7 @@ struct Claim {
     /// Seconds since 1970.
     time: u64,
     agreement: String,
-    /// A random number: a worker may reconnect within a second, with another greeting.
+    /// A random number, because a worker may reconnect within a second and needs another greeting then.
     nonce: String,
 }
 
@@ -123,7 +124,7 @@ impl WorkerGreetings {
         }
     }
 
-    /// The place of a greeting, if it is signed by a worker whose key is for this tile, and new.
+    /// The greeting in this text, if it is new and signed by a worker whose key allows its tile.
     fn check(&mut self, text: &[u8], now: SystemTime) -> Option<Greeting> {
         let SignedGreeting {
             certificate,
@@ -153,7 +154,7 @@ impl WorkerGreetings {
         let token = token(&self.agreement, claim.tile);
         let sender = Some(Sender {
             key: worker.fingerprint(),
-            places: certificate.places(),
+            max_connections: certificate.max_connections(),
         });
         Some(Greeting {
             role,

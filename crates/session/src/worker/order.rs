@@ -23,7 +23,7 @@ const VERSION: u32 = 1;
 /// The field that the part of a work order for its tiles starts with.
 const PART_VERSION: u32 = 1;
 
-/// The largest work order that is read: letters of a cohort of the largest size take less.
+/// The largest work order that is read. The letters of the largest cohort take less.
 const MAX_FILE_BYTES: u64 = 4 << 30;
 
 /// What a worker needs to compute its tiles.
@@ -67,7 +67,7 @@ struct OrderPart {
     veilpath_work_order_part: u32,
     key: String,
     certificate: WorkerCertificate,
-    /// The letters of its tiles, with their places in the roster.
+    /// The letters of its tiles, with their indices in the roster.
     letters: Vec<(usize, Vec<u16>)>,
 }
 
@@ -194,8 +194,8 @@ impl WorkOrder {
         let pem = Zeroizing::new(part.key);
         let key = Identity::from_pem(pem.as_bytes())?;
         let mut plan = plan.without_letters();
-        for (place, letters) in part.letters {
-            *plan.letters.get_mut(place)? = letters;
+        for (index, letters) in part.letters {
+            *plan.letters.get_mut(index)? = letters;
         }
         let is_consistent = part.veilpath_work_order_part == PART_VERSION
             && plan.is_consistent()
@@ -208,7 +208,7 @@ impl WorkOrder {
         })
     }
 
-    /// The tiles that it is for.
+    /// The tiles that its key allows.
     pub fn tiles(&self) -> Option<TileRange> {
         self.certificate.tiles()
     }

@@ -1,12 +1,13 @@
-//! What two institutions have agreed on for their workers, as each keeps it.
+//! What two institutions have agreed on for their workers, as each of them stores it.
 
 use super::certificate::TileRange;
-use crate::disclosure::{self, DisclosureLedger};
+use crate::disclosure::{DisclosureLedger, WithdrawalWatch};
 use crate::error::{FileProblem, InternalError, Misbehaviour, SessionError};
 use crate::identity::{from_hex, hex};
 use crate::roster::{self, Parties, Roster};
 use crate::scanpath_limit::{Limits, ScanpathLimit};
 use crate::session::AgreedSession;
+use crate::session::open_records::is_learned;
 use crate::{Fingerprint, StateDir, locked_file, secret_json, state_dir};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -178,8 +179,8 @@ impl AgreedPlan {
     }
 
     /// The tags of this side's participants in some tiles about whom the other side learns something.
-    pub(super) fn disclosed_in(&self, tiles: impl IntoIterator<Item = Tile>) -> BTreeSet<String> {
-        if !self.spec.reveal_to.includes(self.role().other()) {
+    fn disclosed_in(&self, tiles: impl IntoIterator<Item = Tile>) -> BTreeSet<String> {
+        if !is_learned(&self.spec, self.role()) {
             return BTreeSet::new();
         }
         let own = tiles.into_iter().flat_map(|tile| self.own_in(tile));
@@ -187,13 +188,15 @@ impl AgreedPlan {
             .collect()
     }
 
-    /// Refuses tiles with participants who have withdrawn since the plan was agreed on.
+    /// Refuses tiles with participants who have withdrawn since the plan was agreed on, and watches the others.
     pub(super) fn check_withdrawn(
         &self,
         state_dir: &StateDir,
         tiles: impl IntoIterator<Item = Tile>,
-    ) -> Result<(), SessionError> {
-        disclosure::check_withdrawn(state_dir, self.peer(), &self.disclosed_in(tiles))
+    ) -> Result<WithdrawalWatch, SessionError> {
+        let mut watch = WithdrawalWatch::of(state_dir, self.peer(), self.disclosed_in(tiles));
+        watch.check()?;
+        Ok(watch)
     }
 
     /// This side's cohort, with the letters that it has.
@@ -235,8 +238,8 @@ impl AgreedPlan {
 }
 
 impl AgreedSession {
-    /// Keeps the plan for the workers.
-    pub(crate) fn keep_plan(&self, tiles: u32) -> Result<(), SessionError> {
+    /// Stores the plan for the workers.
+    pub(crate) fn store_plan(&self, tiles: u32) -> Result<(), SessionError> {
         let (session, agreement) = (&self.session, &self.agreement);
         let Some(folder) = &agreement.plans else {
             return Ok(());
@@ -284,7 +287,7 @@ impl StateDir {
     /// Refuses tiles with participants of this side who have withdrawn.
     pub fn check_withdrawn(&self, plan: &AgreedPlan, tiles: TileRange) -> Result<(), SessionError> {
         let tiles = (tiles.first()..=tiles.last()).filter_map(|index| plan.tile(index));
-        plan.check_withdrawn(self, tiles)
+        plan.check_withdrawn(self, tiles).map(|_| ())
     }
 
     /// Removes the letters of an agreement, because all of its tiles are complete: no worker needs them.
@@ -295,7 +298,8 @@ impl StateDir {
         save(&self.agreements(), &plan)
     }
 
-    /// Refuses a directory that does not have an agreement on tiles: its ledger is not where the pairs of this agreement are counted.
+    /// Refuses a directory without this agreement on tiles: its ledger is not the one that counts the pairs of the
+    /// agreement.
     pub(super) fn check_agreement(&self, agreement: &str) -> Result<(), SessionError> {
         let path = path(&self.agreements(), agreement);
         match path.exists() {
@@ -326,7 +330,8 @@ impl StateDir {
     }
 }
 
-/// Writes the file of a plan. It has all letters, so an unfinished file of a killed process is removed at the next start.
+/// Writes the file of a plan. It contains all letters, so an unfinished file of a killed process is removed at the next
+/// start.
 fn save(folder: &Path, plan: &AgreedPlan) -> Result<(), SessionError> {
     let path = path(folder, &plan.agreement);
     let _guard = locked_file::guard(&path)?;

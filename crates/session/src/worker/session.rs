@@ -15,6 +15,7 @@ use super::tile::TilePairs;
 use crate::agreement::TILE_FIELD;
 use crate::control::{self, Tag};
 use crate::digests::{nonce, run_tag};
+use crate::disclosure::WithdrawalWatch;
 use crate::engine_decision::EngineReason;
 use crate::error::{Difference, Misbehaviour, UsageError, sanitize};
 use crate::identity::from_hex;
@@ -98,12 +99,16 @@ impl Session {
             let complete = Err::<(), _>(UsageError::CompleteAgreement.into());
             self.or_decline(Tag::Ready, complete)?;
         }
-        if let TileRecords::Shared(state_dir) = &records {
-            let allowed = state_dir
-                .check_agreement(&plan.agreement)
-                .and_then(|()| plan.check_withdrawn(state_dir, [tile]));
-            self.or_decline(Tag::Ready, allowed)?;
-        }
+        let withdrawals = match &records {
+            TileRecords::Shared(state_dir) => {
+                let allowed = state_dir
+                    .check_agreement(&plan.agreement)
+                    .and_then(|()| plan.check_withdrawn(state_dir, [tile]));
+                self.or_decline(Tag::Ready, allowed)?
+            }
+            // The coordinator has the ledger.
+            TileRecords::Coordinated(_) => WithdrawalWatch::nobody(),
+        };
         let ours = TileReady {
             agreement: plan.agreement.clone(),
             tile: tile.to_string(),
@@ -212,6 +217,7 @@ impl Session {
             resume: Resume::default(),
             group: None,
             learned_pairs: None,
+            withdrawals,
             max_starts,
             max_agreements,
             limit,

@@ -398,3 +398,4 @@ fn a_plan_beyond_the_limits_is_not_agreed_on() {
 mod attacks;
 mod coordinator;
 mod gateway;
+mod same_tile;

@@ -166,7 +166,7 @@ impl Setup {
         })
     }
 
-    /// The answers about groups that a side has counted.
+    /// The group answers that a side has counted.
     pub(crate) fn disclosed(&self, side: usize) -> u32 {
         let files = StateDir::at(self.folders[side].path());
         let peer = self.identities[1 - side].fingerprint();
@@ -208,13 +208,14 @@ impl Setup {
         let mut total = total;
         let breaks = breaks();
         for round in 0..breaks {
-            // First before the results, then among the last bytes, where they are exchanged.
+            // The first breaks come before the results, the later ones among the last bytes, where results are
+            // exchanged.
             let results = (total - 3000).max(1);
-            let place = match round < breaks * 3 / 5 {
+            let bytes = match round < breaks * 3 / 5 {
                 true => rng.random_range(0..results),
                 false => rng.random_range(results..total),
             };
-            let (results, passed) = self.run_through(place);
+            let (results, passed) = self.run_through(bytes);
             if results.iter().all(Result::is_ok) {
                 // Nothing was left to compare: from now on a session is a few messages.
                 total = passed;

@@ -70,7 +70,7 @@ impl Case {
             if spec.pad_to.is_some() {
                 "padded"
             } else {
-                "lengths told"
+                "lengths visible"
             }
         );
         let mut case = Self {
@@ -79,7 +79,7 @@ impl Case {
             scanpaths,
             expected: Vec::new(),
         };
-        // An independent oracle: the engine that computes in the clear, with results for both.
+        // An independent oracle: the engine `plain` with results for both sides.
         let mut clear = case.clone();
         clear.spec.engine = Engine::Plain;
         clear.spec.reveal_to = RevealTo::Both;
@@ -248,12 +248,12 @@ fn faults(messages: [usize; 2], long: bool, rng: &mut TestRng) -> Vec<Fault> {
             for damage in DAMAGES {
                 let several = matches!(damage, Damage::Cut | Damage::BitTurned);
                 for _ in 0..if long && several { 3 } else { 1 } {
-                    let place = rng.next();
+                    let position = rng.next();
                     all.push(Fault {
                         side,
                         message,
                         damage,
-                        place,
+                        position,
                     });
                 }
             }

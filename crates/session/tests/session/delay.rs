@@ -69,8 +69,9 @@ struct Case {
 struct ComparisonRun {
     /// From the first connection attempt to the outcomes of both sides.
     took: Duration,
-    /// What the joining side expected, and what it got.
+    /// What the joining side expected, how long it ran from then on, and what it got.
     estimate: Estimate,
+    ran: Duration,
     outcome: Outcome,
 }
 
@@ -143,9 +144,11 @@ fn compare(case: Case) -> ComparisonRun {
             .agree(proposal, None, &mut |_| ())
             .unwrap();
         let estimate = agreed.summary().estimate;
-        (estimate, agreed.run(&()).unwrap().outcome)
+        let start = Instant::now();
+        let outcome = agreed.run(&()).unwrap().outcome;
+        (estimate, start.elapsed(), outcome)
     };
-    let (estimate, outcome) = std::thread::scope(|scope| {
+    let (estimate, ran, outcome) = std::thread::scope(|scope| {
         let joining = scope.spawn(|| {
             let peer = host_identity.fingerprint();
             let channel = join(&address.to_string(), join_identity, peer, &timeouts).unwrap();
@@ -160,6 +163,7 @@ fn compare(case: Case) -> ComparisonRun {
     });
     ComparisonRun {
         took: start.elapsed(),
+        ran,
         estimate,
         outcome,
     }
@@ -198,8 +202,8 @@ fn is_met(size: KeySize, length: u16, round_trips: u32) -> bool {
 
 #[test]
 fn latency_adds_few_round_trips_to_a_short_comparison() {
-    // A batch takes two thirds of the cells that are ready, which makes about five rounds for a letter; a cell at a time
-    // would be four hundred in all.
+    // A batch takes two thirds of the matrix cells that are ready, which makes about five rounds per letter. One cell
+    // at a time would take four hundred rounds in all.
     costs_at_most(KeySize::Bits512, 20, 160);
 }
 
@@ -211,7 +215,7 @@ fn latency_adds_few_round_trips_to_a_long_comparison() {
 }
 
 /// The estimates of time and rounds are right within a factor of 2; short times are only checked to be short. Every run must meet this for
-/// rounds, and one of three for the time, because the machine may be busy.
+/// rounds, and one of five for the time, because the machine may be busy.
 fn is_estimated(cases: &[(Engine, u16, u16, u64)]) {
     for &(engine, scanpaths, length, milliseconds) in cases {
         let case = Case {
@@ -222,14 +226,17 @@ fn is_estimated(cases: &[(Engine, u16, u16, u64)]) {
         };
         let is_met = |_| {
             let ComparisonRun {
-                estimate, outcome, ..
+                estimate,
+                ran,
+                outcome,
+                ..
             } = compare(case);
-            let cost = outcome.cost;
+            let (seconds, cost) = (ran.as_secs_f64(), outcome.cost);
             eprintln!(
                 "{}, {scanpaths} × {scanpaths} of {length} letters, {milliseconds} ms: {:.3} s estimated, {:.3} s measured; {} rounds estimated, {} made",
                 engine.name(),
                 estimate.seconds,
-                cost.seconds,
+                seconds,
                 estimate.rounds,
                 cost.rounds
             );
@@ -240,10 +247,10 @@ fn is_estimated(cases: &[(Engine, u16, u16, u64)]) {
                 within_two(estimate.rounds as f64, rounds as f64),
                 "{rounds} rounds"
             );
-            let short = estimate.seconds.max(cost.seconds) < 0.3 && milliseconds == 0;
-            short || within_two(estimate.seconds, cost.seconds)
+            let short = estimate.seconds.max(seconds) < 0.5 && milliseconds == 0;
+            short || within_two(estimate.seconds, seconds)
         };
-        assert!((0..3).any(is_met), "the estimate was wrong three times");
+        assert!((0..5).any(is_met), "the estimate was wrong five times");
     }
 }
 

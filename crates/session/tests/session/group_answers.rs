@@ -32,8 +32,8 @@ fn setup(engine: Engine, question: &str, minimum: u32) -> Setup {
     for proposal in &mut setup.proposals {
         proposal.spec.reveal = question.parse().unwrap();
         proposal.disclosure.minimum_group = minimum;
-        for (place, entry) in proposal.cohort.entries.iter_mut().enumerate() {
-            entry.group = Some(["control", "patient"][place % 2].into());
+        for (index, entry) in proposal.cohort.entries.iter_mut().enumerate() {
+            entry.group = Some(["control", "patient"][index % 2].into());
         }
     }
     setup
@@ -125,8 +125,8 @@ fn small_counts_are_hidden_together_with_another() {
     assert!(patterns.contains(&(true, true)), "{patterns:?}");
 }
 
-/// Hides the counts of a histogram in the clear, in which nothing is hidden, that are of fewer than three participants of a side, and
-/// the smallest of the others.
+/// In a histogram in the clear, which hides nothing, hides the counts that are about fewer than three participants of a
+/// side, and the smallest of the others.
 fn hide_small_counts(setup: &Setup, answer: &mut GroupAnswer) {
     let GroupAnswer::Histogram(histogram) = answer else {
         return;
@@ -162,7 +162,7 @@ fn hide_small_counts(setup: &Setup, answer: &mut GroupAnswer) {
     }
 }
 
-/// Every start of a pair counts, because the host sees masked numbers; the answer counts besides.
+/// Every start of a pair counts, because the host sees masked numbers. The answer counts as well.
 #[test]
 fn paillier_keeps_shares_of_results() {
     let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
@@ -182,7 +182,8 @@ fn paillier_keeps_shares_of_results() {
     assert_eq!([setup.disclosed(0), setup.disclosed(1)], [1, 1]);
 }
 
-/// Means, the test of sites, and what is linear once groups are published; the others end before anything is sent.
+/// Works for means, the test of sites, and what is linear once groups are published. The other questions fail before
+/// anything is sent.
 #[test]
 fn paillier_answers_with_public_labels_only() {
     let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
@@ -280,7 +281,7 @@ fn a_connection_that_breaks_anywhere_opens_one_answer_and_counts_it_once() {
     break_connections(1);
 }
 
-/// At every `step`th place, in turn.
+/// Breaks the connection at every `step`th place, in turn.
 fn break_connections(step: usize) {
     for (number, (engine, question)) in [
         (Engine::Shares, "groups"),
@@ -301,20 +302,21 @@ fn break_connections(step: usize) {
         let mut answers = Vec::new();
         for round in (1..12).skip(number % step).step_by(step) {
             // Most of the breaks are among the last messages, where the answer is opened.
-            let place = match round {
+            let bytes = match round {
                 1..5 => total * round / 6,
                 _ => total - 4200 + 350 * (round - 4),
             };
-            let (results, _) = setup.run_through(place);
-            let known = results.into_iter().filter_map(Result::ok);
-            answers.extend(known.map(|it| it.outcome.answers[0].clone()));
+            let (results, _) = setup.run_through(bytes);
+            let completed = results.into_iter().filter_map(Result::ok);
+            answers.extend(completed.map(|it| it.outcome.answers[0].clone()));
         }
         let [host, join] = run(&setup).map(Result::unwrap);
         assert_eq!(host, join);
         assert!(answers.iter().all(|answer| *answer == host), "{question}");
         assert_eq!(host, oracle(&setup, &host), "{question}");
         for side in 0..2 {
-            // Means with two groups of the partner are two about everybody; a test opens a statistic and a count.
+            // Means with two groups of the partner are two numbers about everybody; a test opens a statistic and a
+            // count.
             assert_eq!(setup.disclosed(side), 2, "{question}");
         }
     }
@@ -357,14 +359,15 @@ fn small_groups_and_differences_are_refused() {
     ));
 }
 
-/// A stimulus that one participant has seen, in a mean over all stimuli: the others' scores can be known beforehand.
+/// A stimulus that only one participant has seen, in a mean over all stimuli: the scores of the other stimuli can be
+/// known beforehand.
 #[test]
 fn a_stimulus_seen_by_few_participants_is_refused() {
     let mut setup = setup(Engine::Shares, "mean:overall", 3);
     for proposal in &mut setup.proposals {
         proposal.spec.pairs = PairRule::SameStimulus;
-        for (place, entry) in proposal.cohort.entries.iter_mut().enumerate() {
-            entry.stimulus = Some(if place == 0 { "rare" } else { "common" }.into());
+        for (index, entry) in proposal.cohort.entries.iter_mut().enumerate() {
+            entry.stimulus = Some(if index == 0 { "rare" } else { "common" }.into());
         }
     }
     assert!(matches!(

@@ -86,9 +86,9 @@ struct Setup {
     idle: Duration,
     address: String,
     acceptor: Mutex<Option<Acceptor>>,
-    /// Sessions that work now, and the most that did at the same time.
+    /// Sessions that run now, and the most that ran at the same time.
     working: AtomicUsize,
-    most: AtomicUsize,
+    max_working: AtomicUsize,
     /// How long each session takes at least.
     work: Duration,
     /// Pairs that the host has computed.
@@ -97,6 +97,7 @@ struct Setup {
     fresh: bool,
     /// How long a peer may take for its first messages.
     open: Duration,
+    stopped: AtomicBool,
     /// Contains the state directories of all.
     folder: tempfile::TempDir,
 }
@@ -128,11 +129,12 @@ impl Setup {
             idle,
             address,
             working: AtomicUsize::new(0),
-            most: AtomicUsize::new(0),
+            max_working: AtomicUsize::new(0),
             work,
             computed: AtomicUsize::new(0),
             fresh: false,
             open: MINUTE,
+            stopped: AtomicBool::new(false),
             folder: tempfile::tempdir().unwrap(),
         }
     }
@@ -160,7 +162,8 @@ impl Setup {
             wait,
             open: self.open,
         };
-        server.serve(acceptor, &handler, &mut |_| ())
+        let is_stopped = || self.stopped.load(Ordering::SeqCst);
+        server.serve(&is_stopped, acceptor, &handler, &mut |_| ())
     }
 
     fn handle(&self, connection: PeerConnection, slots: &SessionSlots) -> Result<(), SessionError> {
@@ -180,7 +183,7 @@ impl Setup {
         session.pin_agreement(&connection.agreement);
         let _slot = session.acquire_slot(slots, &mut |_| ())?;
         let working = self.working.fetch_add(1, Ordering::SeqCst) + 1;
-        self.most.fetch_max(working, Ordering::SeqCst);
+        self.max_working.fetch_max(working, Ordering::SeqCst);
         let proposal = Proposal {
             fresh: self.fresh,
             ..proposal()
@@ -204,7 +207,7 @@ impl Setup {
         Ok(opened?.0)
     }
 
-    /// A session of the first peer for this proposal; also how many pairs were known before.
+    /// A session of the first peer for this proposal; also returns how many pairs were known before.
     fn ask(&self, proposal: Proposal) -> Result<(CompletedSession, usize), SessionError> {
         let session = self.open(0, &self.address)?;
         let agreed = session.agree(proposal, Some(&self.state_dir("p0")), &mut |_| ())?;
@@ -212,7 +215,7 @@ impl Setup {
         Ok((agreed.run(&())?, known))
     }
 
-    /// A peer's session; also whether it had to wait.
+    /// A peer's session; also returns whether it had to wait.
     fn join(&self, peer: usize, address: &str) -> Result<(CompletedSession, bool), SessionError> {
         let session = self.open(peer, address)?;
         let mut waited = false;
@@ -229,7 +232,7 @@ fn finished(states: &[PeerState<SessionError>]) -> usize {
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The idle timeout is shorter than the time in the queue: Wait messages keep a peer there.
+/// The idle timeout is shorter than the time in the queue: Wait messages keep the peer connected.
 #[test]
 fn more_peers_than_slots_wait_and_all_are_served() {
     let setup = Setup::new(5, Duration::from_millis(800), Duration::from_millis(400));
@@ -248,7 +251,7 @@ fn more_peers_than_slots_wait_and_all_are_served() {
         })
         .count()
     });
-    assert_eq!(setup.most.load(Ordering::SeqCst), 2);
+    assert_eq!(setup.max_working.load(Ordering::SeqCst), 2);
     assert!(waited >= 2, "{waited}");
 }
 
@@ -297,8 +300,8 @@ fn killable_relay(upstream: SocketAddr, dead: Arc<AtomicBool>) -> SocketAddr {
     address
 }
 
-/// The peer's machine is gone and the host has not noticed; it would in six seconds. The peer that reconnects is accepted after
-/// a third of that.
+/// The peer's machine is gone and the host has not noticed; it would notice in six seconds. The peer that reconnects is
+/// accepted after a third of that.
 #[test]
 fn a_peer_with_a_dead_connection_is_accepted_again_soon() {
     let idle = Duration::from_secs(6);
@@ -407,8 +410,13 @@ fn a_host_does_not_wait_for_a_banned_peer() {
     let ledgers = setup.state_dir("host").identity().with_file_name("peers");
     std::fs::create_dir_all(&ledgers).unwrap();
     let banned = setup.peers[1].fingerprint().to_string().replace('-', "");
-    let ledger = r#"{"version":2,"scanpaths":{},"banned":"failed_check"}"#;
+    let ledger = r#"{"version":4,"stamp":"00","scanpaths":{},"banned":"failed_check"}"#;
     std::fs::write(ledgers.join(format!("{banned}.json")), ledger).unwrap();
+    std::fs::write(
+        ledgers.join(format!("{banned}.log")),
+        "veilpath ledger log 00\n",
+    )
+    .unwrap();
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let host = scope.spawn(|| setup.serve(2, MINUTE));

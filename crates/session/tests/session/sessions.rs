@@ -252,8 +252,8 @@ fn each_side_gets_one_bit_per_pair() {
     for result in &result {
         let expected = ["P1 Q1 cows true", "P1 Q1 boat true", "P2 Q1 cows true"];
         assert_eq!(rows(result), expected);
-        let said = &result.outcome.revealed;
-        assert!(said.iter().any(|line| line.what.contains("one bit")));
+        let revealed = &result.outcome.revealed;
+        assert!(revealed.iter().any(|line| line.what.contains("one bit")));
     }
     let result = setup
         .run(proposals(revealing("threshold:2")))

@@ -1,4 +1,4 @@
-//! A server, and plain HTTP over sockets, so that no client hides or adds a header.
+//! A server, and raw HTTP over sockets, so that no client library hides or adds a header.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a test's helpers may fail the test
 
 use std::io::{Read, Write};

@@ -70,6 +70,26 @@ fn a_comparison_is_cancelled_and_an_earlier_result_stays() {
     server.stop();
 }
 
+/// The two eyes of a BIDS recording are in separate files, and taking both would mix them.
+#[test]
+fn one_eye_of_a_dropped_recording_is_read() {
+    let server = Running::start(ServerOptions::default());
+    let metadata = r#"{"SamplingFrequency": 50, "Columns": ["x_coordinate", "y_coordinate"],
+        "ScreenResolution": [800, 600]}"#;
+    let gaze = "100\t100\n".repeat(20);
+    for (end, content) in [("json", metadata), ("tsv", gaze.as_str())] {
+        for eye in ["eye1", "eye2"] {
+            let file = format!("sub-01_task-a_recording-{eye}_physio.{end}");
+            let request = format!("POST /api/files?name={file}");
+            let answer = server.send(&request, &server.own(), content.as_bytes());
+            assert_eq!(answer.status, 200, "{}", answer.body);
+        }
+    }
+    let state = state(&server);
+    assert_eq!(state["cohorts"][0]["scanpaths"], 1, "{}", state["problem"]);
+    server.stop();
+}
+
 #[test]
 fn the_shown_command_uses_the_address_of_the_form() {
     let server = Running::start(ServerOptions::default());
@@ -89,7 +109,7 @@ fn the_shown_command_uses_the_address_of_the_form() {
     server.stop();
 }
 
-/// Two participants leave one in each half, and nothing to compare within a half.
+/// With two participants, each half has one, and there is nothing to compare within a half.
 #[test]
 fn two_participants_have_statistics_without_a_test_of_cohorts() {
     let server = Running::start(ServerOptions::default());
@@ -111,7 +131,7 @@ fn two_participants_have_statistics_without_a_test_of_cohorts() {
     server.stop();
 }
 
-/// What this side's limits say is known before anybody connects.
+/// This side's limits are checked before anybody connects.
 #[test]
 fn a_plan_beyond_the_limits_is_reported_before_connecting() {
     let server = Running::start(ServerOptions::default());
@@ -140,15 +160,46 @@ fn a_plan_beyond_the_limits_is_reported_before_connecting() {
     assert_eq!(fits(3, "score"), true);
     let others = |participants, reveal| limits(participants, reveal)["others"].clone();
     assert_eq!(limits(12, "test:groups")["kind"], "no-groups");
-    // What fits instead depends on the recordings.
+    // Which answers fit instead depends on the recordings.
     assert_eq!(others(12, "mean"), Value::Null);
     assert_eq!(others(12, "score")[0], "mean");
-    // Scores would say more about each person than what is refused.
+    // Scores would reveal more about each person than the refused answer.
     assert_eq!(others(3, "mean"), serde_json::json!([]));
     server.stop();
 }
 
-/// A folder has more than recordings: what cannot be one is refused at once, and a table that may be one can be left out.
+/// The majority among fewer scanpaths than the minimum is refused, so more neighbours are offered.
+#[test]
+fn the_number_of_neighbours_follows_the_minimum() {
+    let server = Running::start(ServerOptions::default());
+    let mut table = String::from("participant,group,stimulus,scanpath\n");
+    for person in 0..16 {
+        let group = ["a", "b"][person % 2];
+        table.push_str(&format!("p{person},{group},s,ABCDEFGHIJ\n"));
+    }
+    let path = "POST /api/files?name=c.csv";
+    let added = server.send(path, &server.own(), table.as_bytes());
+    assert_eq!(added.status, 200, "{}", added.body);
+    let limits = |reveal: &str, minimum: &str| -> Value {
+        let form =
+            serde_json::json!({"plan": {"reveal": reveal}, "minimum_group": minimum}).to_string();
+        assert_eq!(server.json("POST /api/partner", &form).status, 200);
+        let answer = server.send("GET /api/policy", &server.own(), b"");
+        serde_json::from_str::<Value>(&answer.body).unwrap()["limits"].clone()
+    };
+    assert_eq!(limits("nearest:5,rate", "")["fits"], true);
+    let refused = limits("nearest:5,rate", "6");
+    assert_eq!(refused["few_nearest"], 5);
+    let others = refused["others"].to_string();
+    assert!(others.contains("\"nearest:6,rate\""), "{others}");
+    assert_eq!(limits("nearest:6,rate", "6")["fits"], true);
+    let others = limits("score", "6")["others"].to_string();
+    assert!(!others.contains("nearest:5"), "{others}");
+    server.stop();
+}
+
+/// A folder may contain other files than recordings. A file that cannot be one is refused at once, and a table that may be one
+/// can be left out.
 #[test]
 fn files_that_are_not_recordings_are_skipped() {
     let server = Running::start(ServerOptions::default());
@@ -181,7 +232,7 @@ fn files_that_are_not_recordings_are_skipped() {
     server.stop();
 }
 
-/// Every layout of `testdata/formats`, alone: read as it is, or with the one setting that the error names.
+/// Every layout in `testdata/formats` is read as it is, or with the one setting that the error names.
 #[test]
 fn a_file_of_every_format_is_read_or_explained() {
     let server = Running::start(ServerOptions::default());
@@ -273,7 +324,7 @@ fn results_have_numbers() {
     server.stop();
 }
 
-/// Areas that were drawn on recordings do not keep a cohort file from being used when the recordings are gone.
+/// Areas drawn on recordings do not prevent the use of a cohort file once the recordings are removed.
 #[test]
 fn drawn_areas_do_not_affect_cohort_files() {
     let server = Running::start(ServerOptions::default());
@@ -359,7 +410,7 @@ fn columns_are_known_before_a_table_can_be_read() {
     server.stop();
 }
 
-/// A result or a problem of other settings is not mistaken for one of the present settings.
+/// A result or a problem of other settings is not mistaken for one of the current settings.
 #[test]
 fn results_and_problems_of_other_settings_are_known() {
     let server = Running::start(ServerOptions::default());

@@ -50,7 +50,7 @@ fn an_answer_without_a_name_keeps_the_one_that_was_typed() {
     set(&join, &json!({"role": "join", "name": "Institute"}));
     open(&join, &host);
     assert_eq!(partner(&host)["peer_name"], "Institute");
-    // It is not the name of somebody else.
+    // The name is not kept for another partner.
     open(&other, &host);
     assert_eq!(partner(&host)["peer_name"], "");
     let state: Value = serde_json::from_str(&host.state()).unwrap();

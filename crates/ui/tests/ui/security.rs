@@ -27,7 +27,7 @@ fn only_the_token_opens_the_page() {
     let almost = format!("{}0", &server.token[..server.token.len() - 1]);
     let answer = server.send(&format!("GET /?token={almost}"), &host, b"");
     assert!(answer.status == 401 || almost == server.token);
-    // The token is for the page alone: nothing else takes it.
+    // Only the page accepts the token; nothing else does.
     let path = format!("GET /api/state?token={}", server.token);
     assert_eq!(server.send(&path, &host, b"").status, 401);
     for cookie in ["veilpath-1=x", "x=y", ""] {
@@ -99,7 +99,7 @@ fn cross_origin_requests_are_refused() {
             assert!(!answer.head.contains("access-control"), "{origin}");
         }
     }
-    // A request that changes something says where it comes from.
+    // A request that changes something must state its origin.
     let headers = with(&own, "Origin", None);
     assert_eq!(server.send("POST /api/compare", &headers, b"").status, 403);
     for site in ["cross-site", "same-site"] {
@@ -184,7 +184,7 @@ fn uploads_are_bounded() {
     headers.push(format!("Content-Length: {}", (512_usize << 20) + 1));
     let answer = server.send("POST /api/files?name=large.csv", &headers, &[b'x'; 1 << 16]);
     assert!(answer.status == 413, "{}", answer.status);
-    // Forms are smaller.
+    // The limit for forms is lower.
     let form = format!("{{\"name\": \"{}\"}}", "x".repeat(5 << 20));
     assert_eq!(server.json("POST /api/folder", &form).status, 413);
     // A body of unknown length is cut off.
@@ -258,7 +258,7 @@ fn hostile_names_and_contents_are_data() {
     let drop = |name: &str, body: &[u8]| {
         server.send(&format!("POST /api/files?name={name}"), &server.own(), body)
     };
-    // A key is refused wherever it is dropped, and never repeated.
+    // A private key is refused wherever it is dropped, and never echoed.
     let key = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIPRIVATE\n";
     let answer = drop("key.pem", key.as_bytes());
     assert_eq!(answer.status, 422);
@@ -274,7 +274,7 @@ fn hostile_names_and_contents_are_data() {
         "{}",
         answer.head
     );
-    // Broken files of every kind end in words.
+    // Every kind of broken file gives a readable error.
     for body in [
         &b"\x89PNG\r\n\x1a\n broken"[..],
         b"\xff\xd8\xff broken",

@@ -1,4 +1,4 @@
-//! Areas of interest that were drawn on a picture.
+//! Areas of interest drawn on a picture.
 
 use super::Trace;
 use crate::Error;
@@ -8,7 +8,7 @@ use veilpath_encode::{ReadError, Space};
 /// An area of interest on a picture of a stimulus.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawnArea {
-    /// Its name; areas of one name share a letter.
+    /// Its name. Areas with the same name share a letter.
     pub name: String,
     /// The stimulus; `None` for all.
     pub stimulus: Option<String>,
@@ -16,7 +16,7 @@ pub struct DrawnArea {
     pub outline: DrawnOutline,
 }
 
-/// The outline of a drawn area, as parts of the width and height of the picture.
+/// The outline of a drawn area, as fractions of the picture's width and height.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DrawnOutline {
     /// Two opposite corners.
@@ -25,15 +25,16 @@ pub enum DrawnOutline {
     Polygon(Vec<(f64, f64)>),
 }
 
-/// Writes drawn areas as an AOI file in the coordinates of the recordings that they belong to.
+/// Writes drawn areas as an AOI file, in the coordinates of the recordings they belong to.
 pub fn area_file(areas: &[DrawnArea], trace: &Trace) -> Result<String, Error> {
     let mut text = String::from("name,shape,coordinates,stimulus\n");
     for area in areas {
         let space = space_of(area, trace).ok_or_else(|| {
-            ReadError::new(
-                &area.name,
-                "there is no recording of this stimulus with a known size of the screen",
-            )
+            let problem = match area.stimulus {
+                Some(_) => "there is no recording of this stimulus with a known size of the screen",
+                None => "there is no recording with a known size of the screen",
+            };
+            ReadError::new(&area.name, problem)
         })?;
         let (shape, corners): (_, &[(f64, f64)]) = match &area.outline {
             DrawnOutline::Rectangle(corners) => ("rectangle", corners),
@@ -41,7 +42,8 @@ pub fn area_file(areas: &[DrawnArea], trace: &Trace) -> Result<String, Error> {
         };
         let stimulus = area.stimulus.as_deref().unwrap_or_default();
         let corners = corners.iter().map(|&corner| space.at_fraction(corner));
-        // A hundredth of a pixel, or a ten-thousandth of the stimulus, is finer than any tracker.
+        // Finer than any tracker: a hundredth of a unit, or a hundred-thousandth if the stimulus is only a few units wide,
+        // as in fractions or degrees.
         let digits = match (space.right - space.left).abs() {
             ..50.0 => 5,
             _ => 2,
@@ -62,14 +64,13 @@ pub fn area_file(areas: &[DrawnArea], trace: &Trace) -> Result<String, Error> {
 
 fn space_of(area: &DrawnArea, trace: &Trace) -> Option<Space> {
     let mut recordings = trace.recordings.iter();
-    let recording = match &area.stimulus {
-        Some(_) => recordings.find(|it| it.stimulus == area.stimulus),
-        None => recordings.next(),
-    };
-    recording.and_then(|it| it.space)
+    recordings.find_map(|it| match &area.stimulus {
+        Some(_) if it.stimulus != area.stimulus => None,
+        _ => it.space,
+    })
 }
 
-/// A field of a CSV file.
+/// Quotes a CSV field.
 fn quoted(text: &str) -> String {
     let text: String = text
         .chars()
@@ -83,7 +84,7 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Areas, EncodeOptions, Placing, Source, encode, trace};
+    use super::super::{Areas, EncodeOptions, LetterMap, Source, encode, trace};
     use super::*;
     use veilpath_encode::Input;
 
@@ -114,7 +115,7 @@ mod tests {
         ];
         let file = area_file(&areas, &traced).unwrap();
         let input = Input::from_bytes("aoi.csv", file.into_bytes()).unwrap();
-        options.letters.placing = Placing::AoiFile(Areas::read(input).unwrap());
+        options.letters.letter_map = LetterMap::AoiFile(Areas::read(input).unwrap());
         let encoded = encode(sources(), &options, &()).unwrap();
         assert_eq!(encoded.cohort.entries[0].scanpath.letters(), [0, 1]);
         let other = DrawnArea {
@@ -122,5 +123,32 @@ mod tests {
             ..areas[0].clone()
         };
         assert!(area_file(&[other], &traced).is_err());
+    }
+
+    /// Of several recordings, only some may have a known size.
+    #[test]
+    fn any_recording_with_a_known_size_places_an_area() {
+        let mut options = EncodeOptions::default();
+        options.read.screen = Some((1000.0, 800.0));
+        let mut traced = trace(sources(), &options).unwrap();
+        let mut unknown = traced.recordings[0].clone();
+        unknown.space = None;
+        traced.recordings.insert(0, unknown);
+        for (stimulus, message) in [
+            (Some("s".to_string()), "no recording of this stimulus with"),
+            (None, "no recording with"),
+        ] {
+            let area = DrawnArea {
+                name: "left".into(),
+                stimulus,
+                outline: DrawnOutline::Rectangle([(0.0, 0.0), (0.3, 0.3)]),
+            };
+            let file = area_file(std::slice::from_ref(&area), &traced).unwrap();
+            assert!(file.contains("300.00 240.00"), "{file}");
+            let mut without = traced.clone();
+            without.recordings.iter_mut().for_each(|it| it.space = None);
+            let error = area_file(&[area], &without).unwrap_err();
+            assert!(error.to_string().contains(message), "{error}");
+        }
     }
 }

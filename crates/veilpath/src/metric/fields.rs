@@ -1,8 +1,9 @@
-//! Fields of the options, and why they have no effect, in words.
+//! Option fields, and why they have no effect, in words.
 
 use super::{MetricField, NoEffectReason};
 use std::fmt;
 
+/// The names of the options in the Python package, where they are public. Two differ from those of the fields.
 impl fmt::Display for MetricField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -19,11 +20,11 @@ impl fmt::Display for MetricField {
             MetricField::Points => "points",
             MetricField::FixationGrid => "fixation_grid",
             MetricField::DurationClasses => "duration_classes",
-            MetricField::Numbers => "numbers",
+            MetricField::Outputs => "numbers",
             MetricField::Radius => "radius",
             MetricField::Line => "line",
             MetricField::Undefined => "undefined",
-            MetricField::Rounded => "rounded",
+            MetricField::RoundResults => "rounded",
             MetricField::DivideBy => "divide_by",
             MetricField::Window => "window",
             MetricField::Modulator => "modulator",
@@ -42,25 +43,29 @@ impl fmt::Display for NoEffectReason {
             NoEffectReason::OtherSubstitution => {
                 "it is the cost of a unit substitution, and another substitution is given"
             }
-            NoEffectReason::Maximised => {
+            NoEffectReason::RewardGiven => {
                 "with a reward, needleman-wunsch has only a mismatch penalty and a gap penalty"
             }
-            NoEffectReason::LocalScores => {
+            NoEffectReason::SmithWatermanFields => {
                 "smith-waterman takes a reward, a mismatch and a gap, or a table and a gap"
             }
             NoEffectReason::TableGiven => "the table defines the scores of equal and different letters",
-            NoEffectReason::ScanMatchNumbers => {
+            NoEffectReason::ScanMatchFields => {
                 "scanmatch takes a grid, a threshold, a gap and a scale or a precision; its distances are Euclidean"
             }
             NoEffectReason::OnlyScanMatch => "it is a distance between grid cells, and only scanmatch has it",
             NoEffectReason::NoGridDistance => {
                 "it joins the edges of the grid, and this metric does not use distances on a grid"
             }
-            NoEffectReason::NotNormalised => {
+            NoEffectReason::OnlyScanMatchPrecision => {
                 "only scanmatch has the same error bound at all lengths; set a scale instead"
             }
             NoEffectReason::ScaleGiven => "the scale is given",
             NoEffectReason::LettersCompared => "letters are compared, not fixations",
+            NoEffectReason::NotRounded => {
+                "fixations are compared without rounding, and only rounded ones have a scale"
+            }
+            NoEffectReason::OnlyByLengths => "this metric can be divided by lengths, but not by durations",
             NoEffectReason::OtherMeasure => "this metric does not have it",
             NoEffectReason::NotAnAlignment => "this metric is not an alignment",
         })

@@ -1,4 +1,4 @@
-//! The options of the measures besides alignments.
+//! Options of the measures other than alignments.
 
 use super::{
     MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason, no_effect,
@@ -6,51 +6,52 @@ use super::{
 use crate::Error;
 use std::str::FromStr;
 use veilpath_metrics::{
-    Alphabet, Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Frechet, Grid, Hausdorff,
-    Metric, MultiMatch, MultiMatchOutput, Notation, PathDivisor, Points, RecurrenceRule, ScaSim,
-    Screen, Simplification, SubsMatch, Undefined, View,
+    Alphabet, Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Grid, MultiMatch,
+    MultiMatchOutput, Notation, PathDivisor, Points, RecurrenceRule, ScaSim, Screen,
+    Simplification, SubsMatch, Undefined, View,
 };
 
-/// The numbers of measures besides alignments. `None` means the measure's default.
+/// The parameters of measures other than alignments. `None` means the measure's default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeasureOptions {
-    /// Which points are compared.
+    /// The points to compare.
     pub points: PointsChoice,
-    /// Which numbers to compute; empty for the default ones.
-    pub numbers: Vec<String>,
-    /// Fixations within this distance recur; `None`: fixations with the same letter recur.
+    /// The outputs to compute; empty for the default ones.
+    pub outputs: Vec<String>,
+    /// Fixations within this distance recur. With `None`, fixations with the same letter recur.
     pub radius: Option<f64>,
-    /// The fewest points of a line.
+    /// The minimum number of points in a line.
     pub line: Option<u32>,
-    /// What an undefined number becomes.
+    /// How undefined numbers are reported.
     pub undefined: Undefined,
-    /// Whether numbers are rounded in the clear as a private engine rounds them.
-    pub rounded: bool,
-    /// What the result is divided by.
+    /// Whether results in the clear are rounded as in a private engine.
+    pub round_results: bool,
+    /// The divisor of the result.
     pub divide_by: Option<DivideBy>,
-    /// Letters in a sequence.
+    /// The number of letters in a sequence.
     pub window: Option<u32>,
-    /// The grid over the screen to whose cells fixations are rounded; `None`: compared as they are, in the clear only.
+    /// The grid over the screen to whose cells fixations are rounded. `None` compares fixations without rounding, in
+    /// the clear only.
     pub fixation_grid: Option<Grid>,
-    /// The durations in milliseconds to which those of fixations are rounded, in ascending order.
+    /// The durations in milliseconds to which fixation durations are rounded, in ascending order.
     pub duration_classes: Vec<f64>,
-    /// How much the reward of two fixations shrinks with each degree.
+    /// The factor by which the reward of two fixations shrinks with each degree.
     pub modulator: Option<f64>,
-    /// When saccades are merged.
+    /// When to merge saccades.
     pub simplification: Option<Simplification>,
 }
 
-/// Which points a measure compares.
+/// The points that a measure compares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PointsChoice {
     /// The grid cells of the letters.
     #[default]
     Letters,
-    /// The fixations with their own coordinates.
+    /// The fixations with their original coordinates.
     Fixations,
 }
 
-/// What a result is divided by.
+/// The divisor of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DivideBy {
     /// The sum of both lengths.
@@ -59,7 +60,7 @@ pub enum DivideBy {
     Durations,
 }
 
-/// A text that is not one of these choices.
+/// Text that is not one of these choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {0}")]
 pub struct UnknownChoice(&'static str);
@@ -93,18 +94,18 @@ const FIELDS: [MetricField; 12] = [
     MetricField::Points,
     MetricField::FixationGrid,
     MetricField::DurationClasses,
-    MetricField::Numbers,
+    MetricField::Outputs,
     MetricField::Radius,
     MetricField::Line,
     MetricField::Undefined,
-    MetricField::Rounded,
+    MetricField::RoundResults,
     MetricField::DivideBy,
     MetricField::Window,
     MetricField::Modulator,
     MetricField::Simplification,
 ];
 
-/// The fields that alignments have and other measures have not.
+/// The fields that only alignments have.
 const ALIGNMENT_FIELDS: [MetricField; 8] = [
     MetricField::Substitution,
     MetricField::Insert,
@@ -122,11 +123,11 @@ impl MeasureOptions {
             MetricField::Points => self.points != PointsChoice::Letters,
             MetricField::FixationGrid => self.fixation_grid.is_some(),
             MetricField::DurationClasses => !self.duration_classes.is_empty(),
-            MetricField::Numbers => !self.numbers.is_empty(),
+            MetricField::Outputs => !self.outputs.is_empty(),
             MetricField::Radius => self.radius.is_some(),
             MetricField::Line => self.line.is_some(),
             MetricField::Undefined => self.undefined != Undefined::Missing,
-            MetricField::Rounded => self.rounded,
+            MetricField::RoundResults => self.round_results,
             MetricField::DivideBy => self.divide_by.is_some(),
             MetricField::Window => self.window.is_some(),
             MetricField::Modulator => self.modulator.is_some(),
@@ -137,7 +138,7 @@ impl MeasureOptions {
 }
 
 impl MetricName {
-    /// The fields of [`MeasureOptions`] that the metric has.
+    /// The fields of [`MeasureOptions`] that apply to this metric.
     fn measure_fields(self) -> &'static [MetricField] {
         match self {
             Self::Dtw => &[
@@ -149,11 +150,11 @@ impl MetricName {
             Self::Crqa => &[
                 MetricField::Points,
                 MetricField::FixationGrid,
-                MetricField::Numbers,
+                MetricField::Outputs,
                 MetricField::Radius,
                 MetricField::Line,
                 MetricField::Undefined,
-                MetricField::Rounded,
+                MetricField::RoundResults,
             ],
             Self::ScaSim => &[
                 MetricField::FixationGrid,
@@ -161,13 +162,18 @@ impl MetricName {
                 MetricField::DivideBy,
                 MetricField::Modulator,
             ],
-            Self::MultiMatch => &[MetricField::Numbers, MetricField::Simplification],
+            Self::MultiMatch => &[MetricField::Outputs, MetricField::Simplification],
             Self::SubsMatch => &[MetricField::Window],
             _ => &[],
         }
     }
 
-    /// Whether it is an alignment with a score and a similarity.
+    /// Whether all different letters have the same cost or score by default.
+    pub(super) fn has_unit_substitution(self) -> bool {
+        self.is_alignment() && self != Self::ScanMatch
+    }
+
+    /// Whether the metric is an alignment with a score and a similarity.
     pub(super) fn is_alignment(self) -> bool {
         matches!(
             self,
@@ -177,8 +183,8 @@ impl MetricName {
 }
 
 impl MetricOptions {
-    /// Refuses fields that this metric does not have.
-    pub(super) fn refuse_other_measures(&self) -> Result<(), Error> {
+    /// Rejects fields that do not apply to this metric.
+    pub(super) fn reject_fields_of_other_metrics(&self) -> Result<(), Error> {
         let allowed = self.name.measure_fields();
         let mut others = FIELDS.iter().filter(|field| !allowed.contains(field));
         if let Some(&field) = others.find(|&&field| self.is_given(field)) {
@@ -187,23 +193,22 @@ impl MetricOptions {
         if self.name.is_alignment() {
             return Ok(());
         }
-        self.refuse(NoEffectReason::NotAnAlignment, &ALIGNMENT_FIELDS)?;
+        self.reject_fields(NoEffectReason::NotAnAlignment, &ALIGNMENT_FIELDS)?;
         let rounds = self.measure.fixation_grid.is_some();
         if rounds && !self.compares_fixations() {
             return no_effect(MetricField::FixationGrid, NoEffectReason::LettersCompared);
         }
-        let has_scale = match self.name {
-            MetricName::Dtw => rounds || !self.compares_fixations(),
-            MetricName::ScaSim => rounds,
-            _ => false,
+        let reason = match self.name {
+            MetricName::Dtw | MetricName::ScaSim if rounds || !self.compares_fixations() => {
+                return Ok(());
+            }
+            MetricName::Dtw | MetricName::ScaSim => NoEffectReason::NotRounded,
+            _ => NoEffectReason::OtherMeasure,
         };
-        if !has_scale {
-            self.refuse(NoEffectReason::NotAnAlignment, &[MetricField::Scale])?;
-        }
-        Ok(())
+        self.reject_fields(reason, &[MetricField::Scale])
     }
 
-    /// Whether the metric compares fixations, not letters.
+    /// Whether the metric compares fixations rather than letters.
     pub fn compares_fixations(&self) -> bool {
         match self.name {
             MetricName::ScaSim | MetricName::MultiMatch => true,
@@ -221,48 +226,37 @@ impl MetricOptions {
         has_distances && !self.compares_fixations()
     }
 
-    /// A measure that is not an alignment.
-    pub(super) fn measure(
-        &self,
-        alphabet: &Alphabet,
-        grid: Option<Grid>,
-        screen: Option<&Screen>,
-    ) -> Result<Metric, Error> {
-        let options = &self.measure;
-        let points = || self.points(alphabet, grid, screen);
-        Ok(match self.name {
-            MetricName::Dtw => Metric::Dtw(Dtw {
-                points: points()?,
-                divisor: match options.divide_by {
-                    None => PathDivisor::None,
-                    Some(DivideBy::Lengths) => PathDivisor::Lengths,
-                    Some(DivideBy::Durations) => {
-                        return no_effect(MetricField::DivideBy, NoEffectReason::OtherMeasure);
-                    }
-                },
-                scale: self.whole_scale()?,
-            }),
-            MetricName::Frechet => Metric::Frechet(Frechet { points: points()? }),
-            MetricName::Hausdorff => Metric::Hausdorff(Hausdorff { points: points()? }),
-            MetricName::Crqa => Metric::Crqa(self.crqa(points)?),
-            MetricName::ScaSim => Metric::ScaSim(self.scasim(screen)?),
-            MetricName::MultiMatch => Metric::MultiMatch(MultiMatch {
-                outputs: chosen(
-                    &options.numbers,
-                    &MultiMatchOutput::ALL,
-                    MultiMatchOutput::name,
-                )?
-                .unwrap_or(MultiMatchOutput::ALL.to_vec()),
-                simplification: options.simplification,
-            }),
-            MetricName::SubsMatch => Metric::SubsMatch(SubsMatch {
-                window: options.window.unwrap_or(3),
-            }),
-            _ => Metric::SequenceScore,
+    pub(super) fn dtw(&self, points: Points) -> Result<Dtw, Error> {
+        let divisor = match self.measure.divide_by {
+            None => PathDivisor::None,
+            Some(DivideBy::Lengths) => PathDivisor::Lengths,
+            Some(DivideBy::Durations) => {
+                return no_effect(MetricField::DivideBy, NoEffectReason::OnlyByLengths);
+            }
+        };
+        Ok(Dtw {
+            points,
+            divisor,
+            scale: self.whole_scale()?,
         })
     }
 
-    fn scasim(&self, screen: Option<&Screen>) -> Result<ScaSim, Error> {
+    pub(super) fn multimatch(&self) -> Result<MultiMatch, Error> {
+        let all = MultiMatchOutput::ALL;
+        let outputs = chosen(&self.measure.outputs, &all, MultiMatchOutput::name)?;
+        Ok(MultiMatch {
+            outputs: outputs.unwrap_or(all.to_vec()),
+            simplification: self.measure.simplification,
+        })
+    }
+
+    pub(super) fn subsmatch(&self) -> SubsMatch {
+        SubsMatch {
+            window: self.measure.window.unwrap_or(3),
+        }
+    }
+
+    pub(super) fn scasim(&self, screen: Option<&Screen>) -> Result<ScaSim, Error> {
         let options = &self.measure;
         let divisor = match options.divide_by {
             None => DurationDivisor::None,
@@ -270,11 +264,12 @@ impl MetricOptions {
             Some(DivideBy::Durations) => DurationDivisor::Durations,
         };
         let is_rounded = options.fixation_grid.is_some();
-        if is_rounded == options.duration_classes.is_empty() {
+        let has_classes = !options.duration_classes.is_empty();
+        if is_rounded != has_classes {
             return Err(MetricOptionsError::RoundingIncomplete.into());
         }
         if is_rounded && divisor == DurationDivisor::Durations {
-            return Err(MetricOptionsError::RoundedDurations.into());
+            return Err(MetricOptionsError::RoundedByDurations.into());
         }
         let screen = screen.ok_or(MetricOptionsError::ViewMissing)?;
         let classes = match options.fixation_grid {
@@ -294,7 +289,10 @@ impl MetricOptions {
         })
     }
 
-    fn crqa(&self, points: impl FnOnce() -> Result<Points, Error>) -> Result<Crqa, Error> {
+    pub(super) fn crqa(
+        &self,
+        points: impl FnOnce() -> Result<Points, Error>,
+    ) -> Result<Crqa, Error> {
         let options = &self.measure;
         let rule = match options.radius {
             Some(radius) => RecurrenceRule::Within {
@@ -316,24 +314,24 @@ impl MetricOptions {
             rule,
             line: options.line.unwrap_or(2),
             outputs: chosen(
-                &options.numbers,
+                &options.outputs,
                 &CrqaOutput::in_the_clear(),
                 CrqaOutput::name,
             )?
             .unwrap_or(DEFAULT.to_vec()),
             undefined: options.undefined,
-            rounded: options.rounded,
+            rounded: options.round_results,
         })
     }
 
-    fn points(
+    pub(super) fn points(
         &self,
         alphabet: &Alphabet,
         grid: Option<Grid>,
         screen: Option<&Screen>,
     ) -> Result<Points, Error> {
         if self.compares_fixations() {
-            // A file without a screen has no fixations, and is refused for that.
+            // A file without a screen has no fixations and is rejected for that reason.
             let rounded = self.measure.fixation_grid.zip(screen);
             return Ok(
                 rounded.map_or(Points::Fixations, |(grid, screen)| Points::Cells {
@@ -362,7 +360,7 @@ fn chosen<T: Copy>(
 ) -> Result<Option<Vec<T>>, Error> {
     let find = |text: &String| {
         let found = all.iter().copied().find(|&output| name(output) == text);
-        found.ok_or_else(|| MetricOptionsError::UnknownNumber {
+        found.ok_or_else(|| MetricOptionsError::UnknownOutput {
             name: text.clone(),
             known: all.iter().map(|&output| name(output)).collect(),
         })

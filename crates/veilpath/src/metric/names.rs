@@ -10,9 +10,9 @@ pub enum MetricName {
     /// Fewest insertions, deletions and replacements.
     #[default]
     Levenshtein,
-    /// Lowest cost (or highest score) of an alignment of the whole scanpaths.
+    /// Lowest cost (or highest score) of a global alignment.
     NeedlemanWunsch,
-    /// Highest score of an alignment of parts.
+    /// Highest score of a local alignment.
     SmithWaterman,
     /// ScanMatch (Cristino et al. 2010).
     ScanMatch,
@@ -34,7 +34,7 @@ pub enum MetricName {
     SubsMatch,
 }
 
-/// How the cost or score of replacing one letter by another is chosen.
+/// How the cost or score of replacing one letter by another is determined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SubstitutionChoice {
     /// One cost for all letters that differ.
@@ -48,13 +48,13 @@ pub enum SubstitutionChoice {
     File(PathBuf),
 }
 
-/// A text that is not the name of any choice.
+/// Text that does not name any choice.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} is not one of {}", .known.join(", "))]
 pub struct UnknownName {
     /// The text.
     pub name: String,
-    /// The names.
+    /// The valid names.
     pub known: Vec<&'static str>,
 }
 
@@ -75,7 +75,7 @@ impl MetricName {
         Self::SubsMatch,
     ];
 
-    /// The name in options and results.
+    /// The name used in options and results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Levenshtein => "levenshtein",
@@ -108,7 +108,7 @@ impl FromStr for MetricName {
 }
 
 impl SubstitutionChoice {
-    /// All choices but a file.
+    /// All choices except a file.
     const NAMED: [Self; 5] = [
         Self::Unit,
         Self::Index,
@@ -117,7 +117,7 @@ impl SubstitutionChoice {
         Self::Distance(Distance::Chebyshev),
     ];
 
-    /// The choice of this name; never a file.
+    /// Looks up a choice by name; never a file.
     pub fn named(name: &str) -> Option<Self> {
         let mut named = Self::NAMED.into_iter();
         named.find(|choice| choice.name() == Some(name))

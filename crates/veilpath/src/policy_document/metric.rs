@@ -2,7 +2,7 @@
 
 use crate::MetricName;
 
-/// What the score of two scanpaths is.
+/// Describes the score of two scanpaths.
 pub(super) fn describe(metric: MetricName) -> &'static str {
     match metric {
         MetricName::Levenshtein => {

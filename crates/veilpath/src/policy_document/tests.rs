@@ -44,7 +44,7 @@ fn plans() -> Vec<DocumentPlan> {
     plans
 }
 
-/// Two pages for any plan, and no claim of anonymity.
+/// Any plan fits on two pages, and none claims anonymity.
 #[test]
 fn a_document_is_two_pages_and_claims_no_anonymity() {
     let policy = Policy::parse(Path::new("policy.toml"), POLICY_EXAMPLE).unwrap();
@@ -63,7 +63,7 @@ fn a_document_is_two_pages_and_claims_no_anonymity() {
         for message in [
             "each tells the other the group of every single participant",
             "the group of a participant is personal data",
-            "the group of our study that you are in",
+            "the group that its participant belongs to",
         ] {
             assert_eq!(text.contains(message), published, "{message}");
         }
@@ -77,7 +77,7 @@ fn a_document_is_two_pages_and_claims_no_anonymity() {
     }
 }
 
-/// The nearest of single scanpaths are about single people; all other answers about groups are about at least the minimum.
+/// Nearest groups of single scanpaths are about single people. All other group answers cover at least the minimum.
 #[test]
 fn only_group_answers_are_described_as_about_several_people() {
     let policy = Policy::parse(Path::new("policy.toml"), POLICY_EXAMPLE).unwrap();
@@ -122,5 +122,84 @@ fn only_group_answers_are_described_as_about_several_people() {
         ] {
             assert_eq!(text.contains(message), expected, "{reveal}: {message}");
         }
+    }
+}
+
+/// The document names the limit that applies: `plain` has no default, and a user may choose to have none.
+#[test]
+fn the_limit_on_comparisons_is_the_one_of_the_plan() {
+    let limited = POLICY_EXAMPLE;
+    let unlimited = limited.replace("comparisons_per_scanpath = 200\n", "");
+    let half = "compared at most half as often as an attack needs";
+    let none = "compared without any limit on how often";
+    let lower = "and less often if the default limit is lower";
+    let garbled = Engine::Garbled;
+    for (policy, engine, limit, expected) in [
+        (
+            unlimited.as_str(),
+            garbled,
+            ScanpathLimit::Default,
+            half.to_string(),
+        ),
+        (&unlimited, garbled, ScanpathLimit::Unlimited, none.into()),
+        (
+            &unlimited,
+            garbled,
+            ScanpathLimit::DefaultUpTo(7),
+            format!("at most 7 times, {lower}"),
+        ),
+        (
+            &unlimited,
+            garbled,
+            ScanpathLimit::Count(9),
+            "at most 9 times;".into(),
+        ),
+        (
+            &unlimited,
+            Engine::Plain,
+            ScanpathLimit::Default,
+            none.into(),
+        ),
+        (
+            &unlimited,
+            Engine::Plain,
+            ScanpathLimit::DefaultUpTo(7),
+            "at most 7 times;".into(),
+        ),
+        (
+            limited,
+            garbled,
+            ScanpathLimit::Default,
+            format!("at most 200 times, {lower}"),
+        ),
+        (
+            limited,
+            garbled,
+            ScanpathLimit::DefaultUpTo(7),
+            format!("at most 7 times, {lower}"),
+        ),
+        (
+            limited,
+            Engine::Plain,
+            ScanpathLimit::Default,
+            "at most 200 times;".into(),
+        ),
+    ] {
+        let policy = Policy::parse(Path::new("policy.toml"), policy).unwrap();
+        let plan = DocumentPlan {
+            partners: vec!["0".repeat(64).parse().unwrap()],
+            engine: engine.into(),
+            metric: MetricName::Levenshtein,
+            reveal: "score".parse().unwrap(),
+            reveal_to: RevealTo::Both,
+            pad_to: None,
+            pseudonyms: false,
+            limit,
+        };
+        let mut text = Vec::new();
+        let document = policy_document(&policy, &plan);
+        document.write_markdown(&mut text).unwrap();
+        let text = String::from_utf8(text).unwrap().replace('\n', ";");
+        assert!(text.contains(&expected), "{engine:?}, {limit:?}: {text}");
     }
 }

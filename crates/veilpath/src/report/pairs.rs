@@ -1,27 +1,27 @@
-//! Pairs of scanpaths that a page shows side by side. Both are on this machine.
+//! Pairs of scanpaths that a page shows side by side. Both scanpaths are on this machine.
 
 use super::{DrawingError, DrawnCohort, ResultFile};
-use crate::cohort::{decode_in, read_cohort_from};
+use crate::cohort::{decode_with_notes, read_cohort_from};
 use crate::{Error, Input};
 use veilpath_encode::RawCohort;
-use veilpath_metrics::{Cohort, Comparison, Crqa, Entry, Metric, RecurrenceRule};
+use veilpath_metrics::{Cohort, Comparison, Crqa, Entry, Metric, Points, RecurrenceRule};
 use veilpath_report::html::{OwnPair, Recurrence};
 
-/// Which pairs are shown, and how.
+/// Which pairs to show, and how.
 #[derive(Clone, Debug, Default)]
 pub struct PairOptions {
     /// The participants of each pair.
     pub pairs: Vec<[String; 2]>,
-    /// The stimuli; all if none is named.
+    /// The stimuli to show; all if empty.
     pub stimuli: Vec<String>,
-    /// How far two grid cells may be from each other to recur, in cells; `None` for what the result file says about
-    /// recurrence, or else for equal letters.
+    /// How far apart two grid cells may be to recur, in cells. `None` uses the recurrence rule of the result file, or
+    /// else equal letters.
     pub radius: Option<f64>,
 }
 
 impl DrawnCohort {
-    /// Adds pairs of scanpaths. The second of each is from `second`, or from this cohort, too. They are aligned by the metric of
-    /// the result file.
+    /// Sets the pairs of scanpaths. The second of each pair comes from `second`, or else from this cohort. The result
+    /// file's metric aligns them.
     pub fn with_pairs(
         mut self,
         second: Option<Input>,
@@ -31,7 +31,7 @@ impl DrawnCohort {
         let spec = result.outcome().map(|outcome| &outcome.spec);
         let decoded = |file: &RawCohort| {
             let alphabet = spec.map_or_else(|| file.alphabet(None), |spec| spec.alphabet);
-            decode_in(file, (alphabet, file.declared_grid()), None, &())
+            decode_with_notes(file, (alphabet, file.declared_grid()), None, &())
         };
         let second = second.map(read_cohort_from).transpose()?;
         let second = second.as_ref().unwrap_or(&self.file);
@@ -65,18 +65,20 @@ impl DrawnCohort {
     }
 }
 
-/// The recurrence rule of the metric, or equal letters.
+/// The metric's recurrence rule, if it is about grid cells; otherwise equal letters.
 fn rule(metric: &Metric) -> Recurrence {
     match metric {
+        // The radius of rounded fixations is not in cells.
         Metric::Crqa(Crqa {
-            rule: RecurrenceRule::Within { points, radius },
+            rule:
+                RecurrenceRule::Within {
+                    points: Points::Grid { grid, wrap },
+                    radius,
+                },
             ..
-        }) => match points.grid() {
-            Some(grid) => Recurrence::Within {
-                grid,
-                radius: *radius,
-            },
-            None => Recurrence::SameLetter,
+        }) => Recurrence::Within {
+            grid: grid.with_wrap(*wrap),
+            radius: *radius,
         },
         _ => Recurrence::SameLetter,
     }
@@ -116,5 +118,42 @@ fn scanpaths<'a>(
         true => Err(DrawingError::NoCommonStimulus {
             participants: participants.clone(),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a test may fail
+
+    use super::*;
+    use veilpath_metrics::{Grid, Undefined};
+
+    /// The radius of rounded fixations is in the unit of coordinates, so it says nothing about cells.
+    #[test]
+    fn only_a_radius_in_cells_is_drawn() {
+        let grid = Grid::new(7, 7).unwrap();
+        let of = |points| {
+            rule(&Metric::Crqa(Crqa {
+                rule: RecurrenceRule::Within {
+                    points,
+                    radius: 2.0,
+                },
+                line: 2,
+                outputs: Vec::new(),
+                undefined: Undefined::Missing,
+                rounded: false,
+            }))
+        };
+        let cells = Points::Cells {
+            grid,
+            width: 100.0,
+            height: 80.0,
+        };
+        assert_eq!(of(cells), Recurrence::SameLetter);
+        assert_eq!(of(Points::Fixations), Recurrence::SameLetter);
+        assert_eq!(
+            of(Points::Grid { grid, wrap: false }),
+            Recurrence::Within { grid, radius: 2.0 }
+        );
     }
 }

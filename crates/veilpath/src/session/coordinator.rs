@@ -4,7 +4,7 @@ use crate::{Error, Event, EventSink};
 use std::sync::atomic::AtomicBool;
 use veilpath_session::{AgreedPlan, Coordinator, CoordinatorOptions, Identity, StateDir};
 
-/// Serves the workers of this institution on `address` until `stop` is set: stores, counts and releases what they compute.
+/// Serves this institution's workers on `address` until `stop` is set. Stores, counts and releases what they compute.
 pub fn coordinate(
     address: &str,
     identity: &Identity,

@@ -6,8 +6,8 @@ use std::time::Duration;
 use veilpath_protocol::RiskySetting;
 use veilpath_session::limits::DEFAULT_MEMORY;
 use veilpath_session::{
-    DEFAULT_MINIMUM_GROUP, DisclosureLimits, HostKey, Identity, LEAST_GROUP, Policy, ScanpathLimit,
-    StateDir,
+    DEFAULT_MINIMUM_GROUP, DisclosureLimits, HostKey, Identity, MIN_GROUP_SIZE, Policy,
+    ScanpathLimit, StateDir,
 };
 
 /// One side's options for a session.
@@ -15,45 +15,45 @@ use veilpath_session::{
 pub struct SessionOptions {
     /// This side's cohort and plan.
     pub cohort: LocalCohort,
-    /// The host's Paillier key; `None` to generate one for the session.
+    /// The host's Paillier key; `None` generates one for the session.
     pub key: Option<HostKey>,
     /// This side's identity.
     pub identity: Identity,
-    /// Where journals and ledgers are kept.
+    /// The directory for journals and ledgers.
     pub state_dir: StateDir,
     /// Whether this side's ids and stimuli are hidden from the other side.
     pub pseudonyms: bool,
-    /// Whether to stop at the estimate.
+    /// Whether to stop after the estimate.
     pub estimate_only: bool,
-    /// Whether to compute all pairs again under a new agreement, which counts again. Both sides must ask for it.
+    /// Whether to make a new agreement and compute all pairs again. They then count again. Both sides must request it.
     pub fresh: bool,
-    /// Agree on a plan of this many tiles for workers, and compute none.
+    /// Agrees on a plan of this many tiles for workers, and computes none.
     pub tiles: Option<u32>,
     /// The maximum number of comparisons of each of this side's scanpaths with one peer, across all sessions.
     pub limit_per_scanpath: ScanpathLimit,
-    /// The risky settings of the metric that this side accepts.
+    /// The metric's risky settings that this side accepts.
     pub allow: Vec<RiskySetting>,
-    /// The most memory that this process may use, in bytes; sessions that run at the same time share it.
+    /// The most memory that this process may use, in bytes. Concurrent sessions share it.
     pub memory: u64,
-    /// The fewest participants that a part of an answer about groups may be about. A policy may require more.
+    /// The smallest number of participants behind any part of a group answer. A policy may require more.
     pub minimum_group: u32,
     /// The names of the host's and the joining side's cohorts in this side's results.
     pub names: [String; 2],
-    /// What may leave this institution, if it has a policy.
+    /// This institution's disclosure policy, if it has one.
     pub policy: Option<Policy>,
-    /// Stops the session, and lets it wait for its user before it computes.
+    /// Stops the session, and can make it wait for its user before it computes.
     pub control: SessionControl,
-    /// Whether the address is that of a relay, to which both sides connect, instead of the host's.
+    /// Whether the address is a relay's, to which both sides connect, instead of the host's.
     pub via_relay: bool,
-    /// How long to wait if nothing arrives from the other side, not even a keep-alive.
+    /// How long to wait while nothing arrives from the other side, not even a keep-alive.
     pub idle_timeout: Duration,
-    /// How long to wait for the other side to connect, or to try to reach it.
+    /// How long to wait for the other side to connect, or to keep trying to reach it.
     pub wait: Duration,
 }
 
 impl SessionOptions {
-    /// The defaults: a direct connection, real ids, only missing pairs, the default limit, no risky settings, 256 MiB of memory, an idle timeout of a
-    /// minute, ten seconds to connect.
+    /// The defaults: a direct connection, real ids, only missing pairs, the default limit, no risky settings, no
+    /// policy, the default minimum group, 256 MiB of memory, an idle timeout of one minute, and ten seconds to connect.
     pub fn new(cohort: LocalCohort, identity: Identity, state_dir: StateDir) -> Self {
         Self {
             cohort,
@@ -77,21 +77,19 @@ impl SessionOptions {
         }
     }
 
-    /// Refuses a minimum so small that an answer about a group would be about a single person.
-    pub(super) fn refuse_small_groups(&self) -> Result<(), Error> {
-        match self.minimum_group < LEAST_GROUP {
+    /// Rejects a minimum so small that a group answer would be about a single person.
+    pub(super) fn check_minimum_group(&self) -> Result<(), Error> {
+        match self.minimum_group < MIN_GROUP_SIZE {
             true => Err(Error::PlanField {
                 field: "minimum_group",
-                problem: format!(
-                    "an answer about a group needs at least {LEAST_GROUP} participants"
-                ),
+                problem: format!("a group answer needs at least {MIN_GROUP_SIZE} participants"),
             }),
             false => Ok(()),
         }
     }
 
-    /// The limits on answers about groups.
-    pub(super) fn disclosure(&self) -> DisclosureLimits {
+    /// The limits on group answers.
+    pub(super) fn disclosure_limits(&self) -> DisclosureLimits {
         let default = DisclosureLimits::default();
         match &self.policy {
             None => DisclosureLimits {

@@ -1,4 +1,4 @@
-//! The peers of a host: their fingerprints, and a name for each.
+//! A host's peers: a fingerprint and a name for each.
 
 use crate::Error;
 use std::fs::File;
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use veilpath_session::limits::MAX_PEERS;
 use veilpath_session::{Fingerprint, FingerprintError};
 
-/// The largest list of peers.
+/// The largest peer list file.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The longest name.
 const MAX_NAME_CHARS: usize = 64;
 
-/// The part of a fingerprint that replaces a missing name.
+/// The length of the fingerprint prefix that replaces a missing name.
 const SHORT_FINGERPRINT: usize = 19;
 
 /// A peer of a host.
@@ -21,7 +21,7 @@ const SHORT_FINGERPRINT: usize = 19;
 pub struct Peer {
     /// Its fingerprint.
     pub fingerprint: Fingerprint,
-    /// This side's name for it; usable as a file name.
+    /// This side's name for it. It is usable as a file name.
     pub name: String,
 }
 
@@ -30,28 +30,28 @@ pub struct Peer {
 #[non_exhaustive]
 pub enum PeersError {
     /// There are too many.
-    #[error("{peers} peers are too many: a host has at most {MAX_PEERS}")]
+    #[error("{peers} partners are too many: a host has at most {MAX_PEERS}")]
     TooMany {
-        /// How many.
+        /// The number of peers.
         peers: usize,
     },
     /// A peer is listed twice.
-    #[error("the peer {0} is listed twice")]
+    #[error("the partner {0} is listed twice")]
     Duplicate(Fingerprint),
     /// Two peers have the same name.
-    #[error("two peers have the name {0}, so their results would go to the same file")]
+    #[error("two partners have the name {0}, so their results would go to the same file")]
     DuplicateName(String),
-    /// The list of peers cannot be used.
+    /// The peer list cannot be used.
     #[error("{path}: {problem}", path = path.display())]
     File {
         /// The list.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: PeersFileProblem,
     },
 }
 
-/// What is wrong with a list of peers.
+/// What is wrong with a peer list.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PeersFileProblem {
@@ -59,17 +59,17 @@ pub enum PeersFileProblem {
     #[error("cannot be read: {0}")]
     Io(io::Error),
     /// The file is too large.
-    #[error("this file is too large for a list of peers")]
+    #[error("this file is too large for a list of partners")]
     TooLarge,
     /// The file contains no peer.
-    #[error("this list contains no peer")]
+    #[error("this list contains no partner")]
     Empty,
     /// A line does not start with a fingerprint.
     #[error("line {line}: {error}; a name may follow the fingerprint after a space")]
     Fingerprint {
         /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The problem.
         error: FingerprintError,
     },
     /// A name that is not a valid file name on every system.
@@ -83,7 +83,7 @@ pub enum PeersFileProblem {
 }
 
 impl Peer {
-    /// A peer that is named after the start of its fingerprint.
+    /// A peer named after the start of its fingerprint.
     pub fn unnamed(fingerprint: Fingerprint) -> Self {
         let text = fingerprint.to_string();
         let name = text.chars().take(SHORT_FINGERPRINT).collect();
@@ -91,7 +91,8 @@ impl Peer {
     }
 }
 
-/// Reads a list of peers: a fingerprint on each line, and after a space a name. Lines that start with `#` are comments.
+/// Reads a peer list: on each line a fingerprint, then optionally a space and a name. Lines that start with `#` are
+/// comments.
 pub fn read_peers(path: &Path) -> Result<Vec<Peer>, Error> {
     let opened = File::open(path).map_err(|error| PeersError::File {
         path: path.to_path_buf(),
@@ -100,7 +101,7 @@ pub fn read_peers(path: &Path) -> Result<Vec<Peer>, Error> {
     read_peers_from(path, opened?)
 }
 
-/// Reads a list of peers from any reader; `name` is for errors.
+/// Reads a peer list from any reader. `name` appears in errors.
 pub fn read_peers_from(name: &Path, reader: impl Read) -> Result<Vec<Peer>, Error> {
     parse(reader).map_err(|problem| {
         let path = name.to_path_buf();
@@ -108,7 +109,7 @@ pub fn read_peers_from(name: &Path, reader: impl Read) -> Result<Vec<Peer>, Erro
     })
 }
 
-/// Checks that peers can be hosted together: there are not too many, and all fingerprints and names are different.
+/// Checks that peers can be hosted together: there are not too many, and all fingerprints and names are distinct.
 pub fn check_peers(peers: &[Peer]) -> Result<(), Error> {
     Ok(check(peers)?)
 }
@@ -133,7 +134,7 @@ fn check(peers: &[Peer]) -> Result<(), PeersError> {
 
 fn parse(reader: impl Read) -> Result<Vec<Peer>, PeersFileProblem> {
     let mut text = String::new();
-    // Not every file has a size, and some never end.
+    // Read a bounded amount: not every file has a size, and some never end.
     let size = reader
         .take(MAX_FILE_BYTES + 1)
         .read_to_string(&mut text)
@@ -220,7 +221,7 @@ mod tests {
     fn problems_in_a_list_are_reported_with_their_line() {
         let two = ONE.replace('0', "f");
         for (text, words) in [
-            ("# nobody\n".to_string(), "no peer"),
+            ("# nobody\n".to_string(), "no partner"),
             (format!("{ONE}\n12 clinic\n"), "line 2"),
             (format!("{ONE} ../clinic\n"), "line 1"),
             (format!("{ONE} .clinic\n"), "line 1"),

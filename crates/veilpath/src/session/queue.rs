@@ -1,19 +1,19 @@
-//! How often a joining side reports its place in the host's queue.
+//! Limits how often a joining side reports its position in the host's queue.
 
 use std::time::{Duration, Instant};
 
-/// The shortest time between two reports: a host that sends one number after another must not fill a log.
-const INTERVAL: Duration = Duration::from_secs(5);
+/// The shortest time between two reports, so that a host that sends one number after another cannot flood a log.
+const REPORT_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The last report.
 #[derive(Debug, Default)]
 pub(super) struct QueueReports(Option<(u64, Instant)>);
 
 impl QueueReports {
-    /// Whether to report this number of sessions ahead: the first one, and changes at a limited rate.
+    /// Whether to report this number of sessions ahead: the first one always, and changes at a limited rate.
     pub(super) fn is_due(&mut self, ahead: u64, now: Instant) -> bool {
         let due = self.0.is_none_or(|(last, time)| {
-            last != ahead && now.saturating_duration_since(time) >= INTERVAL
+            last != ahead && now.saturating_duration_since(time) >= REPORT_INTERVAL
         });
         if due {
             self.0 = Some((ahead, now));

@@ -4,7 +4,7 @@ use crate::{Error, Event, EventSink};
 use std::sync::atomic::AtomicBool;
 use veilpath_session::{AgreedPlan, Relay, RelayOptions};
 
-/// Serves as a relay on `address` until `stop` is set.
+/// Runs a relay on `address` until `stop` is set.
 pub fn relay(
     address: &str,
     options: &RelayOptions,
@@ -16,7 +16,7 @@ pub fn relay(
     Ok(())
 }
 
-/// Serves as the gateway of an agreement on `address` until `stop` is set: connects workers that have the same tile.
+/// Runs the gateway of an agreement on `address` until `stop` is set. It connects workers that have the same tile.
 pub fn gateway(
     address: &str,
     plan: &AgreedPlan,

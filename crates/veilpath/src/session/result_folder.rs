@@ -18,27 +18,27 @@ pub struct ResultFolder {
     format: OutcomeFormat,
     inputs: Vec<PathBuf>,
     replace: bool,
-    /// Where results were saved, by the name of the peer.
+    /// Where results were saved, by peer name.
     saved: Mutex<HashMap<String, Saved>>,
 }
 
 /// Where a peer's results are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Saved {
-    /// They are in the planned file.
+    /// In the planned file.
     AsPlanned,
-    /// They are in this file, because the planned name was taken in the meantime.
+    /// In this file, because the planned name was taken in the meantime.
     Renamed(PathBuf),
-    /// There are none for this side, and the file of an earlier session was kept.
-    Kept(PathBuf),
+    /// Nowhere: this side gets none, and this file of an earlier session was kept.
+    Withheld(PathBuf),
 }
 
-/// The most names that are tried for a peer's results.
+/// The most file names to try for a peer's results.
 const MAX_NAMES: u32 = 1000;
 
 impl ResultFolder {
-    /// Creates the folder, and checks that a file for each peer can be written there. None of `inputs` may be overwritten; a
-    /// file that exists and is not a result file is replaced only with `replace`.
+    /// Creates the folder and checks that a file for each peer can be written there. None of `inputs` may be
+    /// overwritten. An existing file that is not a result file is replaced only if `replace` is set.
     pub fn create(
         folder: &Path,
         format: OutcomeFormat,
@@ -63,12 +63,12 @@ impl ResultFolder {
         Ok(folder)
     }
 
-    /// The peer's result file, if it has one.
+    /// The file with the peer's results, if any were saved.
     pub fn path(&self, peer: &Peer) -> Option<PathBuf> {
         match self.saved().get(&peer.name) {
             Some(Saved::Renamed(path)) => Some(path.clone()),
-            Some(Saved::Kept(_)) => None,
-            Some(Saved::AsPlanned) | None => Some(self.planned(peer)),
+            Some(Saved::AsPlanned) => Some(self.planned(peer)),
+            Some(Saved::Withheld(_)) | None => None,
         }
     }
 
@@ -76,7 +76,7 @@ impl ResultFolder {
     pub fn save(&self, peer: &Peer, outcome: &Outcome) -> Result<Saved, Error> {
         let planned = self.planned(peer);
         let saved = if outcome.is_withheld() && has_content(&planned) {
-            Saved::Kept(planned)
+            Saved::Withheld(planned)
         } else {
             let (file, saved) = match self.open(&planned) {
                 Err(Error::Output { .. }) => {
@@ -98,7 +98,7 @@ impl ResultFolder {
             .join(format!("{}.{}", peer.name, self.format.extension()))
     }
 
-    /// A file with a number in its name, as in `clinic (2).csv`.
+    /// Opens a file with a number in its name, as in `clinic (2).csv`.
     fn open_free(&self, peer: &Peer) -> Result<(OutputFile, PathBuf), Error> {
         let numbered = |number: u32| {
             let name = format!("{} ({number}).{}", peer.name, self.format.extension());
@@ -114,13 +114,13 @@ impl ResultFolder {
         OutputFile::create_for(Contents::Results, path, &inputs, self.replace)
     }
 
-    /// Poisoning is harmless: every change is one step.
+    /// Ignores poisoning: every change is one step.
     fn saved(&self) -> MutexGuard<'_, HashMap<String, Saved>> {
         self.saved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// How a peer was served.
+/// How serving a peer ended.
 #[derive(Debug)]
 pub struct ServedPeer {
     /// The peer.
@@ -135,7 +135,7 @@ impl ServedPeer {
         matches!(self.state, PeerState::Finished)
     }
 
-    /// Who can fix what went wrong; `None` if the session has finished.
+    /// Who can fix the problem; `None` if the session has finished.
     pub fn fault(&self) -> Option<Fault> {
         match &self.state {
             PeerState::Finished => None,
@@ -145,7 +145,7 @@ impl ServedPeer {
     }
 }
 
-/// The state as text.
+/// Shows the state as text.
 impl fmt::Display for ServedPeer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match &self.state {
@@ -157,7 +157,7 @@ impl fmt::Display for ServedPeer {
     }
 }
 
-/// Writes the peers as CSV, with the result file of each that has finished.
+/// Writes the peers as CSV, with the file to which results of a finished one were saved.
 pub fn write_peers(
     peers: &[ServedPeer],
     results: Option<&ResultFolder>,
@@ -183,44 +183,8 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn peers_are_written_as_csv_with_their_files() {
-        let parent = tempfile::tempdir().unwrap();
-        let folder = parent.path().join("results, old");
-        let peers = [("clinic", "1"), ("lab", "2")].map(|(name, digit)| Peer {
-            fingerprint: digit.repeat(64).parse().unwrap(),
-            name: name.into(),
-        });
-        let results = ResultFolder::create(&folder, OutcomeFormat::Json, &peers, &[], false);
-        let [clinic, lab] = peers;
-        let served = [(clinic, PeerState::Finished), (lab, PeerState::Awaited)];
-        let served = served.map(|(peer, state)| ServedPeer { peer, state });
-        let mut text = Vec::new();
-        write_peers(&served, Some(&results.unwrap()), &mut text).unwrap();
-        let text = String::from_utf8(text).unwrap();
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "name,fingerprint,state,file");
-        let quoted = folder.join("clinic.json").display().to_string();
-        let quoted = quoted.replace('"', "\"\"");
-        assert!(
-            lines[1].ends_with(&format!(",finished,\"{quoted}\"")),
-            "{text}"
-        );
-        assert!(lines[2].ends_with(",did not connect,"), "{text}");
-        assert_eq!(served[1].fault(), Some(Fault::Network));
-    }
-
-    /// A file that appears during the work is kept, and the results get another name.
-    #[test]
-    fn results_get_a_free_name_if_theirs_is_taken() {
-        let parent = tempfile::tempdir().unwrap();
-        let folder = parent.path().join("results");
-        let peer = Peer {
-            fingerprint: "1".repeat(64).parse().unwrap(),
-            name: "clinic".into(),
-        };
-        let peers = std::slice::from_ref(&peer);
-        let results = ResultFolder::create(&folder, OutcomeFormat::Csv, peers, &[], false).unwrap();
+    /// The outcome of comparing two empty cohorts.
+    fn outcome() -> Outcome {
         let cohort = veilpath_metrics::Cohort {
             alphabet: veilpath_metrics::Alphabet::letters(4).unwrap(),
             encoding: veilpath_metrics::Encoding::default(),
@@ -234,8 +198,58 @@ mod tests {
             &cohort,
             &cohort,
         );
-        let outcome =
-            veilpath_protocol::compare_locally(spec.unwrap(), &cohort, &cohort, &()).unwrap();
+        veilpath_protocol::compare_locally(spec.unwrap(), &cohort, &cohort, &()).unwrap()
+    }
+
+    #[test]
+    fn peers_are_written_as_csv_with_their_files() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("results, old");
+        let peers =
+            [("clinic", "1"), ("lab", "2"), ("university", "3")].map(|(name, digit)| Peer {
+                fingerprint: digit.repeat(64).parse().unwrap(),
+                name: name.into(),
+            });
+        let results =
+            ResultFolder::create(&folder, OutcomeFormat::Json, &peers, &[], false).unwrap();
+        let [clinic, lab, university] = peers;
+        results.save(&clinic, &outcome()).unwrap();
+        let served = [
+            (clinic, PeerState::Finished),
+            (lab, PeerState::Awaited),
+            (university, PeerState::Finished),
+        ];
+        let served = served.map(|(peer, state)| ServedPeer { peer, state });
+        let mut text = Vec::new();
+        write_peers(&served, Some(&results), &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "name,fingerprint,state,file");
+        let quoted = folder.join("clinic.json").display().to_string();
+        let quoted = quoted.replace('"', "\"\"");
+        assert!(
+            lines[1].ends_with(&format!(",finished,\"{quoted}\"")),
+            "{text}"
+        );
+        assert!(lines[2].ends_with(",did not connect,"), "{text}");
+        // An estimate gives no results.
+        assert!(lines[3].ends_with(",finished,"), "{text}");
+        assert_eq!(served[1].fault(), Some(Fault::Network));
+    }
+
+    /// A file that appears during the computation is kept, and the results get another name.
+    #[test]
+    fn results_get_a_free_name_if_theirs_is_taken() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("results");
+        let peer = Peer {
+            fingerprint: "1".repeat(64).parse().unwrap(),
+            name: "clinic".into(),
+        };
+        let peers = std::slice::from_ref(&peer);
+        let results = ResultFolder::create(&folder, OutcomeFormat::Csv, peers, &[], false).unwrap();
+        assert_eq!(results.path(&peer), None);
+        let outcome = outcome();
         assert_eq!(results.save(&peer, &outcome).unwrap(), Saved::AsPlanned);
         for (taken, free) in [
             ("clinic.csv", "clinic (2).csv"),
@@ -253,7 +267,7 @@ mod tests {
             ..outcome
         };
         let saved = results.save(&peer, &withheld).unwrap();
-        assert_eq!(saved, Saved::Kept(folder.join("clinic.csv")));
+        assert_eq!(saved, Saved::Withheld(folder.join("clinic.csv")));
         assert_eq!(results.path(&peer), None);
         assert_eq!(std::fs::read(folder.join("clinic.csv")).unwrap(), b"a note");
     }

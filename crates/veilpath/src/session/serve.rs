@@ -1,6 +1,6 @@
 //! Hosts several peers at once.
 
-use super::{Peer, PeerEvent, ServedPeer, SessionEvent, SessionOptions, Side};
+use super::{Peer, PeerEvent, ServedPeer, SessionEvent, SessionOptions, Side, check_peers};
 use crate::{Error, EventSink};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,19 +10,21 @@ use veilpath_session::{
     SessionSlots,
 };
 
-/// How long a peer may keep a slot, besides the time that its plan takes on a slow connection.
-const SLOT_TIME: Duration = Duration::from_secs(3600);
+/// How long a peer may hold a slot, in addition to the time its plan takes on a slow connection.
+const EXTRA_SLOT_TIME: Duration = Duration::from_secs(3600);
 
-/// How long a peer may take for its first messages, which are short.
-const OPEN_TIME: Duration = Duration::from_secs(60);
+/// How long a peer may take to send its first messages, which are short.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Saves the results of a peer's session. An error fails the session.
+/// Saves the results of a peer's session. An error makes the session fail.
 pub type SaveResults<'a> = dyn Fn(&Peer, &CompletedSession) -> Result<(), Error> + Sync + 'a;
 
-/// Listens on `address` for several peers, or waits for them at the relay there, with at most `sessions` running at a time. Returns when all have finished or were
-/// banned, or when no session has run for [`SessionOptions::wait`].
+/// Listens on `address` for several peers, or waits for them at the relay there, with at most `sessions` running at a
+/// time. Returns when all peers have finished or were banned, when no session has run for [`SessionOptions::wait`], or
+/// after [`SessionControl::stop`](super::SessionControl::stop).
 ///
-/// Each session runs on its own thread; `save` gets its results as soon as it has finished.
+/// Each session runs on its own thread. `save` gets its results as soon as it has finished. Returns how serving each
+/// peer ended.
 pub fn serve(
     address: &str,
     peers: &[Peer],
@@ -31,24 +33,19 @@ pub fn serve(
     events: &dyn EventSink,
     save: &SaveResults<'_>,
 ) -> Result<Vec<ServedPeer>, Error> {
+    check_peers(peers)?;
+    let fingerprints: Vec<Fingerprint> = peers.iter().map(|peer| peer.fingerprint).collect();
     let side = Side {
         sessions: sessions.min(peers.len()),
-        ..Side::new(options, Role::Host, events)?
+        ..Side::checked(options, Role::Host, &fingerprints, events)?
     };
-    for peer in peers {
-        side.refuse_own(peer.fingerprint)?;
-    }
-    let fingerprints: Vec<Fingerprint> = peers.iter().map(|peer| peer.fingerprint).collect();
-    side.refuse_forbidden(&fingerprints)?;
-    side.refuse_unanswerable()?;
-    side.refuse_unprotected()?;
     let listener = side.listen(address, &fingerprints)?;
     let peers: Vec<Arc<Peer>> = peers.iter().cloned().map(Arc::new).collect();
     let acceptor = Acceptor::new(listener, &options.identity, &fingerprints, &side.timeouts);
     let server = PeerServer {
         sessions,
         wait: options.wait,
-        open: OPEN_TIME,
+        open: OPEN_TIMEOUT,
     };
     let handler = |connection: PeerConnection, slots: &SessionSlots| {
         let Some(peer) = peers.get(connection.index) else {
@@ -62,13 +59,19 @@ pub fn serve(
         })
     };
     let on_rejected = &mut |error: &_| side.report(SessionEvent::rejected(error));
-    let states = server.serve(acceptor, &handler, on_rejected);
+    let cancel = events.cancel_token();
+    let is_stopped = || options.control.is_stopped() || cancel.is_cancelled();
+    let states = server.serve(&is_stopped, acceptor, &handler, on_rejected);
     let served = peers.iter().zip(states);
     let served = served.map(|(peer, state)| ServedPeer {
         peer: Peer::clone(peer),
         state,
     });
-    Ok(served.collect())
+    let served: Vec<ServedPeer> = served.collect();
+    match cancel.is_cancelled() && !served.iter().all(ServedPeer::is_finished) {
+        true => Err(Error::Cancelled),
+        false => Ok(served),
+    }
 }
 
 fn handle(
@@ -81,7 +84,10 @@ fn handle(
     let channel = connection.channel;
     if let Some(reason) = connection.decline {
         side.report_peer(peer, PeerEvent::Declined(reason.clone()));
-        // The message may get lost: this peer's session runs over another connection.
+        let attached = channel.stop_handle().ok();
+        let _attached = attached.map(|stop| side.options.control.attach(stop));
+        channel.cancel_with(side.events.cancel_token());
+        // It does not matter if this message is lost: the peer's session runs over another connection.
         let _ = side.decline(channel, peer.fingerprint, reason);
         return Ok(());
     }
@@ -90,7 +96,7 @@ fn handle(
         let slot = session.acquire_slot(slots, &mut |ahead| {
             side.report_peer(peer, PeerEvent::Queued { ahead });
         })?;
-        session.limit_time(SLOT_TIME);
+        session.limit_time(EXTRA_SLOT_TIME);
         Ok(slot)
     })?;
     match completed {

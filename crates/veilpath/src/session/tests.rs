@@ -2,10 +2,10 @@ use super::*;
 use crate::{Fault, Input, LocalCohort, MetricOptions, PlanOptions, Policy, PolicyRule};
 use veilpath_session::Identity;
 
-/// A peer with long scanpaths must not end a host that serves others.
+/// A peer with long scanpaths must not stop a host that serves others.
 #[test]
 fn a_problem_caused_by_both_cohorts_is_not_this_sides_fault() {
-    let fault = |error: ProtocolError| with_peer(error.into()).fault();
+    let fault = |error: ProtocolError| mark_if_caused_by_both(error.into()).fault();
     let does_not_fit = ProtocolError::DoesNotFit {
         needed: 600,
         key_bits: 512,
@@ -14,7 +14,7 @@ fn a_problem_caused_by_both_cohorts_is_not_this_sides_fault() {
     assert_eq!(fault(ProtocolError::NoRandomness), Fault::Input);
 }
 
-/// A host waits for a peer that lost its connection, and not for one that was caught.
+/// A host waits for a peer that lost its connection, but not for one that was caught misbehaving.
 #[test]
 fn bans_and_impossible_results_are_final() {
     use veilpath_protocol::Misbehaviour;
@@ -26,7 +26,7 @@ fn bans_and_impossible_results_are_final() {
         (Misbehaviour::StoppedEarly, false),
     ] {
         let error = ProtocolError::from(misbehaviour);
-        assert_eq!(with_peer(error.into()).is_final(), is_final);
+        assert_eq!(mark_if_caused_by_both(error.into()).is_final(), is_final);
     }
     let lost = SessionError::from(NetworkError::LeftQueue);
     let interrupted = Error::Interrupted {
@@ -36,7 +36,7 @@ fn bans_and_impossible_results_are_final() {
     assert!(!interrupted.is_final());
 }
 
-/// A cluster retries only after errors that may pass.
+/// A cluster retries only after transient errors.
 #[test]
 fn errors_that_a_retry_cannot_fix_are_lasting() {
     use veilpath_session::{CoordinatorProblem, NetworkError, RelayProblem};
@@ -64,12 +64,12 @@ fn errors_that_a_retry_cannot_fix_are_lasting() {
                 error: error.into(),
                 counts_again: false,
             };
-            assert_eq!(error.is_lasting(), expected, "{error}");
+            assert_eq!(error.is_permanent(), expected, "{error}");
         }
     }
 }
 
-/// A host may wait for a year, and its policy may expire in the meantime.
+/// A host may wait for a year, and its policy may expire meanwhile.
 #[test]
 fn a_policy_that_expired_while_a_host_waited_forbids_the_session() {
     let identities = [0, 1].map(|_| Identity::ephemeral().unwrap());
@@ -89,7 +89,7 @@ fn a_policy_that_expired_while_a_host_waited_forbids_the_session() {
     );
     let mut waiting = options(0);
     waiting.policy = Some(Policy::parse(Path::new("policy.toml"), &policy).unwrap());
-    // As after a check on an earlier day.
+    // The policy was valid when it was checked on an earlier day.
     let side = Side::new(&waiting, Role::Host, &()).unwrap();
     let listener = side.listen("127.0.0.1:0", &[peer]).unwrap();
     let address = listener.address().to_string();
@@ -110,7 +110,7 @@ fn a_policy_that_expired_while_a_host_waited_forbids_the_session() {
         refusal.forbidden[0].rule,
         PolicyRule::Expired { .. }
     ));
-    // The other side is told that it is declined, and not why.
+    // The other side learns that it was declined, but not why.
     let declined = joined.err().unwrap();
     assert_eq!(declined.fault(), Fault::Peer, "{declined}");
 }

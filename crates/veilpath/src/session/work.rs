@@ -1,5 +1,6 @@
-//! One tile of an agreement, computed by a worker.
+//! Computes one tile of an agreement on a worker.
 
+use super::event::PeerProgress;
 use super::{Peer, PeerEvent, SessionEvent};
 use crate::progress::CellObserver;
 use crate::{Error, Event, EventSink};
@@ -9,7 +10,7 @@ use veilpath_protocol::{Role, Tile};
 use veilpath_session::limits::{DEFAULT_MEMORY, Timeouts};
 use veilpath_session::{
     CompletedSession, Listener, SecureChannel, Session, SessionError, StateDir, TileRecords,
-    UsageError, WorkOrder, check_address,
+    WorkOrder, check_address,
 };
 
 /// A worker's options.
@@ -21,25 +22,25 @@ pub struct WorkOptions {
     pub memory: u64,
     /// The names of the host's and the joining side's cohorts in the results.
     pub names: [String; 2],
-    /// Whether the address is that of the host's gateway, to which the workers of both sides connect.
+    /// Whether the address is that of the host's gateway, to which both sides' workers connect.
     pub via_gateway: bool,
-    /// How long to wait if nothing arrives from the other side, not even a keep-alive.
+    /// How long to wait while nothing arrives from the other side, not even a keep-alive.
     pub idle_timeout: Duration,
-    /// How long to wait for the other side to connect, or to try to reach it.
+    /// How long to wait for the other side to connect, or to keep trying to reach it.
     pub wait: Duration,
 }
 
 /// Where an institution keeps journals and ledgers.
 #[derive(Clone, Debug)]
 pub enum WorkRecords {
-    /// In this directory, which is the same for all of its workers.
+    /// In this directory, which all of the institution's workers share.
     Shared(StateDir),
     /// With the coordinator at this address.
     Coordinator(String),
 }
 
 impl WorkOptions {
-    /// The defaults of a session.
+    /// The defaults, as for a session.
     pub fn new(records: WorkRecords) -> Self {
         Self {
             records,
@@ -56,8 +57,9 @@ impl WorkOptions {
     }
 }
 
-/// Computes a tile with the other side's worker: a worker of the host listens on `address`, one of the joining side connects to it;
-/// or both meet at the gateway there. A tile whose results the coordinator has stored is not computed again.
+/// Computes a tile together with the other side's worker. The host's worker listens on `address` and the joining side's
+/// worker connects to it, or both meet at the gateway there. If the coordinator has stored a tile's results, it is not
+/// computed again.
 pub fn work(
     order: &WorkOrder,
     tile: u32,
@@ -88,13 +90,15 @@ fn run(
             state_dir.prepare()?;
             (TileRecords::Shared(state_dir), None)
         }
-        WorkRecords::Coordinator(address) => {
-            let tile = order.coordinate(address, tile, options.wait, &is_stopped)?;
-            let has_everything = tile.is_complete() || tile.has_everything(order);
-            let stored = has_everything.then(|| tile.stored(order)).transpose()?;
-            match stored {
-                Some(stored) if tile.is_complete() => return Ok(with_names(stored)),
-                stored => (TileRecords::Coordinated(Box::new(tile)), stored),
+        WorkRecords::Coordinator(coordinator) => {
+            let coordinated = order.coordinate(coordinator, tile, options.wait, &is_stopped)?;
+            let is_complete = coordinated.is_complete();
+            let has_everything = is_complete || coordinated.has_everything(order);
+            let stored = has_everything.then(|| coordinated.stored(order));
+            match stored.transpose()? {
+                Some(stored) if is_complete => return Ok(with_names(stored)),
+                // The other side may still need something, even if this side has everything.
+                stored => (TileRecords::Coordinated(Box::new(coordinated)), stored),
             }
         }
     };
@@ -119,11 +123,7 @@ fn run(
     let summary = agreed.summary();
     let cells = summary.cells;
     report(PeerEvent::Agreed(Box::new(summary)));
-    let progress = |event| {
-        if let Event::Progress(progress) = event {
-            report(PeerEvent::Progress(progress));
-        }
-    };
+    let progress = PeerProgress::new(&peer, events);
     let observer = CellObserver::waiting(cells, &progress);
     let counts_again = !order.plan().spec().engine.has_halves();
     let completed = agreed.run(&observer).map_err(|error| match error {
@@ -173,17 +173,5 @@ fn connect(
             report(connecting());
             order.join(address, tile, &timeouts, &is_stopped)
         }
-    }
-}
-
-/// Before anybody connects, refuses to agree on tiles of a plan that cannot be split.
-pub(super) fn refuse_tiles(is_auto: bool, is_about_groups: bool) -> Result<(), Error> {
-    match (is_about_groups, is_auto) {
-        (true, _) => {
-            let error = veilpath_protocol::JobError::TileOfGroupAnswer;
-            Err(veilpath_protocol::ProtocolError::from(error).into())
-        }
-        (_, true) => Err(SessionError::from(UsageError::TileWithoutEngine).into()),
-        (false, false) => Ok(()),
     }
 }

@@ -1,45 +1,43 @@
-//! Confidence intervals from participants drawn with replacement.
+//! Bootstrap confidence intervals, from participants drawn with replacement.
 
-use super::sample::{GroupNames, Sample};
-use super::{StatsError, StatsOptions};
+use super::sample::{Grouping, Sample};
+use super::{SEED_BOOTSTRAP, StatsError, StatsOptions};
 use veilpath_protocol::Interval;
 use veilpath_statistics::{Coins, DrawCounts, percentile_interval};
 
-/// Domain separation of the seed.
-const PURPOSE: u64 = 1;
-
-/// How intervals are computed.
+/// How to compute intervals.
 pub(super) struct Bootstrap {
     resamples: u64,
     level: f64,
     seed: u64,
 }
 
-/// The participants of a sample in strata. Each stratum is drawn from separately, so that its size stays the same.
+/// A sample's participants in strata. Each stratum is drawn from separately, so that its size stays the same.
 pub(super) struct Strata {
     sizes: [usize; 2],
-    is_pool: bool,
+    /// Whether rows and columns are the same participants.
+    is_one_cohort: bool,
     /// Participants of the second side are numbered after those of the first.
     lists: Vec<Vec<usize>>,
 }
 
 impl Strata {
-    /// The participants of each side, by group where groups are given.
-    pub(super) fn new(sample: &Sample<'_>, groups: Option<&GroupNames>) -> Self {
+    /// The participants of each side, by group if groups are given.
+    pub(super) fn new(sample: &Sample<'_>, groups: Option<&Grouping>) -> Self {
         let sizes = [sample.participants[0].len(), sample.participants[1].len()];
-        let is_pool = sample.is_pool();
-        let sides = if is_pool { 1 } else { 2 };
+        let is_one_cohort = sample.is_one_cohort();
+        let sides = if is_one_cohort { 1 } else { 2 };
         let count = groups.map_or(1, |groups| groups.names.len());
         let mut lists = vec![Vec::new(); sides * count];
         for side in 0..sides {
             for participant in 0..sizes[side] {
-                let group = groups.map_or(0, |groups| groups.of[side][participant]);
+                let group = groups.map_or(0, |groups| groups.by_participant[side][participant]);
                 lists[side * count + group].push(side * sizes[0] + participant);
             }
         }
         Self {
             sizes,
-            is_pool,
+            is_one_cohort,
             lists,
         }
     }
@@ -49,14 +47,14 @@ impl Strata {
         let all = sizes[0] + sizes[1];
         Self {
             sizes: [all, all],
-            is_pool: true,
+            is_one_cohort: true,
             lists: vec![(0..sizes[0]).collect(), (sizes[0]..all).collect()],
         }
     }
 
     fn draw(&self, coins: &Coins, index: u64) -> Result<[DrawCounts; 2], StatsError> {
         let draws = coins.draws(index, &self.lists);
-        if self.is_pool {
+        if self.is_one_cohort {
             let drawn = DrawCounts::new(self.sizes[0], &draws)?;
             return Ok([drawn.clone(), drawn]);
         }
@@ -85,15 +83,15 @@ impl Bootstrap {
         })
     }
 
-    /// Intervals of several statistics of the same draws. A statistic that is `None` for some draws, because nobody of a small group was
-    /// drawn, is left out of those; an interval needs half of the draws.
+    /// Intervals of several statistics over the same draws. A statistic is `None` for a draw without anybody from a
+    /// small group; such draws are ignored. An interval needs at least half of the draws.
     pub(super) fn intervals(
         &self,
         strata: &Strata,
         count: usize,
         statistics: impl Fn([&DrawCounts; 2]) -> Vec<Option<f64>>,
     ) -> Result<Vec<Option<Interval>>, StatsError> {
-        let coins = Coins::of_number(self.seed, PURPOSE);
+        let coins = Coins::of_number(self.seed, SEED_BOOTSTRAP);
         let mut numbers = vec![Vec::new(); count];
         for index in 0..self.resamples {
             let [rows, columns] = strata.draw(&coins, index)?;

@@ -2,7 +2,7 @@
 
 use veilpath_statistics::StatisticsError;
 
-/// Why statistics cannot be computed. Participants are counted, not named.
+/// Why statistics cannot be computed. Participants are counted, never named.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StatsError {
     /// A CSV file.
@@ -19,20 +19,23 @@ pub enum StatsError {
         /// The file.
         file: String,
     },
-    /// A result of a session that did not finish.
+    /// A result of an unfinished session.
     #[error("{file}: the results of some pairs are missing")]
     Incomplete {
         /// The file.
         file: String,
     },
-    /// Neither one result nor three.
+    /// A number of results other than one or three.
     #[error(
-        "give one result, or three: one within each of two cohorts, and one between them ({found} were given)"
+        "expected one result, or three (one within each of two cohorts, and one between them), but found {found}"
     )]
     NumberOfResults {
-        /// How many there are.
+        /// The number of results.
         found: usize,
     },
+    /// A test of sites on one result.
+    #[error("test:sites needs three results: one within each of two cohorts, and one between them")]
+    SitesNeedThreeResults,
     /// Three results that do not belong together.
     #[error("the three results do not belong together: {0}")]
     Sites(SitesProblem),
@@ -43,7 +46,7 @@ pub enum StatsError {
         file: String,
         /// The output.
         name: String,
-        /// The outputs of the file.
+        /// The outputs in the file.
         known: Vec<String>,
     },
     /// A stimulus that no pair has.
@@ -61,7 +64,7 @@ pub enum StatsError {
         file: String,
         /// The output.
         output: String,
-        /// How many pairs.
+        /// The number of such pairs.
         pairs: usize,
     },
     /// An output that does not say which of two pairs is more similar.
@@ -81,15 +84,15 @@ pub enum StatsError {
     WithoutGroup {
         /// The name of the cohort.
         side: String,
-        /// How many have none.
+        /// The number of participants without a group.
         missing: usize,
-        /// How many participants there are.
+        /// The number of participants.
         participants: usize,
     },
-    /// Participants whose scanpaths were not compared, because they have no stimulus in common.
+    /// Participants whose scanpaths were not compared because they share no stimulus.
     #[error("{pairs} pairs of participants have no stimulus in common")]
     NoCommonStimulus {
-        /// How many pairs of participants.
+        /// The number of such pairs of participants.
         pairs: usize,
     },
     /// A level that is not between 0 and 1.
@@ -103,12 +106,12 @@ pub enum StatsError {
         "a scanpath is compared with {found} scanpaths of other participants, fewer than the {k} that vote"
     )]
     TooFewNeighbours {
-        /// How many it is compared with.
+        /// The number of scanpaths it is compared with.
         found: usize,
-        /// How many are to vote.
+        /// The number of votes.
         k: usize,
     },
-    /// The numbers do not allow this statistic.
+    /// The values do not allow this statistic.
     #[error(transparent)]
     Statistics(StatisticsError),
 }
@@ -116,10 +119,10 @@ pub enum StatsError {
 /// Why three results do not belong together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SitesProblem {
-    /// Not two comparisons of a cohort with itself, and one of two cohorts.
+    /// The results must be two comparisons of a cohort with itself and one of two cohorts.
     #[error("two must compare a cohort with itself, and one must compare two cohorts")]
     Kinds,
-    /// The names of the cohorts differ.
+    /// The cohort names differ.
     #[error("the cohorts {within:?} are compared with themselves, and {between:?} with each other")]
     Names {
         /// The names of the cohorts that are compared with themselves.
@@ -127,13 +130,13 @@ pub enum SitesProblem {
         /// The names of the cohorts that are compared with each other.
         between: [String; 2],
     },
-    /// Other participants than in the result between the cohorts.
+    /// The participants differ from those in the result between the cohorts.
     #[error("the participants of {name} differ")]
     Participants {
         /// The name of the cohort.
         name: String,
     },
-    /// They use different metrics.
+    /// The results use different metrics.
     #[error("they have different metrics")]
     Metrics,
 }

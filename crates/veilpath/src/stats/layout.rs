@@ -1,4 +1,4 @@
-//! Pairs of participants of two cohorts, or of one.
+//! Pairs of participants, between two cohorts or within one.
 
 use super::StatsError;
 use veilpath_statistics::{
@@ -6,31 +6,32 @@ use veilpath_statistics::{
     StatisticsError,
 };
 
-/// Which pair of participants each pair of scanpaths belongs to.
+/// Maps each pair of scanpaths to its pair of participants.
 pub(super) enum Layout {
     Cross(ParticipantPairs),
-    Pool(PooledPairs),
+    Within(PooledPairs),
 }
 
 /// A value for each pair of participants.
 pub(super) enum Matrix {
     Cross(CrossMatrix),
-    Pool(PairMatrix),
+    Within(PairMatrix),
 }
 
 impl Layout {
+    /// Fails if two participants have no pair of scanpaths, because they share no stimulus.
     pub(super) fn new(
         participants: &[Participants; 2],
-        is_pool: bool,
+        is_one_cohort: bool,
         pairs: impl Iterator<Item = (usize, usize)>,
     ) -> Result<Self, StatsError> {
         let [rows, columns] = participants;
-        let layout = match is_pool {
-            true => Layout::Pool(PooledPairs::new(rows, pairs)?),
+        let layout = match is_one_cohort {
+            true => Layout::Within(PooledPairs::new(rows, pairs)?),
             false => Layout::Cross(ParticipantPairs::new(rows, columns, pairs)?),
         };
-        let places = layout.places(rows.len(), columns.len());
-        let without = places.filter(|&(a, b)| layout.count(a, b) == 0).count();
+        let cells = layout.cells(rows.len(), columns.len());
+        let without = cells.filter(|&(a, b)| layout.count(a, b) == 0).count();
         match without {
             0 => Ok(layout),
             pairs => Err(StatsError::NoCommonStimulus { pairs }),
@@ -40,34 +41,34 @@ impl Layout {
     pub(super) fn count(&self, a: usize, b: usize) -> u32 {
         match self {
             Layout::Cross(pairs) => pairs.count(a, b),
-            Layout::Pool(pairs) => pairs.count(a, b),
+            Layout::Within(pairs) => pairs.count(a, b),
         }
     }
 
     pub(super) fn uniform_count(&self) -> Option<u32> {
         match self {
             Layout::Cross(pairs) => pairs.uniform_count(),
-            Layout::Pool(pairs) => pairs.uniform_count(),
+            Layout::Within(pairs) => pairs.uniform_count(),
         }
     }
 
     pub(super) fn sums(&self, values: &[i64]) -> Result<Matrix, StatisticsError> {
         Ok(match self {
             Layout::Cross(pairs) => Matrix::Cross(pairs.sums(values)?),
-            Layout::Pool(pairs) => Matrix::Pool(pairs.sums(values)?),
+            Layout::Within(pairs) => Matrix::Within(pairs.sums(values)?),
         })
     }
 
     /// All pairs of participants.
-    fn places(&self, rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
-        let is_pool = matches!(self, Layout::Pool(_));
-        let first = move |row: usize| if is_pool { row + 1 } else { 0 };
+    fn cells(&self, rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
+        let is_one_cohort = matches!(self, Layout::Within(_));
+        let first = move |row: usize| if is_one_cohort { row + 1 } else { 0 };
         (0..rows).flat_map(move |row| (first(row)..columns).map(move |column| (row, column)))
     }
 }
 
 impl Matrix {
-    /// The mean over drawn participants, of pairs for which `take` is true.
+    /// The mean over drawn participants, for pairs for which `take` is true.
     pub(super) fn drawn_mean(
         &self,
         [rows, columns]: [&DrawCounts; 2],
@@ -75,7 +76,7 @@ impl Matrix {
         take: impl Fn(usize, usize) -> bool,
     ) -> Option<f64> {
         match self {
-            Matrix::Pool(matrix) => rows.mean_of_pairs(matrix, unit, take),
+            Matrix::Within(matrix) => rows.mean_of_pairs(matrix, unit, take),
             Matrix::Cross(matrix) => {
                 DrawCounts::mean_of_cross_pairs(rows, columns, matrix, unit, take)
             }

@@ -1,9 +1,9 @@
-//! Means of stimuli and groups, and histograms.
+//! Means by stimulus and by group, and histograms.
 
 use super::StatsError;
 use super::bootstrap::{Bootstrap, Strata};
 use super::layout::Matrix;
-use super::sample::{GroupNames, Sample};
+use super::sample::{Grouping, Sample};
 use veilpath_protocol::{
     Bins, GroupAnswer, GroupMeans, Interval, OutputKind, ScoreHistogram, StimulusMean,
     StimulusMeans,
@@ -12,7 +12,7 @@ use veilpath_statistics::{
     DrawCounts, MeanSum, group_sums, histogram as count_bins, histogram_edges, mean, means_by_key,
 };
 
-/// The mean over all pairs of scanpaths, and over those of each stimulus where there are several.
+/// The mean over all pairs of scanpaths, and over those of each stimulus if there are several.
 pub(super) fn of_stimuli(
     sample: &Sample<'_>,
     bootstrap: &Bootstrap,
@@ -38,13 +38,14 @@ pub(super) fn of_stimuli(
                 stimulus,
                 mean: sum.mean(unit),
                 pairs: sum.count,
-                interval,
+                // A single pair has no spread to compute an interval from.
+                interval: interval.filter(|_| sum.count > 1),
             })
             .collect(),
     }))
 }
 
-/// The mean of all drawn pairs, and of those of each stimulus.
+/// The mean over all drawn pairs, and over those of each stimulus.
 #[allow(clippy::cast_precision_loss)] // means are floating-point numbers
 fn drawn_means(
     sample: &Sample<'_>,
@@ -56,9 +57,9 @@ fn drawn_means(
     for (pair, &value) in sample.pairs.iter().zip(values) {
         let [a, b] = sample.participants_of(pair);
         let times = u64::from(rows.times()[a]) * u64::from(columns.times()[b]);
-        for place in [0, pair.stimulus + 1] {
-            sums[place].0 += i128::from(value) * i128::from(times);
-            sums[place].1 += times;
+        for index in [0, pair.stimulus + 1] {
+            sums[index].0 += i128::from(value) * i128::from(times);
+            sums[index].1 += times;
         }
     }
     let mean = |&(sum, times): &(i128, u64)| (times > 0).then(|| sum as f64 / times as f64 * unit);
@@ -68,22 +69,28 @@ fn drawn_means(
 /// The mean of each group of the first side with each group of the second.
 pub(super) fn of_groups(
     sample: &Sample<'_>,
-    groups: &GroupNames,
+    groups: &Grouping,
     bootstrap: &Bootstrap,
 ) -> Result<GroupAnswer, StatsError> {
     let scores = sample.scores(1.0)?;
     let count = groups.names.len();
     let sums = match &scores.matrix {
-        Matrix::Cross(matrix) => {
-            group_sums(matrix, [&groups.of[0], &groups.of[1]], [count, count])?
-        }
-        Matrix::Pool(matrix) => {
+        Matrix::Cross(matrix) => group_sums(
+            matrix,
+            [&groups.by_participant[0], &groups.by_participant[1]],
+            [count, count],
+        )?,
+        Matrix::Within(matrix) => {
             let mut sums = vec![vec![MeanSum::default(); count]; count];
             for (a, b, value) in matrix.pairs() {
-                let (a, b) = (groups.of[0][a], groups.of[0][b]);
-                for (a, b) in [(a, b), (b, a)].into_iter().take(1 + usize::from(a != b)) {
-                    sums[a][b].sum += value;
-                    sums[a][b].count += 1;
+                let (a, b) = (groups.by_participant[0][a], groups.by_participant[0][b]);
+                let mut add = |row: usize, column: usize| {
+                    sums[row][column].sum += value;
+                    sums[row][column].count += 1;
+                };
+                add(a, b);
+                if a != b {
+                    add(b, a);
                 }
             }
             sums
@@ -91,7 +98,7 @@ pub(super) fn of_groups(
     };
     let present = |side: usize| -> Vec<usize> {
         (0..count)
-            .filter(|group| groups.of[side].contains(group))
+            .filter(|group| groups.by_participant[side].contains(group))
             .collect()
     };
     let [rows, columns] = [present(0), present(1)];
@@ -103,19 +110,19 @@ pub(super) fn of_groups(
     let intervals = bootstrap.intervals(&strata, cells.len(), |drawn| {
         let mean = |&(row, column): &(usize, usize)| {
             scores.matrix.drawn_mean(drawn, scores.unit, |a, b| {
-                let (a, b) = (groups.of[0][a], groups.of[1][b]);
-                (a, b) == (row, column) || sample.is_pool() && (b, a) == (row, column)
+                let (a, b) = (groups.by_participant[0][a], groups.by_participant[1][b]);
+                (a, b) == (row, column) || sample.is_one_cohort() && (b, a) == (row, column)
             })
         };
         cells.iter().map(mean).collect()
     })?;
-    let is_drawn = |&(row, column): &(usize, usize)| {
+    let has_interval = |&(row, column): &(usize, usize)| {
         groups.has_several(0, row) && groups.has_several(1, column)
     };
     let intervals: Vec<Option<Interval>> = cells
         .iter()
         .zip(intervals)
-        .map(|(cell, interval)| interval.filter(|_| is_drawn(cell)))
+        .map(|(cell, interval)| interval.filter(|_| has_interval(cell)))
         .collect();
     let names = |of: &[usize]| {
         of.iter()
@@ -141,19 +148,19 @@ pub(super) fn of_groups(
     }))
 }
 
-/// How the pairs of scanpaths are distributed.
+/// The distribution of the pairs of scanpaths.
 pub(super) fn histogram(sample: &Sample<'_>, bins: u32) -> Result<GroupAnswer, StatsError> {
     let (values, unit) = sample.values(1.0)?;
     let bins = bins as usize;
     let (low, high) = match sample.output.kind {
-        // Fractions of a unit are powers of two, so this is exact.
+        // Units are powers of two, so this is exact.
         OutputKind::Fraction | OutputKind::Bit => (0, rounded(1.0 / unit)),
         _ => {
-            let least = values.iter().copied().min().unwrap_or_default();
-            let greatest = values.iter().copied().max().unwrap_or_default();
-            // Bins of no width are none.
+            let smallest = values.iter().copied().min().unwrap_or_default();
+            let largest = values.iter().copied().max().unwrap_or_default();
+            // A bin must have a positive width.
             let narrowest = i64::try_from(bins).unwrap_or(i64::MAX);
-            (least, greatest.max(least.saturating_add(narrowest)))
+            (smallest, largest.max(smallest.saturating_add(narrowest)))
         }
     };
     let edges = histogram_edges(low, high, bins)?;
@@ -169,7 +176,7 @@ pub(super) fn histogram(sample: &Sample<'_>, bins: u32) -> Result<GroupAnswer, S
     }))
 }
 
-/// The edges as a user means them: those of the integers differ by less than a unit.
+/// The edges that the user expects. Those in integers differ from them by less than a unit.
 #[allow(clippy::cast_precision_loss)] // a handful of bins
 fn evenly_spaced(low: f64, high: f64, bins: usize) -> Vec<f64> {
     let edge = |at: usize| low + (high - low) * (at as f64 / bins as f64);

@@ -1,19 +1,16 @@
 //! Permutation tests over participants.
 
-use super::StatsError;
 use super::bootstrap::{Bootstrap, Strata};
 use super::layout::{Layout, Matrix};
-use super::sample::{GroupNames, Sample, fixed_point};
+use super::sample::{Grouping, Sample, fixed_point};
+use super::{SEED_PERMUTATION, StatsError};
 use veilpath_protocol::{Bins, GroupAnswer, GroupTest, Interval};
 use veilpath_statistics::{Coins, CrossTest, LabelTest, PairMatrix, TestResult};
-
-/// Domain separation of the seed.
-const PURPOSE: u64 = 0;
 
 /// The bins of a null distribution.
 const NULL_BINS: u32 = 40;
 
-/// How many permutations, and of which seed.
+/// The number of permutations, and their seed.
 #[derive(Clone, Copy)]
 pub(super) struct Permutations {
     pub(super) count: u64,
@@ -22,32 +19,36 @@ pub(super) struct Permutations {
 
 impl Permutations {
     fn coins(self) -> Coins {
-        Coins::of_number(self.seed, PURPOSE)
+        Coins::of_number(self.seed, SEED_PERMUTATION)
     }
 }
 
-/// Whether participants of the same group are more similar than participants of different groups. Between two cohorts
-/// groups are permuted within each, so that a difference between cohorts does not count as one between groups.
+/// Tests whether participants of the same group are more similar than participants of different groups. Between two
+/// cohorts, groups are permuted within each, so that a difference between cohorts does not count as one between groups.
 pub(super) fn of_groups(
     sample: &Sample<'_>,
-    groups: &GroupNames,
+    groups: &Grouping,
     permutations: Permutations,
     bootstrap: &Bootstrap,
 ) -> Result<GroupAnswer, StatsError> {
     let scores = sample.scores(sample.direction()?)?;
     let coins = permutations.coins();
     let mut result = match &scores.matrix {
-        Matrix::Pool(matrix) => {
-            LabelTest::new(groups.of[0].clone())?.run(matrix, &coins, permutations.count)?
-        }
-        Matrix::Cross(matrix) => {
-            CrossTest::new(groups.of.clone())?.run(matrix, &coins, permutations.count)?
-        }
+        Matrix::Within(matrix) => LabelTest::new(groups.by_participant[0].clone())?.run(
+            matrix,
+            &coins,
+            permutations.count,
+        )?,
+        Matrix::Cross(matrix) => CrossTest::new(groups.by_participant.clone())?.run(
+            matrix,
+            &coins,
+            permutations.count,
+        )?,
     };
-    result.tolerance = rounding([sample]);
+    result.tolerance = tolerance([sample]);
     let strata = Strata::new(sample, Some(groups));
-    let same = |a: usize, b: usize| groups.of[0][a] == groups.of[1][b];
-    let interval = contrast(bootstrap, &strata, &scores.matrix, scores.unit, same)?;
+    let same = |a: usize, b: usize| groups.by_participant[0][a] == groups.by_participant[1][b];
+    let interval = contrast_interval(bootstrap, &strata, &scores.matrix, scores.unit, same)?;
     Ok(answer(
         sample,
         TestWording {
@@ -62,7 +63,7 @@ pub(super) fn of_groups(
     ))
 }
 
-/// Whether participants of the same site are more similar than participants of different sites.
+/// Tests whether participants of the same site are more similar than participants of different sites.
 pub(super) fn of_sites(
     between: &Sample<'_>,
     within: [&Sample<'_>; 2],
@@ -72,19 +73,19 @@ pub(super) fn of_sites(
     let sign = between.direction()?;
     let all = [within[0], within[1], between];
     let layouts = [all[0].layout()?, all[1].layout()?, all[2].layout()?];
-    let point = fixed_point(all)?;
+    let format = fixed_point(all)?;
     let divisor = layouts[0]
         .uniform_count()
         .filter(|&count| layouts.iter().all(|it| it.uniform_count() == Some(count)));
-    let matrix = |at: usize, layout: &Layout| all[at].score_matrix(layout, point, divisor, sign);
+    let matrix = |at: usize, layout: &Layout| all[at].score_matrix(layout, format, divisor, sign);
     let matrices = [
         matrix(0, &layouts[0])?,
         matrix(1, &layouts[1])?,
         matrix(2, &layouts[2])?,
     ];
     let [
-        Matrix::Pool(first),
-        Matrix::Pool(second),
+        Matrix::Within(first),
+        Matrix::Within(second),
         Matrix::Cross(cross),
     ] = &matrices
     else {
@@ -94,11 +95,11 @@ pub(super) fn of_sites(
     let sizes = [first.size(), second.size()];
     let test = LabelTest::of_sites(sizes[0], sizes[1])?;
     let mut result = test.run(&values, &permutations.coins(), permutations.count)?;
-    result.tolerance = rounding(all);
-    let unit = point.unit() / divisor.map_or(1.0, f64::from);
+    result.tolerance = tolerance(all);
+    let unit = format.unit() / divisor.map_or(1.0, f64::from);
     let same = |a: usize, b: usize| (a < sizes[0]) == (b < sizes[0]);
     let strata = Strata::of_sites(sizes);
-    let interval = contrast(bootstrap, &strata, &Matrix::Pool(values), unit, same)?;
+    let interval = contrast_interval(bootstrap, &strata, &Matrix::Within(values), unit, same)?;
     Ok(answer(
         between,
         TestWording {
@@ -113,14 +114,14 @@ pub(super) fn of_sites(
     ))
 }
 
-/// How far apart two sums may be that stand for the same number: each value is rounded by up to half a unit.
-fn rounding<'a>(samples: impl IntoIterator<Item = &'a Sample<'a>>) -> u64 {
+/// The difference, in units, up to which two sums count as equal: each of their values is rounded by up to half a unit.
+fn tolerance<'a>(samples: impl IntoIterator<Item = &'a Sample<'a>>) -> u64 {
     let pairs = samples.into_iter().map(|sample| sample.pairs.len() as u64);
     pairs.sum()
 }
 
-/// The interval of the difference of means.
-fn contrast(
+/// The confidence interval of the difference of means.
+fn contrast_interval(
     bootstrap: &Bootstrap,
     strata: &Strata,
     matrix: &Matrix,
@@ -139,9 +140,10 @@ fn contrast(
     Ok(intervals.pop().flatten())
 }
 
+/// The words for a test in its answer.
 struct TestWording {
     question: &'static str,
-    /// What participants have in common.
+    /// Within and between what participants are compared: `groups` or `sites`.
     kind: &'static str,
     groups: Vec<String>,
 }
@@ -178,12 +180,12 @@ fn answer(
     })
 }
 
-/// Equal bins from the least to the greatest number.
+/// Equal bins from the smallest to the largest number.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a bin
 fn null_distribution(numbers: &[f64]) -> Option<Bins> {
     let low = numbers.iter().copied().reduce(f64::min)?;
     let high = numbers.iter().copied().reduce(f64::max)?;
-    // Bins of no width are none.
+    // Bins must have a positive width.
     let high = high.max(low + low.abs().max(1.0) * 1e-9);
     let width = (high - low) / f64::from(NULL_BINS);
     let edges = (0..=NULL_BINS).map(|bin| low + width * f64::from(bin));

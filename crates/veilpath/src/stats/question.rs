@@ -1,4 +1,4 @@
-//! What can be computed, in the words of a user.
+//! What can be computed, as the user phrases it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,30 +8,30 @@ use std::str::FromStr;
 pub enum Question {
     /// The mean over all pairs and for each stimulus.
     Mean,
-    /// The mean of each group with each group.
+    /// The mean between every two groups.
     Groups,
     /// Whether two sites differ.
     TestSites,
     /// Whether groups differ.
     TestGroups,
-    /// For each scanpath, the group of most of its nearest scanpaths.
+    /// For each scanpath, the most frequent group among its nearest scanpaths.
     Nearest {
-        /// How many nearest scanpaths have a vote.
+        /// The number of nearest scanpaths that vote.
         k: u32,
     },
-    /// How often that is the scanpath's own group.
+    /// How often the most frequent group among the nearest scanpaths is the scanpath's own.
     NearestRate {
-        /// How many nearest scanpaths have a vote.
+        /// The number of nearest scanpaths that vote.
         k: u32,
     },
-    /// How the pairs are distributed.
+    /// The distribution of the pairs.
     Histogram {
         /// The number of equal bins.
         bins: u32,
     },
 }
 
-/// Words that are no question.
+/// Text that is not a question.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected mean, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS"
@@ -50,8 +50,8 @@ impl FromStr for Question {
     type Err = UnknownQuestion;
 
     fn from_str(text: &str) -> Result<Self, UnknownQuestion> {
-        let number = |text: &str, most: u32| match text.parse() {
-            Ok(number) if (1..=most).contains(&number) => Ok(number),
+        let number = |text: &str, max: u32| match text.parse() {
+            Ok(number) if (1..=max).contains(&number) => Ok(number),
             _ => Err(UnknownQuestion),
         };
         Ok(match text.split_once(':') {

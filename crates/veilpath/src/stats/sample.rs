@@ -1,4 +1,4 @@
-//! The pairs of a result that take part in statistics.
+//! The pairs of a result that enter the statistics.
 
 use super::layout::{Layout, Matrix};
 use super::{Groups, NamedResult, SitesProblem, StatsError, StatsOptions};
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use veilpath_protocol::{Label, Outcome, Output, OutputKind, Value};
 use veilpath_statistics::{FixedPoint, Participants};
 
-/// The pairs of one result that are analysed. Scanpaths without a pair take no part.
+/// The pairs of one result that are analysed. Scanpaths without a pair are ignored.
 pub(super) struct Sample<'a> {
     pub(super) outcome: &'a Outcome,
     pub(super) output: &'a Output,
@@ -19,8 +19,8 @@ pub(super) struct Sample<'a> {
     pub(super) stimuli: Vec<Option<String>>,
 }
 
-/// A pair of scanpaths. In a cohort that is compared with itself each pair of scanpaths of different participants
-/// occurs once, with the mean of both directions.
+/// A pair of scanpaths. If a cohort is compared with itself, each pair of scanpaths of different participants occurs
+/// once, with the mean of both directions.
 pub(super) struct Pair {
     pub(super) a: usize,
     pub(super) b: usize,
@@ -29,19 +29,19 @@ pub(super) struct Pair {
     pub(super) number: f64,
 }
 
-/// Scores of pairs of participants as integers.
+/// Scores of participant pairs, as integers.
 pub(super) struct Scores {
     pub(super) matrix: Matrix,
     pub(super) unit: f64,
 }
 
-/// The groups of a sample.
+/// The groups of a sample's participants.
 #[derive(Clone)]
-pub(super) struct GroupNames {
+pub(super) struct Grouping {
     /// The names of all groups, in alphabetical order.
     pub(super) names: Vec<String>,
-    /// The group of each participant of each side.
-    pub(super) of: [Vec<usize>; 2],
+    /// For each side, the index of each participant's group in `names`.
+    pub(super) by_participant: [Vec<usize>; 2],
 }
 
 impl<'a> Sample<'a> {
@@ -55,9 +55,9 @@ impl<'a> Sample<'a> {
         if outcome.is_incomplete() {
             return Err(StatsError::Incomplete { file: file() });
         }
-        let known = result.file.stimuli();
+        let available = result.file.stimuli();
         for stimulus in &options.stimuli {
-            if !known.contains(stimulus) {
+            if !available.contains(stimulus) {
                 return Err(StatsError::NoSuchStimulus {
                     file: file(),
                     stimulus: stimulus.clone(),
@@ -87,8 +87,8 @@ impl<'a> Sample<'a> {
         Ok(found.into_sample(outcome, output))
     }
 
-    /// Whether both sides are the same cohort.
-    pub(super) fn is_pool(&self) -> bool {
+    /// Whether a cohort is compared with itself.
+    pub(super) fn is_one_cohort(&self) -> bool {
         self.outcome.one_cohort
     }
 
@@ -97,7 +97,7 @@ impl<'a> Sample<'a> {
         let is_other = |it: &&Output| it.name != self.output.name && it.name != "score";
         let others = self.outcome.results.outputs().iter().filter(is_other);
         let others: Vec<String> = others.map(|it| it.name.clone()).collect();
-        (chosen.is_none() && !others.is_empty()).then(|| Note::OneNumber {
+        (chosen.is_none() && !others.is_empty()).then(|| Note::OneOutput {
             output: self.output.name.clone(),
             others,
         })
@@ -114,7 +114,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// The name of the numbers in a sentence.
+    /// What to call the numbers in a sentence.
     pub(super) fn quantity(&self) -> &'static str {
         match self.output.kind {
             OutputKind::Distance => "distance",
@@ -126,31 +126,33 @@ impl<'a> Sample<'a> {
 
     /// The numbers of all pairs as integers.
     pub(super) fn values(&self, sign: f64) -> Result<(Vec<i64>, f64), StatsError> {
-        let point = fixed_point([self])?;
+        let format = fixed_point([self])?;
         let values = self
             .pairs
             .iter()
-            .map(|pair| point.value(sign * pair.number));
-        Ok((values.collect::<Result<_, _>>()?, point.unit()))
+            .map(|pair| format.value(sign * pair.number));
+        Ok((values.collect::<Result<_, _>>()?, format.unit()))
     }
 
     /// The score of each pair of participants: the mean over their pairs of scanpaths.
     pub(super) fn scores(&self, sign: f64) -> Result<Scores, StatsError> {
         let layout = self.layout()?;
-        let point = fixed_point([self])?;
+        let format = fixed_point([self])?;
         let divisor = layout.uniform_count();
-        let matrix = self.score_matrix(&layout, point, divisor, sign)?;
+        let matrix = self.score_matrix(&layout, format, divisor, sign)?;
         Ok(Scores {
             matrix,
-            unit: point.unit() / divisor.map_or(1.0, f64::from),
+            unit: format.unit() / divisor.map_or(1.0, f64::from),
         })
     }
 
-    /// Sums over the pairs of scanpaths of two participants. Without a common `divisor`, each pair is divided by how many there are.
+    /// For each two participants, the sum over their pairs of scanpaths. If all have the same number of pairs, that is
+    /// the `divisor`, by which the caller divides. Otherwise there is none: each value is divided by the number of
+    /// pairs of its two participants, so that the sum is their mean.
     pub(super) fn score_matrix(
         &self,
         layout: &Layout,
-        point: FixedPoint,
+        format: FixedPoint,
         divisor: Option<u32>,
         sign: f64,
     ) -> Result<Matrix, StatsError> {
@@ -162,7 +164,7 @@ impl<'a> Sample<'a> {
                     layout.count(a, b)
                 }
             };
-            point.value(sign * pair.number / f64::from(count))
+            format.value(sign * pair.number / f64::from(count))
         };
         let values = self
             .pairs
@@ -172,10 +174,10 @@ impl<'a> Sample<'a> {
         Ok(layout.sums(&values)?)
     }
 
-    /// The pair of participants of each pair of scanpaths; an error if two participants have no common stimulus.
+    /// The pair of participants for each pair of scanpaths. Fails if two participants share no stimulus.
     pub(super) fn layout(&self) -> Result<Layout, StatsError> {
         let pairs = self.pairs.iter().map(|pair| (pair.a, pair.b));
-        Layout::new(&self.participants, self.is_pool(), pairs)
+        Layout::new(&self.participants, self.is_one_cohort(), pairs)
     }
 
     /// The participants of a pair.
@@ -186,11 +188,11 @@ impl<'a> Sample<'a> {
         ]
     }
 
-    /// The groups of all participants, where there are any.
+    /// The groups of all participants, if given.
     pub(super) fn groups(
         &self,
         groups: &[Option<Groups>; 2],
-    ) -> Result<Option<GroupNames>, StatsError> {
+    ) -> Result<Option<Grouping>, StatsError> {
         let [Some(first), Some(second)] = groups else {
             return Ok(None);
         };
@@ -210,15 +212,15 @@ impl<'a> Sample<'a> {
             of_sides.push(found);
         }
         let names: Vec<&str> = names.into_iter().collect();
-        let number = |name: &&str| names.binary_search(name).unwrap_or_default();
-        let of = [0, 1].map(|side| of_sides[side].iter().map(number).collect());
-        Ok(Some(GroupNames {
+        let index_of = |name: &&str| names.binary_search(name).unwrap_or_default();
+        let by_participant = [0, 1].map(|side| of_sides[side].iter().map(index_of).collect());
+        Ok(Some(Grouping {
             names: names.into_iter().map(String::from).collect(),
-            of,
+            by_participant,
         }))
     }
 
-    /// The ids of the participants of a side, in the order of their numbers.
+    /// The ids of a side's participants, in the order of their indices.
     pub(super) fn ids(&self, side: usize) -> Vec<&'a str> {
         let mut ids = Vec::new();
         let scanpaths = self.scanpaths[side].iter();
@@ -231,11 +233,11 @@ impl<'a> Sample<'a> {
     }
 }
 
-impl GroupNames {
-    /// Whether a group of a side has at least two participants. Drawing the same participant repeatedly gives no
+impl Grouping {
+    /// Whether a group on one side has at least two participants. Drawing the same participant repeatedly gives no
     /// interval.
     pub(super) fn has_several(&self, side: usize, group: usize) -> bool {
-        self.of[side]
+        self.by_participant[side]
             .iter()
             .filter(|&&it| it == group)
             .nth(1)
@@ -243,7 +245,7 @@ impl GroupNames {
     }
 }
 
-/// The integers with which sums over all pairs of these samples cannot wrap.
+/// The fixed-point format in which sums over all pairs of these samples cannot overflow.
 pub(super) fn fixed_point<'a>(
     samples: impl IntoIterator<Item = &'a Sample<'a>>,
 ) -> Result<FixedPoint, StatsError> {
@@ -260,7 +262,7 @@ pub(super) fn sites<'a>(
     samples: &'a [Sample<'a>],
 ) -> Result<(&'a Sample<'a>, [&'a Sample<'a>; 2]), StatsError> {
     let refuse = |problem| Err(StatsError::Sites(problem));
-    let (within, between): (Vec<_>, Vec<_>) = samples.iter().partition(|it| it.is_pool());
+    let (within, between): (Vec<_>, Vec<_>) = samples.iter().partition(|it| it.is_one_cohort());
     let ([one, other], [between]) = (&within[..], &between[..]) else {
         return refuse(SitesProblem::Kinds);
     };
@@ -291,7 +293,7 @@ pub(super) fn sites<'a>(
     Ok((between, within))
 }
 
-/// The output with this name, or the one that statistics are usually about.
+/// The output with this name, or the default one for statistics.
 fn column(outcome: &Outcome, name: Option<&str>) -> Option<usize> {
     match name {
         Some(name) => outcome.results.output(name),
@@ -302,7 +304,7 @@ fn column(outcome: &Outcome, name: Option<&str>) -> Option<usize> {
     }
 }
 
-/// The pairs that were found, with indices into the scanpaths of the outcome.
+/// The pairs found, with indices into the outcome's scanpaths.
 struct FoundPairs {
     pairs: BTreeMap<(usize, usize), (f64, u32, Option<String>)>,
     missing: usize,
@@ -354,18 +356,18 @@ impl FoundPairs {
             second = first.clone();
         }
         let used = [used(first), used(second)];
-        let place = |side: usize, index| used[side].binary_search(&index).unwrap_or_default();
+        let position = |side: usize, index| used[side].binary_search(&index).unwrap_or_default();
         let mut stimuli: Vec<Option<String>> = Vec::new();
-        let mut numbers = BTreeMap::new();
+        let mut stimulus_indices = BTreeMap::new();
         let mut pairs = Vec::with_capacity(self.pairs.len());
         for ((a, b), (sum, count, name)) in self.pairs {
-            let stimulus = *numbers.entry(name.clone()).or_insert_with(|| {
+            let stimulus = *stimulus_indices.entry(name.clone()).or_insert_with(|| {
                 stimuli.push(name);
                 stimuli.len() - 1
             });
             pairs.push(Pair {
-                a: place(0, a),
-                b: place(1, b),
+                a: position(0, a),
+                b: position(1, b),
                 stimulus,
                 number: sum / f64::from(count),
             });

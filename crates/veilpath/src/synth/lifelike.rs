@@ -1,12 +1,12 @@
-//! Participants of several groups who look at shared stimuli.
+//! Simulates participants of several groups who look at shared stimuli.
 //!
-//! Every stimulus has a few places that attract the eye. Groups weigh the places differently (one prefers the first,
-//! another the last), so that people of one group are more similar than people of different groups, which gives
-//! comparisons something to find. How much they differ can be set. A viewer starts near the centre and moves to a place
-//! drawn by the weights of the group and of the viewer (a place just seen is less likely to be seen again). The gaze
-//! lands around that place, sometimes anywhere, and stays for a time with a long tail.
+//! Every stimulus has a few places that attract the eye. Groups weight the places differently (one prefers the first,
+//! another the last). So people in one group are more similar than people in different groups, which gives comparisons
+//! something to find. How much groups differ is configurable. A viewer starts near the centre and moves to a place
+//! drawn by the weights of the group and of the viewer. A place just seen is less likely to be seen again. The gaze
+//! lands around that place, sometimes anywhere, and stays for a time with a long-tailed distribution.
 //!
-//! Only additions and multiplications are used, so that a seed gives the same cohort on every machine.
+//! Only additions and multiplications are used, so a seed gives the same cohort on every machine.
 
 use super::{SynthError, SyntheticCohort, generator, padded_id};
 use crate::Error;
@@ -15,7 +15,7 @@ use rand_chacha::ChaCha20Rng;
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 use veilpath_encode::{
-    Collector, EncodeOptions, Fixation, Kind, Placing, Recording, Sink, Space, cohort_file,
+    Collector, EncodeOptions, Fixation, Kind, LetterMap, Recording, Sink, Space, cohort_file,
     is_group_name,
 };
 use veilpath_metrics::Grid;
@@ -23,49 +23,48 @@ use veilpath_metrics::Grid;
 /// The size of a stimulus in pixels.
 const SCREEN: (f64, f64) = (1280.0, 720.0);
 
-/// Places per stimulus that attract the eye.
+/// The number of places per stimulus that attract the eye.
 const PLACES: usize = 6;
 
-/// The probability of looking anywhere.
+/// The probability of looking at a random position.
 const WANDERING: f64 = 0.06;
 
 /// The longest viewing time.
 const MAX_SECONDS: f64 = 86_400.0;
 
-/// The longest viewing time of all participants together: some ten million fixations. A viewing time below a second counts as
-/// one, because every scanpath takes up space.
+/// The longest viewing time of all participants together: about ten million fixations. A viewing time below a second
+/// counts as one second, because every scanpath takes up space.
 const MAX_HOURS: f64 = 1_000.0;
 
-/// The prefixes of the participants' ids, by group, where groups have no names.
+/// The prefixes of participant ids by group, for groups without names.
 const PREFIXES: [&str; 2] = ["novice-", "expert-"];
 
-/// The most groups: each has its own order of places.
+/// The most groups. Each has its own order of places.
 pub const MAX_GROUPS: usize = PLACES;
 
 /// What to generate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LifelikeOptions {
-    /// Who looks.
+    /// The people who look at the stimuli.
     pub viewers: Viewers,
-    /// How much the groups differ: 0 for not at all, 1 for entirely different favourite places.
+    /// How much the groups differ, from 0 (not at all) to 1 (entirely different favourite places).
     pub difference: f64,
-    /// How many stimuli everybody looks at.
+    /// The number of stimuli that everybody looks at.
     pub stimuli: u32,
-    /// How long everybody looks at a stimulus.
+    /// How long everybody looks at a stimulus, in seconds.
     pub seconds: f64,
-    /// Whether the cohort keeps fixations beside letters.
+    /// Whether the cohort keeps the fixations as well as the letters.
     pub keep_fixations: bool,
-    /// The seed; `None` for a new one.
+    /// The seed; `None` picks a new one.
     pub seed: Option<u64>,
 }
 
-/// The people who look, and their groups.
+/// The viewers and their groups.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Viewers {
-    /// This many people, half of them novices and half of them experts. Their ids say which; the cohort has no
-    /// groups.
+    /// This many people, half of them novices and half of them experts. The ids tell which; the cohort has no groups.
     NovicesAndExperts(u32),
-    /// Groups with names and sizes, which the cohort contains. Ids do not tell them apart.
+    /// Groups with names and sizes. The cohort contains them; the ids do not tell them apart.
     Groups(Vec<(String, u32)>),
 }
 
@@ -77,7 +76,7 @@ impl Viewers {
         }
     }
 
-    /// All participants, as id and number of the group. Groups alternate.
+    /// All participants, as id and group index. Groups alternate.
     fn people(&self) -> Vec<(String, usize)> {
         let sizes: Vec<u32> = match self {
             Viewers::NovicesAndExperts(count) => vec![count.div_ceil(2), count / 2],
@@ -110,7 +109,7 @@ impl Viewers {
     }
 }
 
-/// Twelve people, who look at four stimuli for six seconds each.
+/// Twelve people who look at four stimuli for six seconds each.
 impl Default for LifelikeOptions {
     fn default() -> Self {
         Self {
@@ -128,7 +127,7 @@ impl Default for LifelikeOptions {
 #[derive(Clone, Debug)]
 pub struct FixationTable {
     options: LifelikeOptions,
-    /// The seed that produces the same table again.
+    /// The seed that reproduces the same table.
     pub seed: u64,
 }
 
@@ -142,11 +141,11 @@ struct ViewedFixation<'a> {
     duration_ms: f64,
 }
 
-/// Generates scanpaths on a grid. They are encoded by the same code as real fixations.
+/// Generates scanpaths on a grid. The same code as for real fixations encodes them.
 pub fn lifelike(options: &LifelikeOptions, grid: Grid) -> Result<SyntheticCohort, Error> {
     options.check()?;
     let encoding = EncodeOptions {
-        placing: Placing::Grid(grid),
+        letter_map: LetterMap::Grid(grid),
         keep_fixations: options.keep_fixations,
         ..EncodeOptions::default()
     };
@@ -270,7 +269,7 @@ impl LifelikeOptions {
         Ok(())
     }
 
-    /// Passes on every fixation of everybody.
+    /// Calls `each` with every fixation of every participant.
     fn simulate(&self, mut rng: ChaCha20Rng, mut each: impl FnMut(&ViewedFixation<'_>)) {
         let stimuli: Vec<Vec<(f64, f64)>> = (0..self.stimuli).map(|_| places(&mut rng)).collect();
         for (participant, group) in self.viewers.people() {
@@ -293,7 +292,7 @@ impl LifelikeOptions {
     }
 }
 
-/// One participant looks at one stimulus: x, y and duration of each fixation.
+/// Simulates one participant looking at one stimulus. Calls `each` with x, y and duration of each fixation.
 fn view(
     seconds: f64,
     rng: &mut ChaCha20Rng,
@@ -328,7 +327,7 @@ fn places(rng: &mut ChaCha20Rng) -> Vec<(f64, f64)> {
     (0..PLACES).map(|_| (coordinate(), coordinate())).collect()
 }
 
-/// How much a person likes each place: the group's order as far as groups differ, and a personal preference.
+/// A person's weight for each place: the group's order, to the extent that groups differ, and a personal preference.
 fn weights(rng: &mut ChaCha20Rng, group: usize, difference: f64) -> Vec<f64> {
     let common = [8.0, 5.0, 3.0, 2.0, 1.0, 1.0];
     let mut own = common.map(|weight| (weight, 0.5 + rng.random::<f64>()));
@@ -343,7 +342,7 @@ fn weights(rng: &mut ChaCha20Rng, group: usize, difference: f64) -> Vec<f64> {
         .collect()
 }
 
-/// The next place; the one just seen has a quarter of its weight.
+/// Draws the next place. The one just seen has a quarter of its weight.
 fn draw(rng: &mut ChaCha20Rng, weights: &[f64], last: usize) -> usize {
     let weight = |index: usize| weights[index] * if index == last { 0.25 } else { 1.0 };
     let total: f64 = (0..weights.len()).map(weight).sum();

@@ -17,9 +17,9 @@ use veilpath_metrics::{Cohort, LetterError};
 pub struct SyntheticCohort {
     /// The scanpaths.
     pub cohort: Cohort,
-    /// The seed that produces the same cohort again.
+    /// The seed that reproduces the same cohort.
     pub seed: u64,
-    /// How it was made, for the head of its file.
+    /// How the cohort was made, for the header of its file.
     note: String,
 }
 
@@ -30,16 +30,24 @@ impl SyntheticCohort {
     }
 }
 
-/// Options that cannot make a cohort.
+/// Options from which no cohort can be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SynthError {
     /// The alphabet is too small or too large.
     #[error("the number of letters: {}", .0.problem)]
     Letters(LetterError),
-    /// Too much to keep in memory.
+    /// A range of lengths that ends before it starts.
+    #[error("there is no length from {from} to {to}")]
+    EmptyRange {
+        /// The start of the range.
+        from: usize,
+        /// Its end.
+        to: usize,
+    },
+    /// Too many letters to keep in memory.
     #[error("the cohort would have more than {max} letters")]
     TooManyLetters {
-        /// The most letters that are generated.
+        /// The largest number of letters.
         max: u64,
     },
     /// A viewing time that is not positive, or longer than a day.
@@ -48,19 +56,19 @@ pub enum SynthError {
         /// The time.
         seconds: f64,
     },
-    /// A difference of groups that is not from 0 to 1.
+    /// A group difference that is not between 0 and 1.
     #[error("the difference {difference} is not a number from 0 to 1")]
     Difference {
         /// The difference.
         difference: f64,
     },
-    /// No groups, too many, one without a name, or two of the same name.
+    /// No groups, too many, one without a name, or two with the same name.
     #[error("there must be 1 to {max} groups with different, printable names")]
     Groups {
-        /// The most groups.
+        /// The largest number of groups.
         max: usize,
     },
-    /// Too much to keep in memory.
+    /// Too much viewing time to keep in memory.
     #[error("the cohort would have {hours:.0} hours of viewing; the limit is {max_hours:.0}")]
     TooLong {
         /// The viewing time of all participants together.
@@ -70,7 +78,7 @@ pub enum SynthError {
     },
 }
 
-/// A random generator with this seed or a new one, which gives the same numbers on every machine.
+/// A random number generator with this seed or a new one. It gives the same numbers on every machine.
 pub(crate) fn generator(seed: Option<u64>) -> (ChaCha20Rng, u64) {
     let seed = seed.unwrap_or_else(|| rand::rng().random());
     (ChaCha20Rng::seed_from_u64(seed), seed)

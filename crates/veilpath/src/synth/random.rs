@@ -1,4 +1,4 @@
-//! Random letters: the paper's synthetic experiment compares ten scanpaths of one length with ten others.
+//! Random letters. The paper's synthetic experiment compares ten scanpaths of one length with ten others.
 
 use super::{SynthError, SyntheticCohort, generator, padded_id};
 use crate::Error;
@@ -6,25 +6,25 @@ use rand::RngExt;
 use std::ops::RangeInclusive;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Notation, Scanpath};
 
-/// More than any experiment needs; a typing error must not fill memory or disk. An empty scanpath counts as one letter,
+/// More than any experiment needs, so that a typo cannot fill memory or disk. An empty scanpath counts as one letter,
 /// because its ids take up space.
 const MAX_LETTERS: u64 = 1 << 30;
 
-/// The default size of an alphabet of numbers: that of a 7×7 grid.
+/// The default size of a numeric alphabet: that of a 7×7 grid.
 const DEFAULT_NUMBERS: u32 = 49;
 
 /// What to generate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RandomOptions {
-    /// How many scanpaths of each length.
+    /// The number of scanpaths of each length.
     pub count: usize,
-    /// The lengths. In a range, each scanpath gets a random length.
+    /// The lengths. For a range, each scanpath gets a random length.
     pub lengths: Vec<RangeInclusive<usize>>,
     /// How letters are written.
     pub notation: Notation,
-    /// How many different letters; `None` for all of the notation, or 49 numbers.
+    /// The number of different letters; `None` for the whole notation, or 49 numbers.
     pub letters: Option<u32>,
-    /// The seed; `None` for a new one.
+    /// The seed; `None` picks a new one.
     pub seed: Option<u64>,
 }
 
@@ -41,7 +41,7 @@ impl Default for RandomOptions {
     }
 }
 
-/// Generates a cohort of random letters. Scanpaths of the same length share a stimulus that is named after it.
+/// Generates a cohort of random letters. Scanpaths of the same length share a stimulus named after that length.
 pub fn random(options: &RandomOptions) -> Result<SyntheticCohort, Error> {
     let notation = options.notation;
     let letters = options.letters.unwrap_or(match notation {
@@ -49,6 +49,10 @@ pub fn random(options: &RandomOptions) -> Result<SyntheticCohort, Error> {
         _ => notation.capacity(),
     });
     let alphabet = Alphabet::new(notation, letters).map_err(SynthError::Letters)?;
+    if let Some(range) = options.lengths.iter().find(|range| range.is_empty()) {
+        let (from, to) = (*range.start(), *range.end());
+        return Err(SynthError::EmptyRange { from, to }.into());
+    }
     let total = options
         .lengths
         .iter()
@@ -91,5 +95,27 @@ fn stimulus(range: &RangeInclusive<usize>) -> String {
         format!("length-{}", range.start())
     } else {
         format!("length-{}-{}", range.start(), range.end())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::reversed_empty_ranges)] // this is tested
+    fn a_range_without_lengths_is_refused() {
+        let options = RandomOptions {
+            lengths: vec![3..=3, 5..=4],
+            ..RandomOptions::default()
+        };
+        let error = random(&options).err();
+        assert!(
+            matches!(
+                error,
+                Some(Error::Synth(SynthError::EmptyRange { from: 5, to: 4 }))
+            ),
+            "{error:?}"
+        );
     }
 }

@@ -1,21 +1,30 @@
-//! Cancelled jobs end soon with the right error.
-#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+//! Cancelled jobs end soon, with the right error.
+#![allow(clippy::unwrap_used)] // test helpers may panic
 
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 use veilpath::encode::{EncodeOptions, Source, encode};
 use veilpath::synth::{RandomOptions, random};
 use veilpath::{
-    CompareOptions, Engine, Error, Event, Identity, Job, LocalCohort, MetricOptions, PlanOptions,
-    RawCohort, SessionEvent, SessionOptions, StateDir, cohort_in_memory, compare, host, join, plan,
+    CancelToken, CompareOptions, Engine, Error, Event, EventSink, Identity, Job, LocalCohort,
+    MetricOptions, Peer, PeerEvent, PlanOptions, RawCohort, RevealTo, SessionEvent, SessionOptions,
+    StateDir, cohort_in_memory, compare, host, join, plan, serve,
 };
 
-/// Longer than anything here takes to notice, and far shorter than the jobs.
+/// Longer than any job here takes to notice, and far shorter than the jobs themselves.
 const SOON: Duration = Duration::from_secs(20);
 
 fn cohort(count: usize) -> RawCohort {
+    cohort_of(count, 400)
+}
+
+fn cohort_of(count: usize, length: usize) -> RawCohort {
     let options = RandomOptions {
         count,
-        lengths: vec![400..=400],
+        lengths: vec![length..=length],
         seed: Some(1),
         ..RandomOptions::default()
     };
@@ -57,29 +66,108 @@ fn sessions_are_cancelled_while_they_wait() {
     let folder = tempfile::tempdir().unwrap();
     let peer = Identity::ephemeral().unwrap().fingerprint();
     let session = |hosts: bool| {
-        let plan = PlanOptions::new(Engine::Plain, MetricOptions::default());
-        let local = LocalCohort::new(cohort(1), plan).unwrap();
-        let (identity, state_dir) = (Identity::ephemeral().unwrap(), StateDir::at(folder.path()));
-        let mut options = SessionOptions::new(local, identity, state_dir);
-        options.wait = Duration::from_secs(600);
+        let options = session_options(folder.path());
         Job::start(move |events| match hosts {
             true => host("127.0.0.1:0", peer, &options, events),
-            // Nobody listens on the port for discarded bytes.
+            // Nobody listens on the discard port.
             false => join("127.0.0.1:9", peer, &options, events),
         })
         .unwrap()
     };
     for hosts in [true, false] {
-        cancelled(session(hosts), |job| {
-            let event = job.next_event(Duration::from_secs(5));
-            matches!(
-                event,
-                Some(Event::Session(
-                    SessionEvent::Listening { .. } | SessionEvent::Connecting { .. }
-                ))
-            )
-        });
+        cancelled(session(hosts), waits);
     }
+}
+
+/// Cancels its session as soon as a matrix cell is filled, and notes how many are.
+struct CancelsEarly {
+    cancel: CancelToken,
+    cells: AtomicU64,
+    address: Mutex<Sender<String>>,
+}
+
+impl EventSink for CancelsEarly {
+    fn event(&self, event: Event) {
+        match event {
+            Event::Session(SessionEvent::Listening { address, .. }) => {
+                let sender = self.address.lock().unwrap();
+                sender.send(address.to_string()).unwrap();
+            }
+            Event::Session(SessionEvent::Peer {
+                event: PeerEvent::Progress(progress),
+                ..
+            }) if progress.done > 0 => {
+                self.cells.fetch_max(progress.done, Ordering::Relaxed);
+                self.cancel.cancel();
+            }
+            _ => {}
+        }
+    }
+
+    fn cancel_token(&self) -> CancelToken {
+        self.cancel.clone()
+    }
+}
+
+/// A `plain` host computes many pairs without using its connection, if only it gets the results.
+#[test]
+fn a_plain_host_is_cancelled_while_it_computes() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let [hosting, joining] = folders.each_ref().map(|folder| {
+        let mut plan = PlanOptions::new(Engine::Plain, MetricOptions::default());
+        plan.reveal_to = RevealTo::Host;
+        options_for(folder.path(), cohort_of(128, 5), plan)
+    });
+    let peers = [&joining, &hosting].map(|it| it.identity.fingerprint());
+    let (sender, address) = channel();
+    let events = CancelsEarly {
+        cancel: CancelToken::default(),
+        cells: AtomicU64::new(0),
+        address: Mutex::new(sender),
+    };
+    std::thread::scope(|scope| {
+        let hosted = scope.spawn(|| host("127.0.0.1:0", peers[0], &hosting, &events));
+        let address = address.recv().unwrap();
+        assert!(join(&address, peers[1], &joining, &()).is_err());
+        assert!(matches!(hosted.join().unwrap(), Err(Error::Cancelled)));
+    });
+    let (cells, total) = (events.cells.into_inner(), 128 * 128 * 25);
+    assert!((1..total / 4).contains(&cells), "{cells} of {total}");
+}
+
+#[test]
+fn a_host_of_several_peers_is_cancelled_while_it_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let peers = [(); 2].map(|()| Peer::unnamed(Identity::ephemeral().unwrap().fingerprint()));
+    let options = session_options(folder.path());
+    let job =
+        Job::start(move |events| serve("127.0.0.1:0", &peers, 2, &options, events, &|_, _| Ok(())));
+    cancelled(job.unwrap(), waits);
+}
+
+/// Options for a session that waits for ten minutes.
+fn session_options(folder: &Path) -> SessionOptions {
+    let plan = PlanOptions::new(Engine::Plain, MetricOptions::default());
+    options_for(folder, cohort(1), plan)
+}
+
+fn options_for(folder: &Path, cohort: RawCohort, plan: PlanOptions) -> SessionOptions {
+    let local = LocalCohort::new(cohort, plan).unwrap();
+    let identity = Identity::ephemeral().unwrap();
+    let mut options = SessionOptions::new(local, identity, StateDir::at(folder));
+    options.wait = Duration::from_secs(600);
+    options
+}
+
+/// Whether the next event of a session says that it waits for its peer.
+fn waits<T: Send + 'static>(job: &Job<T>) -> bool {
+    let event = job.next_event(Duration::from_secs(5));
+    matches!(
+        event,
+        Some(Event::Session(
+            SessionEvent::Listening { .. } | SessionEvent::Connecting { .. }
+        ))
+    )
 }
 
 #[test]

@@ -1,12 +1,12 @@
-//! A comparison through the API that front ends use: files, options, events, an outcome.
-#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+//! A comparison through the API that front ends use: files, options, events and an outcome.
+#![allow(clippy::unwrap_used)] // test helpers may panic
 
 use std::sync::Mutex;
 use veilpath::{
-    CompareOptions, Distance, Engine, Error, Event, Fault, Input, LocalCohort, MetricField,
-    MetricName, MetricOptions, MetricOptionsError, NoEffectReason, Note, OtherFile, PlanOptions,
-    RawCohort, Reveal, SubstitutionChoice, Threshold, compare, decode_cohort, plan,
-    read_cohort_from,
+    CompareOptions, Distance, DivideBy, Engine, Error, Event, Fault, Grid, Input, LocalCohort,
+    MeasureOptions, MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason,
+    Note, OtherFile, PlanOptions, PointsChoice, RawCohort, Reveal, SubstitutionChoice, Threshold,
+    compare, decode_cohort, plan, read_cohort_from,
 };
 
 const A: &str = "participant,stimulus,scanpath\np1,cows,ABCD\np1,boat,AAB\np2,tree,AB\n";
@@ -42,9 +42,9 @@ fn engines_agree_and_report_events() {
             Event::Progress(progress) => Some(progress),
             _ => None,
         });
-        let (first, most) = (progress.clone().next(), progress.map(|it| it.done).max());
+        let (first, max_done) = (progress.clone().next(), progress.map(|it| it.done).max());
         assert_eq!(first.map(|it| (it.done, it.total)), Some((0, 22)));
-        assert_eq!(most, Some(16 + 6));
+        assert_eq!(max_done, Some(16 + 6));
         results.push(outcome.results);
     }
     assert_eq!(results[0], results[1]);
@@ -101,6 +101,19 @@ fn options_without_effect_are_refused_by_name() {
         let options = PlanOptions::new(Engine::Plain, options);
         plan([&files[0], &files[1]], &options, &()).unwrap_err()
     };
+    let with_unit = |name| MetricOptions {
+        name,
+        substitution: Some(SubstitutionChoice::Unit),
+        ..MetricOptions::default()
+    };
+    let of_fixations = MeasureOptions {
+        points: PointsChoice::Fixations,
+        ..MeasureOptions::default()
+    };
+    let by_durations = MeasureOptions {
+        divide_by: Some(DivideBy::Durations),
+        ..MeasureOptions::default()
+    };
     let cases = [
         (
             MetricOptions {
@@ -133,6 +146,40 @@ fn options_without_effect_are_refused_by_name() {
             },
             (MetricField::Mismatch, NoEffectReason::OtherSubstitution),
         ),
+        (
+            with_unit(MetricName::ScanMatch),
+            (MetricField::Substitution, NoEffectReason::ScanMatchFields),
+        ),
+        (
+            with_unit(MetricName::SequenceScore),
+            (MetricField::Substitution, NoEffectReason::NotAnAlignment),
+        ),
+        (
+            MetricOptions {
+                name: MetricName::Frechet,
+                scale: Some(10.0),
+                ..MetricOptions::default()
+            },
+            (MetricField::Scale, NoEffectReason::OtherMeasure),
+        ),
+        (
+            MetricOptions {
+                name: MetricName::Dtw,
+                scale: Some(10.0),
+                measure: of_fixations,
+                ..MetricOptions::default()
+            },
+            (MetricField::Scale, NoEffectReason::NotRounded),
+        ),
+        (
+            MetricOptions {
+                name: MetricName::Dtw,
+                grid: Grid::new(7, 7),
+                measure: by_durations,
+                ..MetricOptions::default()
+            },
+            (MetricField::DivideBy, NoEffectReason::OnlyByLengths),
+        ),
     ];
     for (options, expected) in cases {
         match metric(options) {
@@ -141,6 +188,16 @@ fn options_without_effect_are_refused_by_name() {
             }
             other => panic!("{other}"),
         }
+    }
+    // Where all different letters cost the same, saying so changes nothing.
+    for name in [
+        MetricName::Levenshtein,
+        MetricName::NeedlemanWunsch,
+        MetricName::SmithWaterman,
+    ] {
+        let files = [cohort("a", A).unwrap(), cohort("b", B).unwrap()];
+        let options = PlanOptions::new(Engine::Plain, with_unit(name));
+        plan([&files[0], &files[1]], &options, &()).unwrap();
     }
     let without_grid = metric(MetricOptions {
         name: MetricName::NeedlemanWunsch,

@@ -1,5 +1,6 @@
-//! Fixations rounded to letters: private engines and sessions give what a comparison in the clear gives with the same rounding.
-#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+//! Fixations rounded to letters: private engines and sessions give the same results as a comparison in the clear with
+//! the same rounding.
+#![allow(clippy::unwrap_used)] // test helpers may panic
 
 use std::fmt::Write as _;
 use std::sync::Mutex;
@@ -15,7 +16,7 @@ use veilpath::{
 const SCREEN: &str = "1920 x 1080 pixels";
 const VIEWING: &str = "53 x 30 cm from 60 cm";
 
-/// Made-up fixations, a few of them off the screen, of people with letters that say nothing.
+/// Synthetic fixations, a few of them off the screen. The letters are meaningless.
 fn text(seed: u64, people: usize, screen: &str, viewing: &str) -> String {
     let mut text = format!(
         "# veilpath cohort 1\n# alphabet: letters 49\n# data: fixations\n# grid: 7x7\n# screen: {screen}\n# viewing: {viewing}\nparticipant,group,stimulus,scanpath,fixations\n"
@@ -108,10 +109,19 @@ fn private_engines_match_plain_with_the_same_rounding() {
 }
 
 #[test]
+fn an_unknown_output_is_refused_with_the_known_ones() {
+    let mut metric = rounded(MetricName::Crqa);
+    metric.measure.outputs = vec!["size".into()];
+    let error = run(&PlanOptions::new(Engine::Plain, metric), &files()).unwrap_err();
+    let start = "there is no output \"size\"; this metric has rec, ";
+    assert!(error.to_string().starts_with(start), "{error}");
+}
+
+#[test]
 fn group_answers_equal_those_of_the_plain_comparison() {
     let files = files();
     let mut crqa = rounded(MetricName::Crqa);
-    crqa.measure.numbers = vec!["det".into()];
+    crqa.measure.outputs = vec!["det".into()];
     crqa.measure.undefined = Undefined::Zero;
     for metric in [rounded(MetricName::ScaSim), crqa] {
         for question in ["groups", "histogram:4", "nearest:3"] {
@@ -129,7 +139,7 @@ fn group_answers_equal_those_of_the_plain_comparison() {
     }
 }
 
-/// Rounding changes distances of points by no more than twice what it moves a fixation on the screen.
+/// Rounding changes distances between points by at most twice the largest shift of a fixation on the screen.
 #[test]
 fn rounding_is_noted_stored_and_bounded() {
     let [a, b] = files();
@@ -199,7 +209,7 @@ fn cohorts_of_different_screens_are_not_compared() {
     let screen = Some("screen".to_string());
     assert_eq!(setting(&other_screen, exact.clone(), Engine::Plain), screen);
     assert_eq!(setting(&other_screen, dtw.clone(), Engine::Shares), screen);
-    // Distances on the screen do not depend on how far away it was; visual angles do.
+    // Distances on the screen do not depend on the viewing distance; visual angles do.
     assert_eq!(setting(&other_view, exact, Engine::Plain), None);
     assert_eq!(setting(&other_view, dtw, Engine::Garbled), None);
     let viewing = Some("viewing".to_string());
@@ -261,7 +271,7 @@ fn metrics_without_a_private_engine_are_refused_with_a_reason() {
         |it| it.measure.divide_by = Some(DivideBy::Durations),
         MetricName::ScaSim,
     );
-    assert!(matches!(divided, MetricOptionsError::RoundedDurations));
+    assert!(matches!(divided, MetricOptionsError::RoundedByDurations));
     let letters = error(
         |it| it.measure.points = PointsChoice::Letters,
         MetricName::Dtw,

@@ -1,5 +1,5 @@
-//! Groups from synthetic viewers to comparisons.
-#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+//! Groups, from synthetic viewers to comparisons.
+#![allow(clippy::unwrap_used)] // test helpers may panic
 
 use veilpath::encode::{EncodeOptions, ReadOptions, Source, encode};
 use veilpath::split::{SplitOptions, split};
@@ -24,7 +24,7 @@ fn grid() -> Grid {
     Grid::new(7, 7).unwrap()
 }
 
-/// The mean similarity of people in the same group, less that of people in different groups.
+/// The mean similarity of people in the same group, minus that of people in different groups.
 fn contrast(options: &LifelikeOptions) -> f64 {
     let split_options = SplitOptions {
         seed: Some(3),

@@ -1,4 +1,4 @@
-//! The library as front ends use it. One program, because each takes seconds to link.
+//! The library as front ends use it. All tests are in one binary, because each binary takes seconds to link.
 
 mod cancel;
 mod compare;

@@ -1,5 +1,5 @@
 //! Drawings of a cohort's own scanpaths.
-#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+#![allow(clippy::unwrap_used)] // test helpers may panic
 
 use veilpath::report::{DrawingOptions, DrawnCohort, ReportOptions, ResultFile, report};
 use veilpath::{
@@ -14,7 +14,7 @@ fn input() -> Input {
     Input::from_bytes("cohort.csv", COHORT.as_bytes().to_vec()).unwrap()
 }
 
-/// Width and height of the drawn scanpaths, with their margins.
+/// The width and height of the drawn scanpaths, including margins.
 fn drawn_size(metric: MetricOptions) -> String {
     let cohort = read_cohort_from(input()).unwrap();
     let options = PlanOptions::new(Engine::Plain, metric);

@@ -1,14 +1,18 @@
-//! Sessions as a front end of this crate runs them: options, events, outcomes.
-#![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
+//! Sessions as a front end runs them: options, events and outcomes.
+#![allow(clippy::unwrap_used, clippy::panic)] // test helpers may panic
+
+mod approval;
+mod stop;
 
 use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use veilpath::{
-    CompletedSession, Engine, Error, Event, Fault, Fingerprint, Identity, Input, Limit,
-    LocalCohort, MetricName, MetricOptions, Peer, PeerEvent, PlanOptions, RiskySetting,
-    ScanpathLimit, ServedPeer, SessionError, SessionEvent, SessionOptions, StateDir,
-    SubstitutionChoice, check_peers, host, join, read_cohort_from, serve,
+    CompletedSession, Engine, EngineChoice, Error, Event, Fault, Fingerprint, Identity, Input,
+    Limit, LocalCohort, MetricName, MetricOptions, Peer, PeerEvent, PeersError, PlanOptions,
+    RiskySetting, ScanpathLimit, ServedPeer, SessionControl, SessionError, SessionEvent,
+    SessionOptions, StateDir, SubstitutionChoice, UsageError, check_peers, host, join,
+    read_cohort_from, serve,
 };
 
 const A: &str = "participant,scanpath\np1,ABCD\np2,AAB\n";
@@ -47,7 +51,7 @@ impl Party {
     }
 }
 
-/// Sends on the address of a host that listens.
+/// Sends the address of a listening host through `sender`.
 fn address_to(sender: Sender<String>) -> impl Fn(Event) + Sync {
     let sender = Mutex::new(sender);
     move |event| {
@@ -146,7 +150,7 @@ fn the_default_limit_applies_to_private_engines_and_can_be_raised() {
         [a.options_with(A, plan()), b.options_with(&many, plan())]
     };
     let [hosted, joined] = run([&a, &b], options(Engine::Garbled), &|_| ());
-    // Of 3 letters; the alphabet is not declared.
+    // Scanpaths of 3 letters, without a declared alphabet.
     match hosted.unwrap_err() {
         Error::Session(SessionError::Limit(Limit::Comparisons(found))) => {
             assert_eq!((found.limit, found.before, found.now), (1, 0, 9));
@@ -267,4 +271,35 @@ fn several_peers_are_served_and_saved() {
     });
     assert!(served.iter().all(ServedPeer::is_finished), "{served:?}");
     assert_eq!(saved.into_inner().unwrap().len(), 2);
+}
+
+fn save_nothing(_: &Peer, _: &CompletedSession) -> Result<(), Error> {
+    Ok(())
+}
+
+/// What `host` refuses before it listens, a host of several peers refuses, too.
+#[test]
+fn impossible_options_are_refused_before_listening() {
+    let (a, b) = (Party::new(), Party::new());
+    let peer = Peer::unnamed(b.fingerprint());
+    let refused = |options: &SessionOptions, peers: &[Peer]| {
+        let listening = |event: Event| assert!(matches!(event, Event::Note(_)), "{event:?}");
+        serve("127.0.0.1:0", peers, 1, options, &listening, &save_nothing).unwrap_err()
+    };
+    let twice = refused(&a.options(A), &[peer.clone(), peer.clone()]);
+    assert!(
+        matches!(twice, Error::Peers(PeersError::Duplicate(_))),
+        "{twice}"
+    );
+    let plan = PlanOptions::new(EngineChoice::Auto, MetricOptions::default());
+    let mut options = a.options_with(A, plan);
+    options.tiles = Some(2);
+    let error = refused(&options, &[peer]);
+    assert!(
+        matches!(
+            error,
+            Error::Session(SessionError::Usage(UsageError::TileWithoutEngine))
+        ),
+        "{error:?}"
+    );
 }

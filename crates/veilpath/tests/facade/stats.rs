@@ -1,5 +1,5 @@
-//! Statistics from result files, against independent programs and by hand.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
+//! Statistics from result files, checked against independent programs and by hand.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // test helpers may panic
 
 use serde_json::Value;
 use std::path::PathBuf;
@@ -115,7 +115,7 @@ fn check(answer: &GroupAnswer, expected: &Value) {
     }
 }
 
-/// `assurance/statistics/vectors.py` makes the expected numbers with SciPy and scikit-learn.
+/// `assurance/statistics/vectors.py` computes the expected numbers with SciPy and scikit-learn.
 #[test]
 fn statistics_equal_those_of_other_programs() {
     let text = std::fs::read_to_string(testdata("expected.json")).unwrap();
@@ -202,8 +202,7 @@ fn impossible_questions_are_only_noted_by_default() {
     assert_eq!(*notes.lock().unwrap(), ["test:groups"]);
 }
 
-/// Answers about groups can be passed on: they contain no id of a participant, unless somebody asked for single
-/// scanpaths.
+/// Group answers can be passed on: they contain no participant id unless somebody asked for single scanpaths.
 #[test]
 fn answers_name_no_participants() {
     let outcome = run(&[&result("between.json")], &options(&[])).unwrap();
@@ -237,12 +236,11 @@ fn a_stimulus_can_be_analysed_alone() {
     let GroupAnswer::StimulusMeans(means) = &outcome.answers[0] else {
         panic!("{:?}", outcome.answers)
     };
-    // Eleven participants have seen it.
+    // Eleven participants have seen this stimulus.
     assert_eq!(means.means[0].pairs, 55);
 }
 
-/// Smaller distances mean more similar: a test gives the same p value as one of the negated
-/// numbers.
+/// Smaller distances mean more similar: a test gives the same p value as on the negated numbers.
 #[test]
 fn distances_reverse_the_direction_of_the_test() {
     let file = result("within.json");
@@ -301,7 +299,7 @@ fn impossible_statistics_are_refused() {
     );
     assert_eq!(
         refusal(&[&between], &options(&["test:sites"])),
-        StatsError::NumberOfResults { found: 1 }
+        StatsError::SitesNeedThreeResults
     );
     assert_eq!(
         refusal(&[&first, &second, &within], &options(&["mean"])),
@@ -361,8 +359,67 @@ fn participants_without_a_common_stimulus_are_counted() {
         .results
         .retain(|pair| (&labels.0[pair.a].participant, &labels.1[pair.b].participant) != (&a, &b));
     outcome.pairs = outcome.results.len() as u64;
+    let between = outcome.into();
     assert_eq!(
-        refusal(&[&outcome.into()], &options(&["groups"])),
+        refusal(&[&between], &options(&["groups"])),
         StatsError::NoCommonStimulus { pairs: 1 }
     );
+    // A test of sites that is left out assumes nothing, so there is no note about its assumption.
+    let notes = std::sync::Mutex::new(Vec::new());
+    let sink = |event: Event| {
+        if let Event::Note(note) = event {
+            notes.lock().unwrap().push(note);
+        }
+    };
+    let files = [result("within-a.json"), result("within-b.json"), between];
+    let named = files.each_ref().map(|file| NamedResult { name: "r", file });
+    statistics(&named, &options(&[]), &sink).unwrap();
+    let notes = notes.into_inner().unwrap();
+    let is_left_out =
+        |note: &Note| matches!(note, Note::Unanswered { question, .. } if question == "test:sites");
+    assert!(notes.iter().any(is_left_out), "{notes:?}");
+    assert!(!notes.contains(&Note::SitesExchangeable), "{notes:?}");
+}
+
+#[test]
+fn a_single_pair_has_a_mean_and_no_interval() {
+    let scanpath = |participant: &str, stimulus: &str| serde_json::json!({"participant": participant, "stimulus": stimulus});
+    let pair = |a: usize, b: usize, stimulus: &str, score: u32| {
+        let [a_id, b_id] = [["p", "p", "q"][a], ["x", "x", "y"][b]];
+        serde_json::json!({"a": a_id, "b": b_id, "stimulus": stimulus, "a_index": a, "b_index": b, "score": score})
+    };
+    // Stimulus s has one pair.
+    let json = serde_json::json!({
+        "veilpath_result": 1,
+        "spec": {
+            "engine": "plain", "metric": {"name": "levenshtein"}, "alphabet": "letters 52", "encoding": {},
+            "pairs": "same-stimulus", "reveal": "score", "reveal_to": "both", "pad_to": null,
+        },
+        "cohorts": [
+            {"name": "a", "scanpaths": [scanpath("p", "s"), scanpath("p", "t"), scanpath("q", "t")]},
+            {"name": "b", "scanpaths": [scanpath("x", "s"), scanpath("x", "t"), scanpath("y", "t")]},
+        ],
+        "one_cohort": false,
+        "pairs": 4,
+        "outputs": [{"name": "score", "kind": "distance"}],
+        "results": [pair(0, 0, "s", 3), pair(1, 1, "t", 4), pair(1, 2, "t", 6), pair(2, 1, "t", 8)],
+        "answers": [],
+        "cost": {"seconds": 0.5, "bytes_sent": 0, "bytes_received": 0, "rounds": 0, "cells": 12},
+        "revealed": [],
+    });
+    let file = ResultFile::read(json.to_string().as_bytes()).unwrap();
+    let options = StatsOptions {
+        groups: [None, None],
+        ..options(&["mean"])
+    };
+    let outcome = run(&[&file], &options).unwrap();
+    let [GroupAnswer::StimulusMeans(means)] = &outcome.answers[..] else {
+        panic!("{:?}", outcome.answers);
+    };
+    let found: Vec<_> = means
+        .means
+        .iter()
+        .map(|mean| (mean.pairs, mean.interval.is_some()))
+        .collect();
+    assert_eq!(found, [(4, true), (1, false), (3, true)]);
 }

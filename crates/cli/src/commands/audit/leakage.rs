@@ -34,17 +34,17 @@ pub(crate) struct LeakageArgs {
     #[arg(value_parser = clap::value_parser!(u8).range(2..=52))]
     letters: u8,
 
-    /// Number of comparisons to attack, for each row
+    /// Number of comparisons to attack per row
     #[arg(long, value_name = "N", default_value_t = 20)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=10_000))]
     rounds: u16,
 
-    /// Comparisons that are mixed in one run, and host scanpaths that an attacked scanpath is compared with
+    /// Number of comparisons mixed in one run, and of host scanpaths that each attacked scanpath is compared with
     #[arg(long, value_name = "N", default_value_t = 10)]
     #[arg(value_parser = clap::value_parser!(u8).range(2..=50))]
     group_size: u8,
 
-    /// Number of hypotheses that an attack keeps; more of them find more and take longer
+    /// Number of hypotheses that an attack keeps; more hypotheses find more letters and take longer
     #[arg(long, value_name = "N", default_value_t = 1000)]
     #[arg(value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
     hypotheses: u32,
@@ -61,7 +61,13 @@ pub(crate) struct LeakageArgs {
     metric: MetricArgs,
 
     /// The output format
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "FORMAT",
+        default_value = "table"
+    )]
     format: Format,
 }
 

@@ -1,7 +1,7 @@
 //! `veilpath audit`: attacks the engines and the answers to measure what they leak.
 //!
-//! Some attacks watch the key holder of a comparison. An installed program must not have the hooks for that, so the command
-//! exists only in a build with the feature `audit`; in any other build it is hidden and says how to get it.
+//! Some attacks observe the key holder during a comparison. An installed program must not contain the hooks for this, so the
+//! command exists only in builds with the feature `audit`. In other builds it is hidden and explains how to get it.
 
 #[cfg(feature = "audit")]
 mod leakage;
@@ -29,7 +29,7 @@ pub(crate) struct AuditArgs {
 #[cfg(feature = "audit")]
 #[derive(Debug, clap::Subcommand)]
 enum AuditCommand {
-    /// Measure how many of the other side's letters a curious host can guess
+    /// Measure how many of the partner's letters a curious host can guess
     Leakage(leakage::LeakageArgs),
     /// Measure how many comparisons reconstruct a scanpath
     Reconstruct(reconstruct::ReconstructArgs),
@@ -55,7 +55,7 @@ pub(crate) struct AuditArgs {
     ignored: Vec<std::ffi::OsString>,
 }
 
-/// Says which build has the command.
+/// Explains which build has the command.
 #[cfg(not(feature = "audit"))]
 pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     let AuditArgs { ignored: _ } = args;

@@ -1,4 +1,4 @@
-//! `veilpath audit reconstruct`: how many comparisons a partner needs that chooses its own scanpaths.
+//! `veilpath audit reconstruct`: how many comparisons a partner that chooses its own scanpaths needs to reconstruct one.
 
 use crate::failure::Failure;
 use crate::messages;
@@ -30,7 +30,7 @@ and `veilpath join` is half of the bound. Fixations are on the screen of `veilpa
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReconstructArgs {
-    /// Numbers of letters in the scanpaths
+    /// Lengths of the scanpaths, separated by commas
     #[arg(
         long,
         value_name = "LETTERS",
@@ -58,16 +58,16 @@ pub(crate) struct ReconstructArgs {
     #[arg(long)]
     hidden_lengths: bool,
 
-    /// Number of scanpaths to reconstruct, for each row
+    /// Number of scanpaths to reconstruct per row
     #[arg(long, value_name = "N", default_value_t = 10)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=10_000))]
     rounds: u16,
 
-    /// The longest scanpaths that are searched for; the time grows fast with the length
+    /// Length of the longest scanpaths to search for; the time grows quickly with the length
     #[arg(long, value_name = "LETTERS", default_value_t = 10)]
     longest_search: u16,
 
-    /// How long the search works on each answer; more finds scanpaths with fewer comparisons
+    /// Number of search passes for each answer; with more passes, fewer comparisons are enough
     #[arg(long, value_name = "N", default_value_t = 40)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=10_000))]
     sweeps: u16,
@@ -77,7 +77,13 @@ pub(crate) struct ReconstructArgs {
     seed: u64,
 
     /// The output format
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "FORMAT",
+        default_value = "table"
+    )]
     format: ReportFormat,
 
     #[command(flatten)]
@@ -87,7 +93,7 @@ pub(crate) struct ReconstructArgs {
 /// The form of a report.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ReportFormat {
-    /// Text for people
+    /// Human-readable text
     Table,
     /// One row for each attack
     Csv,
@@ -103,7 +109,7 @@ pub(crate) fn run(args: &ReconstructArgs) -> Result<(), Failure> {
         .map_err(|error| Failure::input(format!("--letters: {}", error.problem)))?;
     let metric = MetricOptions::from(&args.metric);
     let (metrics, alphabet) = if metric == MetricOptions::default() {
-        (reconstruct::usual_metrics(alphabet), alphabet)
+        (reconstruct::default_metrics(alphabet), alphabet)
     } else {
         let metric = metric.metric(&alphabet, None, Some(&cell::screen()?))?;
         let alphabet = match metric.quantisation() {
@@ -123,7 +129,7 @@ pub(crate) fn run(args: &ReconstructArgs) -> Result<(), Failure> {
             members: 16,
             sweeps: args.sweeps.into(),
             proposals: 60,
-            most: 2000,
+            max_comparisons: 2000,
         },
         longest_search: args.longest_search.into(),
         seed: args.seed,

@@ -1,4 +1,4 @@
-//! `veilpath bench candidates`: the paper's two figures about its random order.
+//! `veilpath bench candidates`: the paper's two figures on its random order.
 
 use super::{Format, write};
 use crate::failure::Failure;
@@ -37,7 +37,13 @@ pub(crate) struct CandidatesArgs {
     seed: u64,
 
     /// The output format
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "FORMAT",
+        default_value = "table"
+    )]
     format: Format,
 }
 

@@ -24,7 +24,7 @@ Fixations are on a screen of 1920 x 1080 pixels and 53 x 30 cm, 60 cm away. Both
 half of all cells is filled. It does not include keys, tables, the host's substitution costs, or the start and the end, when \
 few comparisons are running. The time of a party is the CPU time of its work on all cores; \"cores used\" is the average number \
 of cores that the process kept busy. The ratio is to one GMP powm; \"if alone\" is what the ratio would be on an otherwise idle \
-machine. Bytes are those of the whole run in both directions, except the host's encrypted substitution costs. With the engine plain, one core compares 400 pairs of random scanpaths again and \
+machine. Bytes are those of the whole run in both directions, except the host's encrypted substitution costs. With the plain engine, one core compares 400 pairs of random scanpaths again and \
 again, and the fastest round counts.";
 
 /// The arguments of `bench cell`.
@@ -32,7 +32,13 @@ again, and the fastest round counts.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CellArgs {
     /// The engine to measure
-    #[arg(long, value_enum, value_name = "ENGINE", default_value = "paillier")]
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "ENGINE",
+        default_value = "paillier"
+    )]
     engine: MeasuredEngine,
 
     #[command(flatten)]
@@ -47,12 +53,18 @@ pub(crate) struct CellArgs {
     #[arg(long)]
     gmp: bool,
 
-    /// Letters or fixations of a scanpath, for the engine plain
+    /// Letters or fixations per scanpath, for the plain engine
     #[arg(long, value_name = "N", default_value = "300", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     length: u32,
 
     /// The output format
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "FORMAT",
+        default_value = "table"
+    )]
     format: Format,
 
     // Last, because its heading applies to everything that follows.

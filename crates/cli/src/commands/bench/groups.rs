@@ -1,4 +1,4 @@
-//! `veilpath bench groups`: how much longer answers about groups take than the scores.
+//! `veilpath bench groups`: how much longer group answers take than the scores.
 
 use super::{Format, write};
 use crate::failure::Failure;
@@ -43,7 +43,7 @@ pub(super) struct GroupsArgs {
     #[arg(long, value_name = "COLUMNSxROWS", default_value = "8x6")]
     grid: Grid,
 
-    /// Participants of each side
+    /// Participants per side
     #[arg(long, value_name = "N", default_value_t = 20)]
     #[arg(value_parser = clap::value_parser!(u32).range(5..=1000))]
     participants: u32,
@@ -53,18 +53,24 @@ pub(super) struct GroupsArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     stimuli: u32,
 
-    /// Letters of each scanpath
+    /// Letters per scanpath
     #[arg(long, value_name = "LETTERS", default_value_t = 40)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     length: u32,
 
-    /// Permutations of the tests
+    /// Permutations per test
     #[arg(long, value_name = "N", default_value_t = groups::PERMUTATIONS[0])]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(groups::PERMUTATIONS[1])))]
     permutations: u32,
 
     /// The output format
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "FORMAT",
+        default_value = "table"
+    )]
     format: Format,
 }
 

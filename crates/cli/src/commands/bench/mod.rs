@@ -31,13 +31,13 @@ pub(crate) struct BenchArgs {
 enum BenchCommand {
     /// Measure the time and traffic of one matrix cell while many comparisons run at once
     Cell(cell::CellArgs),
-    /// Count the cells to choose from while a matrix is filled in a random order
+    /// Count the candidate cells while a matrix is filled in random order
     Candidates(candidates::CandidatesArgs),
-    /// Measure how much longer answers about groups take than the scores
+    /// Measure how much longer group answers take than the scores
     Groups(groups::GroupsArgs),
-    /// Measure whole comparisons with all private engines, over connections of different rate and latency
+    /// Measure whole comparisons with all private engines, over connections with different rates and latencies
     Network(network::NetworkArgs),
-    /// One of the processes of `bench network`
+    /// A process that `bench network` starts
     #[command(name = network::PROCESS, hide = true)]
     NetworkProcess,
     /// Measure every operation of the Paillier cryptosystem, on one core
@@ -49,7 +49,7 @@ enum BenchCommand {
 /// The output format of measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Text for people
+    /// Human-readable text
     Table,
     /// One JSON object
     Json,

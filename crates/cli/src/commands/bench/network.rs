@@ -1,4 +1,4 @@
-//! `veilpath bench network`: whole comparisons over connections of different rate and latency.
+//! `veilpath bench network`: whole comparisons over connections with different rates and latencies.
 
 use super::write_text;
 use crate::engine_args::{EngineName, PaillierArgs};
@@ -35,26 +35,26 @@ pub(super) struct NetworkArgs {
     )]
     engine: Vec<EngineName>,
 
-    /// Scanpaths of each side; all are compared with all
+    /// Scanpaths per side; each is compared with all of the other side
     #[arg(long, value_name = "N", default_value_t = 10)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     scanpaths: u32,
 
-    /// Letters of each scanpath
+    /// Letters per scanpath
     #[arg(long, value_name = "LETTERS", default_value_t = 100)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     length: u32,
 
-    /// Compare scanpaths with the lengths of the data set Salient360: 70,796 comparisons
+    /// Use the scanpath lengths of the Salient360 data set: 70,796 comparisons
     #[arg(long, conflicts_with_all = ["scanpaths", "length"])]
     salient360: bool,
 
-    /// Scanpaths of each side for the engine paillier
+    /// Scanpaths per side for the paillier engine
     #[arg(long, value_name = "N", default_value_t = 2)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     paillier_scanpaths: u32,
 
-    /// Letters of each scanpath for the engine paillier
+    /// Letters per scanpath for the paillier engine
     #[arg(long, value_name = "LETTERS", default_value_t = 20)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     paillier_length: u32,
@@ -63,13 +63,19 @@ pub(super) struct NetworkArgs {
     #[arg(long, value_name = "RATES", value_delimiter = ',', default_value = "loopback,1000,100", value_parser = rate)]
     rate: Vec<Rate>,
 
-    /// Round trips in milliseconds, separated by commas
+    /// Round-trip times in milliseconds, separated by commas
     #[arg(long, value_name = "MS", value_delimiter = ',', default_value = "0,20")]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=10_000))]
     round_trip: Vec<u32>,
 
     /// The output format
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "FORMAT",
+        default_value = "table"
+    )]
     format: Format,
 
     #[command(flatten)]
@@ -82,7 +88,7 @@ pub(super) struct NetworkArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// Text for people
+    /// Human-readable text
     Table,
     /// One row per engine and connection
     Csv,
@@ -102,7 +108,7 @@ fn rate(text: &str) -> Result<Rate, String> {
     }
 }
 
-/// The command that the processes of a measurement run.
+/// The hidden command that the processes of a measurement run.
 pub(super) const PROCESS: &str = "network-process";
 
 /// Measures, and prints the report.
@@ -152,7 +158,7 @@ pub(super) fn run(args: &NetworkArgs) -> Result<(), Failure> {
         bar.inc(1);
     });
     bar.finish_and_clear();
-    // Throw-away keys, journals and counters.
+    // It contains only throw-away keys, journals and counters.
     let removed = std::fs::remove_dir_all(&folder);
     let report = report?;
     removed.map_err(failed)?;
@@ -164,7 +170,7 @@ pub(super) fn run(args: &NetworkArgs) -> Result<(), Failure> {
     write_text(&text)
 }
 
-/// Does the task on standard input.
+/// Runs the task that it reads from standard input.
 pub(super) fn run_process() -> Result<(), Failure> {
     Ok(network::run_process(
         std::io::stdin().lock(),

@@ -1,4 +1,4 @@
-//! `veilpath bench paillier`: operations of the cryptosystem per second on one core, and GMP's if it is built in.
+//! `veilpath bench paillier`: Paillier operations per second on one core, and GMP's if it is built in.
 
 use super::{Format, write};
 use crate::engine_args::key_size;
@@ -31,7 +31,13 @@ pub(super) struct PaillierArgs {
     seconds: Duration,
 
     /// The output format
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "FORMAT",
+        default_value = "table"
+    )]
     format: Format,
 }
 

@@ -29,15 +29,15 @@ pub(super) struct PaperArgs {
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
 
-    /// Time for the comparisons with the engine paillier
+    /// Time for the comparisons with the paillier engine
     #[arg(long, value_name = "MINUTES", default_value_t = 30.0, value_parser = minutes)]
     budget: f64,
 
-    /// Measure everything in under two minutes: short measurements, and parts of the data sets
+    /// Measure everything in under two minutes: short measurements on parts of the data sets
     #[arg(long)]
     quick: bool,
 
-    /// Your own cohort for the table of data sets, together with --cohort-b; the metric applies to these two
+    /// Your own cohort for the data set table, together with --cohort-b; the metric options apply to these two
     #[arg(long, value_name = "FILE", requires = "cohort_b")]
     cohort_a: Option<PathBuf>,
 
@@ -109,7 +109,7 @@ fn user_cohorts(args: &PaperArgs) -> Result<Option<UserCohorts>, Failure> {
     let (Some(a), Some(b)) = (&args.cohort_a, &args.cohort_b) else {
         return Ok(None);
     };
-    inputs::refuse_two_stdin(&[a, b])?;
+    inputs::check_single_stdin(&[a, b])?;
     let files = [inputs::cohort(a)?, inputs::cohort(b)?];
     let options = PlanOptions::new(Engine::Plain, (&args.metric).into());
     let print = |event| notes::print(&event);

@@ -5,11 +5,12 @@ use crate::numbers::decimal;
 use clap::Args;
 use veilpath::encode::{DetectionOptions, EncodeField, RunOptions, ScreenLength, VelocityMethod};
 
-/// How raw gaze is reduced. Options, so that one that is given and has no effect can be named even if it is the default.
+/// How raw gaze is reduced. The fields are `Option`s, so that a flag without effect is reported even if its value is the
+/// default.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Raw gaze (no effect on files of fixations)")]
 pub(super) struct GazeArgs {
-    /// What becomes a letter: a run of samples in the same grid cell, or a detected fixation [default: runs]
+    /// What becomes a letter: a run, which is a stay in one grid cell (or area of interest), or a detected fixation [default: runs]
     #[arg(long, value_enum, value_name = "HOW")]
     detect: Option<DetectorName>,
 
@@ -34,7 +35,7 @@ pub(super) struct GazeArgs {
     )]
     min_duration: Option<f64>,
 
-    /// Drop runs of a letter that are shorter than this; a longer run becomes one letter per MS milliseconds [default: 100]
+    /// Drop runs (stays in one grid cell) that are shorter than this; a longer run becomes one letter per MS milliseconds [default: 100]
     #[arg(
         long,
         value_name = "MS",
@@ -43,7 +44,8 @@ pub(super) struct GazeArgs {
     )]
     min_dwell: Option<f64>,
 
-    /// How to round the number of letters in a run [default: floor]
+    /// How to round the number of letters that a run (a stay in one grid cell) becomes: its length divided by --min-dwell
+    /// [default: floor]
     #[arg(long, value_enum, value_name = "RULE")]
     downsize: Option<DownsizeName>,
 
@@ -64,7 +66,7 @@ pub(super) struct GazeArgs {
     )]
     max_gap: Option<f64>,
 
-    /// How to measure the length of a run [default: time]
+    /// How to measure the length of a run (a stay in one grid cell) [default: time]
     #[arg(long, value_enum, value_name = "HOW")]
     runs: Option<RunsName>,
 }
@@ -141,7 +143,7 @@ mod tests {
         let detection = DetectionOptions::default();
         let without_space = |length: ScreenLength| length.to_string().replace(' ', "");
         let help = Command::command().render_help().to_string();
-        // Lines are wrapped.
+        // The help text is wrapped.
         let help: Vec<&str> = help.split_whitespace().collect();
         let help = help.join(" ");
         let repeats = usual.cap.unwrap_or(0).to_string();

@@ -16,8 +16,8 @@ use gaze::GazeArgs;
 use names::{EyeName, OutsideName, RowsName, TimeName, UnitName};
 use std::path::{Path, PathBuf};
 use veilpath::encode::{
-    Areas, EncodeOptions, Encoded, EventChoice, Eye, Groups, LetterOptions, NameTemplate, Placing,
-    ReadOptions, RowChoice, Source, encode, formats,
+    Areas, EncodeOptions, Encoded, EventChoice, Eye, Groups, LetterMap, LetterOptions,
+    NameTemplate, ReadOptions, RowChoice, Source, encode, formats,
 };
 use veilpath::{Contents, Grid, Notation, write_cohort};
 
@@ -51,7 +51,13 @@ pub(crate) struct EncodeArgs {
     force: bool,
 
     /// The format of the summary on standard error
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
     summary: SummaryFormat,
 
     #[command(flatten)]
@@ -72,7 +78,7 @@ struct FileArgs {
     #[arg(long, value_name = "NAME", value_parser = format_names())]
     input_format: Option<String>,
 
-    /// Size of the screen or stimulus in pixels, WIDTHxHEIGHT
+    /// Size in pixels of what the coordinates refer to, WIDTHxHEIGHT: usually the screen, with 0,0 at its top left
     #[arg(long, value_name = "SIZE", value_parser = size)]
     screen: Option<(f64, f64)>,
 
@@ -124,12 +130,12 @@ struct FileArgs {
     #[arg(long, value_name = "PATTERN", value_parser = NameTemplate::parse)]
     file_name: Option<NameTemplate>,
 
-    /// The groups of participants: a table with the columns participant and group [default: a column of the files, if any]
+    /// The groups of participants: a table with the columns participant and group [default: a column in the files, if any]
     #[arg(long, value_name = "FILE")]
     groups: Option<PathBuf>,
 
     /// Names of columns in a generic table, as in x=gaze_x,y=gaze_y,group=diagnosis
-    #[arg(long, value_name = "OURS=THEIRS", value_parser = column, value_delimiter = ',')]
+    #[arg(long, value_name = "NAME=COLUMN", value_parser = column, value_delimiter = ',')]
     columns: Vec<(String, String)>,
 }
 
@@ -145,7 +151,7 @@ struct LetterArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "grid")]
     aoi: Option<PathBuf>,
 
-    /// Areas of interest from a column of the files; NAMES sets their order [default: all, sorted]
+    /// Areas of interest from a column in the files; NAMES sets their order [default: all, sorted]
     #[arg(long, value_name = "NAMES", conflicts_with_all = ["grid", "aoi"], num_args = 0..=1, require_equals = true, default_missing_value = "", value_delimiter = ',')]
     aoi_column: Option<Vec<String>>,
 
@@ -169,14 +175,14 @@ struct LetterArgs {
     #[arg(long)]
     drop_empty: bool,
 
-    /// Write fixations with places and times beside the letters, for metrics that need them
+    /// Also write fixations, with places and times, for metrics that need them
     #[arg(long)]
     keep_fixations: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SummaryFormat {
-    /// Text for people
+    /// Human-readable text
     Text,
     /// One JSON object
     Json,
@@ -191,7 +197,7 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
         .chain(&args.file.groups)
         .map(PathBuf::as_path)
         .collect();
-    inputs::refuse_two_stdin(&inputs)?;
+    inputs::check_single_stdin(&inputs)?;
     let options = EncodeOptions {
         format: args.file.input_format.clone(),
         read: args.file.options(),
@@ -257,7 +263,7 @@ impl FileArgs {
 impl LetterArgs {
     fn options(&self, gaze: &GazeArgs) -> Result<LetterOptions, Failure> {
         Ok(LetterOptions {
-            placing: self.placing()?,
+            letter_map: self.letter_map()?,
             outside: self.outside.into(),
             detection: gaze.detection(),
             runs: gaze.options(),
@@ -270,19 +276,19 @@ impl LetterArgs {
         })
     }
 
-    fn placing(&self) -> Result<Placing, Failure> {
+    fn letter_map(&self) -> Result<LetterMap, Failure> {
         if let Some(path) = &self.aoi {
-            return Ok(Placing::AoiFile(Areas::read(inputs::open(path)?)?));
+            return Ok(LetterMap::AoiFile(Areas::read(inputs::open(path)?)?));
         }
         Ok(match &self.aoi_column {
-            None => Placing::Grid(self.grid),
+            None => LetterMap::Grid(self.grid),
             Some(names) => {
                 let names: Vec<String> = names
                     .iter()
                     .filter(|name| !name.is_empty())
                     .cloned()
                     .collect();
-                Placing::AoiColumn {
+                LetterMap::AoiColumn {
                     names: (!names.is_empty()).then_some(names),
                 }
             }
@@ -328,5 +334,5 @@ fn column(text: &str) -> Result<(String, String), String> {
     text.split_once('=')
         .filter(|(ours, theirs)| !ours.is_empty() && !theirs.is_empty())
         .map(|(ours, theirs)| (ours.trim().to_string(), theirs.trim().to_string()))
-        .ok_or_else(|| "expected OURS=THEIRS, as in x=gaze_x".to_string())
+        .ok_or_else(|| "expected NAME=COLUMN, as in x=gaze_x".to_string())
 }

@@ -160,7 +160,7 @@ impl From<RunsName> for RunsBy {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum DetectorName {
-    /// Runs of samples with the same letter; there are no fixations
+    /// Runs: stays in one grid cell, without detecting fixations
     Runs,
     /// Fixations: samples at which the eye is slow (I-VT)
     Ivt,
@@ -185,7 +185,7 @@ mod tests {
     use std::fmt::Debug;
     use veilpath::{Choice, RevealTo};
 
-    /// Every flag's value has the name by which other front ends choose it.
+    /// Every flag value has the name that other front ends use.
     fn names_agree<N: ValueEnum + Into<C>, C: Choice + Debug>() {
         let flags: Vec<&N> = N::value_variants().iter().collect();
         assert_eq!(flags.len(), C::CHOICES.len());

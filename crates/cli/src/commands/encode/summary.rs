@@ -2,11 +2,13 @@
 
 use crate::hints::encode::{flag, with_flags};
 use crate::hints::first_of;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use veilpath::encode::{DetectedCount, Dropped, EncodeField, EncodeNote, Summary};
 use veilpath::units::{counted, grouped};
 
-/// The summary for people.
+/// The summary as human-readable text.
 pub(super) fn text(summary: &Summary) -> String {
     let mut lines = Lines::default();
     let mut formats: Vec<String> = Vec::new();
@@ -25,13 +27,7 @@ pub(super) fn text(summary: &Summary) -> String {
     }
     lines.add("rows read", &grouped(summary.rows_read));
     lines.add("rows used", &grouped(summary.rows_used));
-    let reasons = summary.dropped.iter();
-    let reasons =
-        reasons.map(|(reason, count)| format!("{} {}", grouped(*count), reason_name(*reason)));
-    lines.add(
-        "dropped",
-        &counted_parts(summary.dropped.values().sum(), reasons),
-    );
+    lines.add("not used", &not_used(&summary.dropped));
     if !summary.left_out.is_empty() {
         let labels = summary.left_out.iter();
         let labels = labels.map(|(label, count)| format!("{} {label}", grouped(*count)));
@@ -86,7 +82,7 @@ fn length(summary: &Summary) -> String {
     }
 }
 
-/// What a detector found, with its numbers.
+/// What a detector found, with its settings.
 fn detected_fixations(detected: &DetectedCount) -> String {
     let detector = detected.settings.get("detect").map_or("", String::as_str);
     let numbers = detected
@@ -98,13 +94,7 @@ fn detected_fixations(detected: &DetectedCount) -> String {
         .collect();
     let dropped = match detected.dropped.is_empty() {
         true => String::new(),
-        false => {
-            let reasons = detected.dropped.iter();
-            let reasons = reasons
-                .map(|(reason, count)| format!("{} {}", grouped(*count), reason_name(*reason)));
-            let all = counted_parts(detected.dropped.values().sum(), reasons);
-            format!("; dropped {all}")
-        }
+        false => format!("; not used: {}", not_used(&detected.dropped)),
     };
     format!(
         "{} by {detector}: {}{dropped}",
@@ -113,7 +103,7 @@ fn detected_fixations(detected: &DetectedCount) -> String {
     )
 }
 
-/// The roles of the columns, printed once for all files that agree.
+/// The roles of the columns, once for all files with the same roles.
 fn columns(summary: &Summary) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for columns in summary
@@ -188,20 +178,40 @@ impl Lines {
     }
 }
 
-/// `7 (4 lost, 3 outside)`.
+/// `7 (4 without coordinates; 3 outside the stimulus)`, the most frequent reason first.
+fn not_used(dropped: &BTreeMap<Dropped, u64>) -> String {
+    let mut reasons: Vec<(Dropped, u64)> =
+        dropped.iter().map(|(&it, &count)| (it, count)).collect();
+    reasons.sort_by_key(|&(_, count)| Reverse(count));
+    let reasons = reasons.into_iter();
+    let reasons = reasons.map(|(it, count)| format!("{} {}", grouped(count), in_words(it, count)));
+    counted_parts(dropped.values().sum(), reasons)
+}
+
+/// `7 (4 of this; 3 of that)`.
 fn counted_parts(all: u64, parts: impl Iterator<Item = String>) -> String {
     let parts: Vec<String> = parts.collect();
     match parts.len() {
         0 => grouped(all),
-        _ => format!("{} ({})", grouped(all), parts.join(", ")),
+        _ => format!("{} ({})", grouped(all), parts.join("; ")),
     }
 }
 
-/// The reason's name in the JSON summary.
-fn reason_name(reason: Dropped) -> String {
-    match serde_json::to_value(reason) {
-        Ok(serde_json::Value::String(name)) => name,
-        _ => "other".into(),
+/// What follows the number of rows.
+fn in_words(reason: Dropped, count: u64) -> &'static str {
+    match reason {
+        Dropped::Lost => "without coordinates",
+        Dropped::Outside => "outside the stimulus",
+        Dropped::NoAoi => "in no area of interest",
+        Dropped::Invalid => "marked invalid by the tracker",
+        Dropped::OtherEvent if count == 1 => "sample, saccade, blink or other event",
+        Dropped::OtherEvent => "samples, saccades, blinks or other events",
+        Dropped::OtherEye => "of the other eye",
+        Dropped::SameFixation => "of a fixation already used",
+        Dropped::NegativeDuration => "with a negative duration",
+        Dropped::NoStimulus => "between stimuli",
+        Dropped::FirstFixation => "left out by --matlab-compat",
+        Dropped::TooShort => "shorter than half a --bin",
     }
 }
 
@@ -263,9 +273,9 @@ format     a table (table)
 columns    x=gaze_x; not used: pupil
 rows read  7
 rows used  4
-dropped    3 (1 lost, 2 other-event)
+not used   3 (2 samples, saccades, blinks or other events; 1 without coordinates)
 left out   2 (2 SACC), by event label (--events)
-detected   9 fixations by idt: dispersion 1 deg, min-duration 100 ms; dropped 2 (2 outside)
+detected   9 fixations by idt: dispersion 1 deg, min-duration 100 ms; not used: 2 (2 outside the stimulus)
 scanpaths  3 of 2 participants on 1 stimulus, 1 empty (--drop-empty leaves them out)
 length     2.3 letters on average, 0 to 4
 kept       1,700 fixations, with places and times, beside the letters

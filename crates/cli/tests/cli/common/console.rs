@@ -1,8 +1,8 @@
-//! The console blocks of documents: commands as people type them, and what they then see.
+//! The console blocks of documents: commands as users type them, and the output that they see.
 //!
 //! | in a block | means |
 //! |---|---|
-//! | `$ command` | typed in the folder of the document |
+//! | `$ command` | typed in the document's folder |
 //! | `clinic$ command` | typed at this institution, which has its own folder and identity |
 //! | a line that ends in ` \` | continues on the next line |
 //! | `<<'E'` … `E` | standard input of the command |
@@ -13,7 +13,7 @@
 //! | a fingerprint below a command | any fingerprint |
 //! | lines that start with `error: ` | the command must fail with this message |
 //!
-//! In the output, addresses are replaced by those in the commands.
+//! In the output, addresses are replaced with those in the commands.
 //! `veilpath host` and the `veilpath join` right after it in the same block run at the same time, on a free port.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
 
@@ -26,7 +26,7 @@ use std::process::Stdio;
 /// Matches any text, or on a line by itself any number of lines.
 const WILDCARD: &str = "…";
 
-/// A command of a document, with what is shown below it.
+/// A command in a document, with what is shown below it.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) line: usize,
@@ -95,7 +95,7 @@ fn prompt(line: &str) -> Option<(&str, &str)> {
         .then_some((who, command))
 }
 
-/// Whether a command is not run here: building takes minutes.
+/// Whether a command is skipped, because building takes minutes.
 fn is_skipped(command: &str) -> bool {
     command.starts_with("cargo ")
 }
@@ -136,7 +136,7 @@ impl DocumentRunner {
         }
     }
 
-    /// A file of an institution.
+    /// The contents of an institution's file.
     pub(crate) fn file(&self, who: &str, name: &str) -> String {
         let path = self.folder.path().join(who).join(name);
         std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -315,7 +315,7 @@ fn compare(step: &Step, output: &RunOutput) -> Result<(), String> {
         ));
     }
     if fails {
-        // Messages before the error are not part of it.
+        // Ignore the messages before the error.
         let start = output.stderr.find("error: ").unwrap_or(0);
         return check_output(step, &[&output.stderr[start..]]);
     }

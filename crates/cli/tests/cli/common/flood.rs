@@ -17,7 +17,7 @@ const OPEN_PER_THREAD: usize = 100;
 /// Threads of the flood.
 const THREADS: u64 = 2;
 
-/// Unauthenticated connections at a constant rate, until it is stopped.
+/// A flood of unauthenticated connections at a constant rate, until it is stopped.
 pub(crate) struct Flood {
     stop: Arc<AtomicBool>,
     made: Arc<AtomicU64>,
@@ -26,8 +26,8 @@ pub(crate) struct Flood {
 }
 
 impl Flood {
-    /// Starts `per_second` attempts per second. A third closes at once, a third sends a valid client hello and closes, and a
-    /// third sends it and stays. The hello causes the most work that an unauthenticated connection can cause.
+    /// Starts `per_second` connections per second. A third of them close at once, a third send a valid ClientHello and close,
+    /// and a third send one and stay open. The ClientHello causes as much work as an unauthenticated connection can.
     pub(crate) fn start(address: SocketAddr, per_second: u64) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let made = Arc::new(AtomicU64::new(0));
@@ -69,7 +69,7 @@ impl Flood {
         }
     }
 
-    /// Waits until this many connections were made.
+    /// Waits until this many connections have been made.
     pub(crate) fn until(&self, made: u64) {
         let deadline = Instant::now() + Duration::from_secs(30);
         while self.made.load(Ordering::Relaxed) < made && Instant::now() < deadline {
@@ -77,7 +77,7 @@ impl Flood {
         }
     }
 
-    /// Stops it; returns the number of connections, and their rate per second.
+    /// Stops the flood; returns the number of connections and their rate per second.
     pub(crate) fn end(self) -> (u64, f64) {
         let seconds = self.start.elapsed().as_secs_f64();
         self.stop.store(true, Ordering::Relaxed);
@@ -130,7 +130,8 @@ pub(crate) fn usage(process: u32) -> Option<Usage> {
     };
     let open_files = std::fs::read_dir(format!("{folder}/fd")).ok()?.count();
     let stat = std::fs::read_to_string(format!("{folder}/stat")).ok()?;
-    // After the name, which may contain spaces, the twelfth and thirteenth numbers are in hundredths of a second.
+    // User and system time are the twelfth and thirteenth fields after the name, which may contain spaces. They are in
+    // hundredths of a second.
     let mut times = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let mut ticks = || times.next()?.parse::<f64>().ok();
     Some(Usage {
@@ -141,7 +142,7 @@ pub(crate) fn usage(process: u32) -> Option<Usage> {
     })
 }
 
-/// Samples a process 50 times per second and keeps the maximum of everything.
+/// Samples a process 50 times per second and keeps the maximum of each value.
 pub(crate) struct Watcher {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Option<Usage>>,

@@ -5,6 +5,7 @@ pub(crate) mod console;
 pub(crate) mod flood;
 pub(crate) mod pair;
 pub(crate) mod proxy;
+pub(crate) mod screenshot;
 pub(crate) mod sources;
 pub(crate) mod webdriver;
 
@@ -97,7 +98,7 @@ pub(crate) fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap().to_path_buf()
 }
 
-/// A file or folder of third-party data next to the workspace, or `None` and a message on standard error.
+/// A file or folder of third-party data next to the workspace. If it is missing, returns `None` and prints a message.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let shared =
         std::env::var_os("VEILPATH_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);

@@ -1,4 +1,4 @@
-//! Two institutions on this machine: each with its own identity, and the two commands run as real processes.
+//! Two institutions on this machine, each with its own identity, whose commands run as real processes.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
 
 use crate::common::{Folder, RunOutput};
@@ -43,7 +43,7 @@ impl Pair {
         }
     }
 
-    /// With two cohorts split from lifelike scanpaths.
+    /// A pair with two cohorts, split from lifelike scanpaths.
     pub(crate) fn with_cohorts() -> Self {
         let pair = Self::new();
         let run = |call: &str| pair.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
@@ -61,7 +61,7 @@ impl Pair {
         self.identities[side as usize].fingerprint().to_string()
     }
 
-    /// Deletes journals, and the counters of comparisons and answers.
+    /// Deletes the journals, and the counters of comparisons and answers.
     pub(crate) fn forget(&self) {
         for name in ["host", "join"] {
             for part in ["journals", "peers", "disclosures"] {
@@ -244,7 +244,7 @@ impl Running {
         RunOutput::from(self.call.clone(), output)
     }
 
-    /// Whether it ends within this time.
+    /// Whether the process ends within this time.
     pub(crate) fn ends_within(&mut self, time: Duration) -> bool {
         let deadline = Instant::now() + time;
         while Instant::now() < deadline {
@@ -272,7 +272,7 @@ impl Running {
         assert_eq!(&words[4..6], ["0", "0"], "{}: {words:?}", self.call);
     }
 
-    /// Kills it.
+    /// Kills the process.
     pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();
     }

@@ -18,7 +18,7 @@ pub(crate) enum FaultKind {
     Cut,
     /// One direction ends; the other continues.
     HalfClosed,
-    /// One direction delivers nothing more, and does not end.
+    /// One direction stays open, but delivers nothing more.
     Stalled,
     /// One direction pauses once.
     Delayed,
@@ -30,7 +30,7 @@ pub(crate) enum FaultKind {
     BitFlipped,
     /// Some bytes arrive twice.
     Repeated,
-    /// Some bytes overtake those that were sent before them.
+    /// Some bytes overtake earlier ones.
     Swapped,
     /// Some bytes never arrive.
     Lost,

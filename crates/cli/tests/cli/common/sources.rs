@@ -28,8 +28,7 @@ pub(crate) fn relative(file: &Path) -> String {
     parts.join("/")
 }
 
-/// Cargo's metadata about the packages of the workspace in this folder of the repository, without their
-/// dependencies.
+/// Cargo's metadata about the packages of the workspace in this folder, without dependencies.
 pub(crate) fn metadata(folder: &str) -> Value {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments = "metadata --format-version 1 --no-deps --offline";

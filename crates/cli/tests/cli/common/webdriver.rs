@@ -1,6 +1,7 @@
-//! A browser without a window, driven by the WebDriver protocol: JSON over HTTP to `chromedriver`, which starts Chromium.
+//! A headless browser, driven by the WebDriver protocol: JSON over HTTP to `chromedriver`, which starts Chromium.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
 
+use super::screenshot::{Screenshot, from_base64};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A browser with one page, ended when it is dropped.
+/// A browser with one page, which is closed on drop.
 pub(crate) struct Browser {
     driver: Child,
     port: u16,
@@ -17,27 +18,21 @@ pub(crate) struct Browser {
     _profile: TempDir,
 }
 
-/// What the protocol calls an element in its JSON.
+/// The protocol's JSON key for an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 impl Browser {
-    /// Starts one; `None` and a message if it is not installed.
+    /// Starts a browser. If none is installed, returns `None` and prints a message.
     pub(crate) fn start() -> Option<Self> {
         let found = program(&["chromedriver"]).zip(chromium());
         let Some((driver, browser)) = found else {
-            // Not by `eprintln!`, which the test harness hides when a test passes.
+            // Not with `eprintln!`: the test harness hides its output when a test passes.
             let notice = "\n*** SKIPPED: no Chromium here (chromium and chromedriver), so the report and the page were NOT tested in a browser. ***\n";
             std::io::stderr().write_all(notice.as_bytes()).unwrap();
             return None;
         };
         let profile = tempfile::tempdir().unwrap();
-        let mut driver = Command::new(driver)
-            .args(["--port=0", "--log-level=WARNING"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let port = port_of(&mut driver);
+        let (driver, port) = start_driver(&driver);
         let mut started = Self {
             driver,
             port,
@@ -112,7 +107,7 @@ impl Browser {
         }
     }
 
-    /// Saves a picture of the whole page, for people to look at.
+    /// Saves a screenshot of the whole page, for people to look at.
     pub(crate) fn save(&self, file: &Path) {
         let parameters = json!({"format": "png", "captureBeyondViewport": true});
         let picture = self.devtools("Page.captureScreenshot", &parameters);
@@ -125,7 +120,7 @@ impl Browser {
         self.post("/execute/sync", &json!({"script": script, "args": []}))
     }
 
-    /// The text of every element that a selector names.
+    /// The text of every element that matches a selector.
     pub(crate) fn texts(&self, selector: &str) -> Vec<String> {
         let script = format!(
             "return [...document.querySelectorAll({selector:?})].map((found) => found.textContent)"
@@ -154,7 +149,7 @@ impl Browser {
         assert!(clicked["error"].is_null(), "{selector}: {clicked}");
     }
 
-    /// Types into the element that has the focus; `\u{e015}` and the like are the protocol's names for keys.
+    /// Types into the focused element. `\u{e015}` and the like are the protocol's codes for keys.
     pub(crate) fn press(&self, keys: &str) {
         let taps = keys
             .chars()
@@ -163,7 +158,7 @@ impl Browser {
         self.post("/actions", &json!({"actions": actions}));
     }
 
-    /// Moves the pointer to a place, counted from the middle of an element that is scrolled to first.
+    /// Scrolls to an element, and moves the pointer to a place relative to its centre.
     pub(crate) fn hover(&self, selector: &str, [x, y]: [i64; 2]) {
         let element = self.find(selector);
         self.run(&format!(
@@ -174,8 +169,8 @@ impl Browser {
         self.post("/actions", &json!({"actions": actions}));
     }
 
-    /// Presses the mouse at the first place, pauses at each of the others, and releases it at the last. Places are
-    /// parts of an element's width and height.
+    /// Presses the mouse button at the first place, pauses at each of the others, and releases it at the last. Places are
+    /// fractions of an element's width and height.
     pub(crate) fn drag(&self, selector: &str, places: &[[f64; 2]]) {
         let mut steps = Vec::new();
         for (at, [x, y]) in self.pixels(selector, places).into_iter().enumerate() {
@@ -214,7 +209,7 @@ impl Browser {
         }
     }
 
-    /// Answers a question of the page.
+    /// Answers a dialog of the page.
     pub(crate) fn answer(&self, is_yes: bool) {
         let path = if is_yes {
             "/alert/accept"
@@ -224,7 +219,7 @@ impl Browser {
         self.post(path, &json!({}));
     }
 
-    /// Places of an element, in pixels of the window.
+    /// Places on an element, in window pixels.
     fn pixels(&self, selector: &str, places: &[[f64; 2]]) -> Vec<[f64; 2]> {
         let found = self.run(&format!(
             "const it = document.querySelector({selector:?}); it.scrollIntoView({{block: 'center'}}); \
@@ -252,7 +247,7 @@ impl Browser {
     }
 
     /// What the page has written to its console since the last call, including violations of its
-    /// policy.
+    /// content security policy.
     pub(crate) fn console(&self) -> Vec<String> {
         let log = self.post("/se/log", &json!({"type": "browser"}));
         let lines = log.as_array().unwrap().iter();
@@ -261,7 +256,7 @@ impl Browser {
             .collect()
     }
 
-    /// What the window shows.
+    /// A screenshot of the window.
     pub(crate) fn screenshot(&self) -> Screenshot {
         let picture = self.request(
             "GET",
@@ -286,7 +281,7 @@ impl Browser {
         self.request("POST", &format!("/session/{}{command}", self.session), body)
     }
 
-    /// One request that must not fail.
+    /// Sends a request that must not fail.
     fn request(&self, method: &str, path: &str, body: &Value) -> Value {
         let value = self.try_request(method, path, body);
         assert!(value["error"].is_null(), "{method} {path}: {value}");
@@ -303,7 +298,7 @@ impl Browser {
         let mut line = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         line.set_read_timeout(Some(Duration::from_secs(120)))
             .unwrap();
-        // In one write: each small one would wait until the previous one is acknowledged.
+        // In one write: with several small ones, each would wait until the previous one is acknowledged.
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
@@ -332,7 +327,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Also ends Chromium; a killed driver would leave it running.
+        // This also ends Chromium; a killed driver would leave it running.
         if !self.session.is_empty() && !std::thread::panicking() {
             self.request(
                 "DELETE",
@@ -353,26 +348,33 @@ impl Drop for Browser {
     }
 }
 
-/// The port that the driver says it listens on. A thread reads the rest of its output, so that it never blocks.
-fn port_of(driver: &mut Child) -> u16 {
-    let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-    let printed = lines
-        .by_ref()
-        .map_while(Result::ok)
-        .find(|line| line.contains("successfully on port "));
-    let printed = printed.expect("chromedriver names its port");
-    std::thread::spawn(move || lines.map_while(Result::ok).count());
-    let digits: String = printed
-        .split("on port ")
-        .nth(1)
-        .unwrap()
-        .chars()
-        .take_while(char::is_ascii_digit)
-        .collect();
-    digits.parse().unwrap()
+/// Starts the driver and returns the port that it listens on. The driver selects a free port for IPv4 and exits if another
+/// process has the same one for IPv6, so a few attempts are made.
+fn start_driver(program: &Path) -> (Child, u16) {
+    let mut printed = Vec::new();
+    for _ in 0..5 {
+        let mut driver = Command::new(program)
+            .args(["--port=0", "--log-level=WARNING"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        for line in lines.by_ref().map_while(Result::ok) {
+            if let Some((_, port)) = line.split_once("successfully on port ") {
+                let port = port.trim_end_matches('.').parse().unwrap();
+                // Reads the rest of the output, so that the driver never blocks.
+                std::thread::spawn(move || lines.map_while(Result::ok).count());
+                return (driver, port);
+            }
+            printed.push(line);
+        }
+        driver.wait().unwrap();
+    }
+    panic!("chromedriver did not start:\n{}", printed.join("\n"));
 }
 
-/// The browser, where it is installed.
+/// The path of the browser, if it is installed.
 pub(crate) fn chromium() -> Option<PathBuf> {
     program(&["chromium", "chromium-browser", "google-chrome"])
 }
@@ -387,81 +389,4 @@ fn program(names: &[&str]) -> Option<PathBuf> {
             .map(|folder| folder.join(name))
             .find(|file| file.is_file())
     })
-}
-
-fn from_base64(base64: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(base64.len() * 3 / 4);
-    let (mut bits, mut count) = (0_u32, 0);
-    for letter in base64.bytes().filter(|&letter| letter != b'=') {
-        let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        let six = letters.iter().position(|&known| known == letter).unwrap();
-        bits = bits << 6 | u32::try_from(six).unwrap();
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push(u8::try_from(bits >> count & 255).unwrap());
-        }
-    }
-    bytes
-}
-
-/// A picture of the window.
-pub(crate) struct Screenshot {
-    pub(crate) width: usize,
-    pub(crate) height: usize,
-    /// Red, green, blue.
-    pixels: Vec<[u8; 3]>,
-}
-
-impl Screenshot {
-    fn of_base64(base64: &str) -> Self {
-        Self::of_png(from_base64(base64))
-    }
-    /// A picture from a PNG file's bytes.
-    pub(crate) fn of_png(bytes: Vec<u8>) -> Self {
-        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes))
-            .read_info()
-            .unwrap();
-        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-        let info = reader.next_frame(&mut pixels).unwrap();
-        let channels = info.color_type.samples();
-        Self {
-            width: info.width as usize,
-            height: info.height as usize,
-            pixels: pixels
-                .chunks(channels)
-                .map(|pixel| [pixel[0], pixel[1], pixel[2]])
-                .collect(),
-        }
-    }
-
-    /// The mean brightness of a part, from 0 to 255.
-    pub(crate) fn brightness(&self, [left, top, width, height]: [usize; 4]) -> f64 {
-        let part = self.part([left, top, width, height]);
-        let sum: f64 = part
-            .iter()
-            .flatten()
-            .map(|&channel| f64::from(channel))
-            .sum();
-        sum / (part.len() * 3) as f64
-    }
-
-    /// How many clearly different colours a part has.
-    pub(crate) fn colours(&self, part: [usize; 4]) -> usize {
-        let rough = |pixel: [u8; 3]| pixel.map(|channel| channel / 24);
-        let found: std::collections::BTreeSet<[u8; 3]> =
-            self.part(part).into_iter().map(rough).collect();
-        found.len()
-    }
-
-    fn part(&self, [left, top, width, height]: [usize; 4]) -> Vec<[u8; 3]> {
-        assert!(width > 0 && height > 0, "nothing to look at");
-        let rows = top..(top + height).min(self.height);
-        let row = |y: usize| {
-            (left..(left + width).min(self.width)).map(move |x| self.pixels[y * self.width + x])
-        };
-        let part: Vec<[u8; 3]> = rows.flat_map(row).collect();
-        assert!(!part.is_empty(), "off the screenshot");
-        part
-    }
 }

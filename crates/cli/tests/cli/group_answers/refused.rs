@@ -21,7 +21,7 @@ fn without_first(pair: &Pair, from: &str, name: &str) -> String {
 fn groups_below_the_minimum_are_refused() {
     let pair = pair();
     let flags = words("--engine garbled --reveal groups");
-    // An answer about two tells each of them about the other.
+    // An answer about two participants tells each of them about the other.
     for few in ["1", "2"] {
         let call = ["host", "--listen", "127.0.0.1:0", "--peer", &"0".repeat(64)];
         let call = call
@@ -104,7 +104,7 @@ fn answers_beyond_the_policy_are_refused_with_the_line_number() {
         ran.ok();
     }
     refused(run("groups"), "line 5, answers_per_partner");
-    // These are known before anybody connects.
+    // These refusals happen before anybody connects.
     for (change, reveal, line) in [
         (("2099", "2020"), "mean", "line 1, expires"),
         (("", ""), "test:groups,99", "line 3, answers"),
@@ -178,7 +178,7 @@ fn impossible_questions_are_refused_with_advice() {
     }
 }
 
-/// A limit of comparisons does not apply to answers about groups, and its message says so.
+/// The limit on comparisons does not apply to group answers, and its message says so.
 #[test]
 fn a_refusal_of_too_many_comparisons_suggests_answers_about_groups() {
     let pair = pair();

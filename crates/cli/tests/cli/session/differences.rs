@@ -130,7 +130,7 @@ fn both_sides_report_differences_with_both_values() {
     }
 }
 
-/// Then nobody can tell whether the two are compatible, and both sides get a note.
+/// Without the settings, nobody can tell whether the two files are compatible, so both sides get a note.
 #[test]
 fn both_sides_note_a_file_without_encoding_settings() {
     let pair = Pair::with_cohorts();
@@ -139,7 +139,7 @@ fn both_sides_note_a_file_without_encoding_settings() {
     let bare: Vec<&str> = bare.collect();
     pair.folder.file("bare.csv", bare.join("\n"));
     let declared: (&[&str], bool) = (&["--cohort", "b.csv"], false);
-    // A file that does not declare its letters needs their number.
+    // For a file that does not declare its letters, their number must be given.
     let bare: (&[&str], bool) = (&["--cohort", "bare.csv", "--letters", "49"], true);
     for (file, noted) in [declared, bare] {
         for output in pair.run(&["--estimate"], &[], file) {
@@ -182,7 +182,7 @@ fn the_choice_of_the_engine_is_logged() {
     }
 }
 
-/// A letter of a participant, and its place, must not reach a log because the other side declares fewer letters.
+/// If the other side declares fewer letters, no letter of a participant and no position may reach a log.
 #[test]
 fn an_alphabet_that_does_not_fit_is_reported_without_letters() {
     let pair = Pair::new();

@@ -1,9 +1,9 @@
-//! Which engine computes, where one of them cannot, and how it is logged.
+//! Which engine computes if one of them cannot, and how this is logged.
 
 use super::pair::Pair;
 use serde_json::Value;
 
-/// Two cohorts with more letters than the engine shares can look up.
+/// Two cohorts with more letters than the `shares` engine can look up.
 fn with_many_letters() -> Pair {
     let pair = Pair::new();
     let head = "# veilpath cohort 1\n# alphabet: numbers 1100\nparticipant,scanpath\n";
@@ -77,7 +77,7 @@ fn every_line_of_a_json_log_is_an_event() {
     }
 }
 
-/// Without a declaration in the files, the number of letters is an option of `compare` as of a session.
+/// If the files do not declare the number of letters, `compare` takes it as an option, like a session.
 #[test]
 fn compare_takes_the_number_of_letters() {
     let pair = Pair::new();

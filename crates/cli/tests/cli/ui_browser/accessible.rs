@@ -14,7 +14,7 @@ const SPACE: &str = " ";
 const RIGHT: &str = "\u{e014}";
 const DOWN: &str = "\u{e015}";
 
-/// Goes to an element with the Tab key alone.
+/// Moves to an element with only the Tab key.
 fn tab_to(user: &Institution, id: &str) {
     for _ in 0..80 {
         let active = user.browser.run("return document.activeElement?.id ?? ''");
@@ -66,8 +66,7 @@ fn every_step_works_with_the_keyboard_alone() {
     user.no_complaints();
 }
 
-/// The script of axe, from npm; `None` and a message without it. It checks the page and is not part of
-/// it.
+/// The script of axe, from npm, which checks the page. Without it, returns `None` and prints a message.
 fn axe() -> Option<String> {
     let folder: PathBuf = root().join("target/tools/axe");
     let file = folder.join("node_modules/axe-core/axe.min.js");
@@ -96,7 +95,7 @@ fn axe() -> Option<String> {
 }
 
 fn check(user: &Institution, axe: &str, step: &str) {
-    // Injected from outside, because the page's policy would refuse it.
+    // Injected from outside, because the page's content security policy would block it.
     user.browser
         .devtools("Runtime.evaluate", &json!({"expression": axe}));
     let script = "return axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'], iframes: false }).then((found) => found.violations.map((it) => [it.id, it.nodes.map((node) => node.html.slice(0, 200) + ' ' + node.failureSummary)]))";
@@ -135,7 +134,7 @@ fn every_step_passes_axe() {
             check_all(&user, &axe, &format!("{step}, {theme}"));
         }
     }
-    // Areas, and an error.
+    // The page with areas, and with an error.
     user.step("encode");
     user.browser.click("#placing-areas");
     user.browser
@@ -154,7 +153,7 @@ fn every_step_passes_axe() {
     check_all(&user, &axe, "problem");
 }
 
-/// Agreement, result and record, at both sides.
+/// Checks the agreement, result and record at both sides.
 #[test]
 #[ignore = "takes half a minute; .ci/full runs it"]
 fn a_session_passes_axe() {
@@ -179,7 +178,7 @@ fn a_session_passes_axe() {
     }
 }
 
-/// Checks the page as it is, in a window and on a phone, with everything expanded.
+/// Checks the current page on a desktop and on a phone, with everything expanded.
 fn check_all(user: &Institution, axe: &str, step: &str) {
     let browser = &user.browser;
     browser.run("for (const it of document.querySelectorAll('details')) it.open = true");

@@ -31,7 +31,7 @@ fn a_second_session_is_in_view_and_not_mistaken_for_the_first() {
     for side in sides {
         sees(side, "Finished");
         side.browser.wait_for("document.getElementById('result')");
-        // The next one starts from the end of a long page.
+        // The next session starts from the end of a long page.
         side.browser.click("#again");
         side.browser.wait_for("document.getElementById('connect')");
         assert_eq!(badge(side), [] as [String; 0]);
@@ -55,11 +55,11 @@ fn a_second_session_is_in_view_and_not_mistaken_for_the_first() {
     let will_see = |side: &Institution| side.browser.texts("#shown-ids").concat();
     assert_eq!(
         will_see(&host),
-        "University will see your participant ids and stimulus names."
+        "The partner (University) will see your participant ids and stimulus names."
     );
     assert_eq!(
         will_see(&join),
-        "Clinic will see pseudonyms and hashes instead of your participant ids and stimulus names."
+        "The partner (Clinic) will see pseudonyms and hashes instead of your participant ids and stimulus names."
     );
     for side in sides {
         side.browser
@@ -70,7 +70,7 @@ fn a_second_session_is_in_view_and_not_mistaken_for_the_first() {
         sees(side, "Stopped");
         assert_eq!(badge(side), ["stopped"]);
         side.browser.wait_for("document.getElementById('result')");
-        // It opens on the session, and says what happened.
+        // The page opens at the session, and says what happened.
         side.browser.open_url("about:blank");
         side.browser.open_url(&side.address);
         sees(side, "Stopped");
@@ -103,7 +103,7 @@ fn each_role_keeps_its_own_address() {
             user.set("address", address);
         }
     }
-    // Without a fingerprint, nobody is waited for: the box is named, and marked.
+    // Without a fingerprint, the program does not wait for anybody; the page names and marks the field.
     browser.click("#connect");
     browser.wait_for("document.querySelector('.field.wrong #peer')");
     let words = browser.texts("#alert .problem").concat();

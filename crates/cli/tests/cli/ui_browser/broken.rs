@@ -1,7 +1,7 @@
 //! Failures: files that are too large, programs that end, partners that disappear or sleep.
 
+use super::Institution;
 use super::partner::introduced_with;
-use super::{Institution, screenshots};
 use serde_json::json;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ fn large_files_are_refused_and_quitting_asks_first() {
     let browser = &user.browser;
     let large = user.folder.path().join("large.csv");
     let file = std::fs::File::create(&large).unwrap();
-    // It takes no space on the disk.
+    // A sparse file takes no space on disk.
     file.set_len((512 << 20) + 1).unwrap();
     browser.type_into("#files", &large.display().to_string());
     browser.wait_for(
@@ -38,7 +38,7 @@ fn large_files_are_refused_and_quitting_asks_first() {
         "return [document.getElementById('alert').textContent, document.querySelector('nav').checkVisibility()]",
     );
     assert_eq!(shown, json!(["", false]));
-    browser.save(&screenshots().join("ended.png"));
+    user.save("ended");
 }
 
 /// Two institutions that are computing, with enough scanpaths that it takes a while.
@@ -50,7 +50,7 @@ fn computing() -> Option<(Institution, Institution)> {
         side.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
         side.folder.path().join("many.csv")
     };
-    // The same port after an interruption, as on a real machine.
+    // Use the same port after an interruption, as on a real machine.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
     let (host, join) = introduced_with(cohort, &port.unwrap().to_string())?;
     for side in [&host, &join] {
@@ -89,7 +89,7 @@ fn a_killed_program_is_started_again_and_the_session_resumed() {
         .wait_for("document.querySelector('#session .problem')");
     let words = host.browser.texts("#session .problem").concat();
     assert!(words.contains("What was computed is kept"), "{words}");
-    host.keep("partner-killed");
+    host.fits("partner-killed");
     // A new program knows nothing: it gets the same recordings and the same invitation.
     join.drop_files(&[join.folder.path().join("many.csv")]);
     let invitation = join.folder.path().join("partner.invitation");
@@ -104,7 +104,7 @@ fn a_killed_program_is_started_again_and_the_session_resumed() {
     finished(&host, &join);
 }
 
-/// A laptop sleeps: its program is suspended for longer than the other side waits, and then continues.
+/// A laptop goes to sleep: its program is suspended for longer than the other side waits, and then continues.
 #[test]
 #[ignore = "takes two minutes; .ci/full runs it"]
 fn a_sleeping_laptop_is_reported_and_the_session_resumed() {

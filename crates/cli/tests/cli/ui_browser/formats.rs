@@ -5,7 +5,7 @@ use crate::common::shared;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// Each has a row that says what was read, or a message about what is missing.
+/// Each file has a row that says what was read, or a message about what is missing.
 #[test]
 #[ignore = "takes ten seconds; .ci/full runs it"]
 fn files_of_many_vendors_are_read_together() {
@@ -37,7 +37,7 @@ fn files_of_many_vendors_are_read_together() {
     for title in ["Tobii Pro Lab", "EyeLink", "SMI", "Gazepoint", "Pupil"] {
         assert!(titles.contains(title), "{title}: {titles}");
     }
-    // A table with too little information gives an error, marks the box that helps, and offers the columns that it has.
+    // For a table with too little information, the page shows an error, marks the field that helps, and offers the columns.
     let table = "who;left;top;ms\nanna;100;200;300\nanna;300;250;200\nben;50;60;250\n";
     user.folder.file("odd.csv", table);
     user.drop_files(&[user.folder.path().join("odd.csv")]);
@@ -45,7 +45,7 @@ fn files_of_many_vendors_are_read_together() {
         .wait_for("document.querySelector('#problem.problem')");
     let announced = user.browser.texts("#announced").concat();
     assert!(announced.contains("odd.csv"), "{announced}");
-    user.keep("formats");
+    user.fits("formats");
     for (column, name) in [("x", "left"), ("y", "top"), ("participant", "who")] {
         let id = format!("column-{column}");
         user.browser.wait_for(&format!(

@@ -41,7 +41,7 @@ fn the_picture_reacts_to_how_files_are_read(user: &Institution) {
     is_drawn(points());
     let before = drawn(user);
     let traced = user.state()["traced"].clone();
-    // On a screen of twice the size, everything is in the upper left quarter.
+    // On a screen of twice the size, all points are in the upper left quarter.
     user.set("read-screen", "2560x1440");
     user.wait_until("the files are read again", |state| {
         state["traced"] != traced
@@ -62,7 +62,7 @@ fn the_picture_reacts_to_how_files_are_read(user: &Institution) {
     user.set("column-x", "");
 }
 
-/// The program's answers arrive while the mouse is down; the slider must stay under it.
+/// The program's responses arrive while the mouse button is down; the slider must stay under the pointer.
 fn a_slider_is_dragged_while_the_page_changes(user: &Institution) {
     let browser = &user.browser;
     browser.wait_for("document.getElementById('grid-columns')");
@@ -85,7 +85,7 @@ fn a_slider_is_dragged_while_the_page_changes(user: &Institution) {
 fn areas_are_drawn(user: &Institution) {
     let browser = &user.browser;
     browser.click("#placing-areas");
-    // A hint, not an error: nothing is wrong yet.
+    // The page shows a hint and no error, because nothing is wrong yet.
     browser.wait_for("document.querySelector('.hint')?.textContent.includes('Draw an area')");
     let areas = |count: usize| {
         let state = user.wait_until("areas", |state| {
@@ -107,8 +107,8 @@ fn areas_are_drawn(user: &Institution) {
     user.wait_until("both areas are letters", |state| {
         state["cohorts"][0]["encoding"]["areas"] == "area 1, area 2"
     });
-    user.keep("areas-drawn");
-    // A new area never takes the name of another: they would share a letter.
+    user.fits("areas-drawn");
+    // A new area never gets the name of another one, because they would share a letter.
     browser.click("#area-remove-0");
     areas(1);
     browser.click("#tool-rectangle");
@@ -174,14 +174,14 @@ fn detection_is_chosen_with_sliders(user: &Institution) {
     browser.wait_for(&format!(
         "document.querySelector('.canvas').dataset.drawn === '{points}'"
     ));
-    user.keep("detection");
+    user.fits("detection");
     user.set("detect", "idt");
     user.wait_until("dispersion", |state| {
         state["letters"]["dispersion"] == "40px" && state["problem"].is_null()
     });
 }
 
-/// From a file manager: a file, and a folder that also contains other files.
+/// A file is dropped from a file manager, and a folder that also contains other files.
 #[test]
 fn files_and_folders_are_dropped() {
     let Some(user) = Institution::start() else {

@@ -1,4 +1,4 @@
-//! What a newcomer does first, with made-up data.
+//! The first steps of a newcomer, with synthetic data.
 
 use super::Institution;
 use super::partner::{connect, identify, send_invitation};
@@ -43,8 +43,11 @@ fn made_up_data_is_enough_for_a_private_comparison_of_groups() {
     }
     for side in [&host, &join] {
         side.browser.wait_for("document.getElementById('result')");
-        // Costs are for those who look for them.
-        let shown = side.browser.texts("#result > pre").concat();
+        // The cost is hidden under a heading.
+        let shown = side
+            .browser
+            .texts("#result > pre, #result > .statistics")
+            .concat();
         assert!(
             shown.contains("expert") && shown.contains("novice"),
             "{shown}"
@@ -60,7 +63,7 @@ fn made_up_data_is_enough_for_a_private_comparison_of_groups() {
     join.no_complaints();
 }
 
-/// On a phone and in a window.
+/// The record fits on a phone and on a desktop.
 fn the_record_fits(side: &Institution) {
     for width in [390, 1280] {
         let window =
@@ -74,7 +77,7 @@ fn the_record_fits(side: &Institution) {
         .devtools("Emulation.clearDeviceMetricsOverride", &json!({}));
 }
 
-/// A session cannot be repeated at will, so its result is kept, and marked.
+/// A session cannot be repeated at will, so its result is kept and marked.
 fn a_result_stays_when_recordings_change(side: &Institution) {
     let browser = &side.browser;
     let remove = || {
@@ -105,7 +108,7 @@ fn a_result_stays_when_recordings_change(side: &Institution) {
     browser.wait_for("document.getElementById('announced').textContent !== ''");
     assert!(announced().starts_with("table.csv"), "{}", announced());
     is_marked("cannot be read yet");
-    // The same recordings as before: the result is theirs, and another session can start.
+    // With the same recordings as before, the result is up to date, and another session can start.
     remove();
     browser.wait_for("document.getElementById('announced').textContent === ''");
     takes(side, "#example");
@@ -135,7 +138,7 @@ fn results_and_problems_of_earlier_settings_are_marked_or_gone() {
     assert_eq!(browser.texts("#status"), [""]);
     user.set("plan-metric", "levenshtein");
     browser.wait_for("document.querySelector('#result h2').textContent === 'Result'");
-    // A metric that needs fixations is refused; with another, there is nothing to refuse.
+    // A metric that needs fixations is refused; another metric is not.
     user.set("plan-metric", "multimatch");
     browser.click("#compare");
     browser.wait_for("document.querySelector('#comparison .problem')");
@@ -144,7 +147,7 @@ fn results_and_problems_of_earlier_settings_are_marked_or_gone() {
     user.no_complaints();
 }
 
-/// Sliders are next to the picture, and its caption says how many fixations become letters.
+/// The sliders are next to the picture, and its caption says how many fixations become letters.
 #[test]
 #[ignore = "takes ten seconds; .ci/full runs it"]
 fn the_picture_is_beside_its_sliders_and_explains_its_numbers() {
@@ -173,11 +176,11 @@ fn the_picture_is_beside_its_sliders_and_explains_its_numbers() {
     let bottom = "return document.getElementById('grid-rows').getBoundingClientRect().bottom";
     let bottom = browser.run(bottom).as_f64().unwrap();
     assert!(bottom < 900.0, "{bottom}");
-    user.keep("encode-newcomer");
+    user.fits("encode-newcomer");
     user.no_complaints();
 }
 
-/// Four participants are too few for a mean: the page offers what fits.
+/// Four participants are too few for a mean, so the page offers what fits.
 #[test]
 #[ignore = "takes ten seconds; .ci/full runs it"]
 fn a_refused_answer_comes_with_one_that_fits() {
@@ -188,9 +191,9 @@ fn a_refused_answer_comes_with_one_that_fits() {
     user.drop_files(&[root().join("testdata/demo/clinic.csv")]);
     identify(&user, "Clinic");
     browser.wait_for("document.querySelector('#limits #smaller-groups')");
-    // Scores would say more about each person than what is refused.
+    // Scores would reveal more about each person than the refused answer.
     let offered = browser.texts("#instead button");
-    assert_eq!(offered, ["allow 4 participants, if the partner agrees"]);
+    assert_eq!(offered, ["allow groups of 4, if the partner agrees"]);
     let reason = browser.texts("#before-connecting").concat();
     assert!(reason.contains("would be refused"), "{reason}");
     browser.wait_for("document.querySelector('#connect:not(.primary)')");
@@ -200,7 +203,7 @@ fn a_refused_answer_comes_with_one_that_fits() {
     browser.wait_for("document.querySelector('#connect.primary')");
     let shown = "const input = document.getElementById('minimum-group'); const { top, bottom } = input.getBoundingClientRect(); return [input.checkVisibility(), document.activeElement === input, top >= 0 && bottom <= innerHeight]";
     assert_eq!(browser.run(shown), json!([true, true, true]));
-    // A policy may ask for more.
+    // A policy may require more participants.
     let partner = "ab".repeat(32);
     let policy = format!(
         "expires = 2099-12-31\nmetrics = [\"levenshtein\"]\nanswers = [\"mean\"]\nminimum_group = 8\n\

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Walks one side up to the button that connects, as a user would.
+/// Takes one side up to the button that connects, as a user would.
 pub(super) fn prepare(side: &Institution, cohort: PathBuf, name: &str) {
     side.drop_files(&[cohort]);
     identify(side, name);
@@ -93,11 +93,11 @@ pub(super) fn introduced_with(
         prepare(side, cohort(side, name), name);
     }
     host.set("listen", listen);
-    // What the box says applies if it is empty.
+    // The placeholder is the value that applies if the field is empty.
     let default = "return document.getElementById('minimum-group').placeholder";
     assert_eq!(host.browser.run(default), "5");
     host.set("minimum-group", "3");
-    // An address without a port cannot be in an invitation, and the page says so.
+    // An invitation needs an address with a port, and the page says so.
     host.set("address", "clinic.example");
     host.browser.click("#save-invitation");
     host.browser
@@ -114,7 +114,7 @@ pub(super) fn introduced_with(
     // The plan came with the invitation.
     let plan = |side: &Institution| side.state()["partner"]["plan"].clone();
     assert_eq!(plan(&join), plan(&host));
-    // So did a smaller group, which only this side's user can allow.
+    // So did a smaller minimum, which only this side's user can allow.
     let form = join.state()["partner"].clone();
     assert_eq!(
         (&form["role"], &form["minimum_group"]),
@@ -149,7 +149,7 @@ pub(super) fn connect(host: &Institution, join: &Institution) {
     host.browser.wait_for(
         "document.querySelector('#session p')?.textContent.includes('Listening on 127.0.0.1:')",
     );
-    // The system has chosen a port.
+    // The operating system has chosen a port.
     let address = host.state()["session"]["address"]
         .as_str()
         .unwrap()
@@ -159,13 +159,49 @@ pub(super) fn connect(host: &Institution, join: &Institution) {
     join.browser.click("#connect");
 }
 
+/// A state that the page requested before a change may arrive after it. The next change must not be based on it.
+#[test]
+fn a_late_state_does_not_undo_a_change() {
+    let Some(user) = Institution::start() else {
+        return;
+    };
+    prepare(&user, root().join("testdata/demo/clinic.csv"), "Clinic");
+    user.browser.run(
+        "const send = window.fetch;
+         window.fetch = async (path, options) => {
+           const answer = await send(path, options);
+           if (path === '/api/state') await new Promise((end) => setTimeout(end, 600));
+           return answer;
+         };
+         const enter = (id, value) => {
+           const input = document.getElementById(id);
+           input.value = value;
+           input.dispatchEvent(new Event('change'));
+         };
+         enter('own-name', 'Hospital');
+         setTimeout(() => enter('peer-name', 'Institute'), 200);
+         setTimeout(() => enter('address', 'clinic.example:7070'), 900)",
+    );
+    user.wait_until("the last change arrives", |state| {
+        state["partner"]["address"] == "clinic.example:7070"
+    });
+    let form = user.state()["partner"].clone();
+    assert_eq!(
+        (&form["name"], &form["peer_name"]),
+        (&json!("Hospital"), &json!("Institute"))
+    );
+    user.browser
+        .wait_for("document.getElementById('peer-name').value === 'Institute'");
+    user.no_complaints();
+}
+
 #[test]
 fn two_institutions_compare_in_two_browsers() {
     let Some((host, join)) = introduced() else {
         return;
     };
     allow(&host, &join);
-    host.keep("partner-plan");
+    host.fits("partner-plan");
     connect(&host, &join);
     // A reopened page also shows the policy.
     host.browser.run("location.reload()");
@@ -188,7 +224,7 @@ fn two_institutions_compare_in_two_browsers() {
     assert_eq!(policy(&join), "none; this institution sets no rules.");
     assert_eq!(
         join.browser.texts("#shown-ids"),
-        ["Clinic will see your participant ids and stimulus names."]
+        ["The partner (Clinic) will see your participant ids and stimulus names."]
     );
     let title = join.browser.run("return document.title");
     assert_eq!(title, "The partner is ready – Veilpath");
@@ -198,7 +234,7 @@ fn two_institutions_compare_in_two_browsers() {
         join.browser.texts("#session dd:not([id])")
     );
     assert!(host.state()["partner_result"].is_null());
-    host.keep("partner-agreed");
+    host.fits("partner-agreed");
 
     host.browser.click("#start");
     host.browser.wait_for(
@@ -213,7 +249,7 @@ fn two_institutions_compare_in_two_browsers() {
         .wait_for("document.getElementById('not-started')");
     assert_eq!(badge(&host), ["waiting"]);
     assert_eq!(badge(&join), ["ready to start"]);
-    // The wait is not part of the time.
+    // The measured time does not include this wait.
     std::thread::sleep(Duration::from_secs(3));
     join.browser.click("#start");
     for side in [&host, &join] {
@@ -235,11 +271,11 @@ fn two_institutions_compare_in_two_browsers() {
             "{record}"
         );
     }
-    host.keep("partner-result");
+    host.fits("partner-result");
     let cost: Value = serde_json::from_str(&host.export("partner_result", "json")).unwrap();
     let seconds = cost["cost"]["seconds"].as_f64().unwrap();
     assert!(seconds < 2.5, "{seconds}");
-    // A comparison on this machine does not replace it.
+    // A comparison on this machine does not replace the result.
     host.step("compare");
     host.browser.click("#compare");
     host.browser.wait_for("document.getElementById('result')");
@@ -251,12 +287,12 @@ fn two_institutions_compare_in_two_browsers() {
     join.no_complaints();
 }
 
-/// What the step with a partner is marked with.
+/// The badge of the partner step.
 pub(super) fn badge(side: &Institution) -> Vec<String> {
     side.browser.texts("#to-partner .badge")
 }
 
-/// A policy of the host that allows its plan.
+/// Gives the host a policy that allows its plan.
 fn allow(host: &Institution, join: &Institution) {
     let fingerprint = join.browser.texts("#own-fingerprint").concat();
     let policy = format!(
@@ -286,7 +322,7 @@ fn sessions_are_refused_paused_and_resumed_with_messages() {
         assert!(row.contains(&"ScanMatch".to_string()), "{row:?}");
         assert_eq!(side.state()["session"]["can_resume"], Value::Bool(false));
     }
-    host.keep("partner-refused");
+    host.fits("partner-refused");
     join.set("partner-metric", "levenshtein");
     connect(&host, &join);
     for side in [&host, &join] {
@@ -306,8 +342,8 @@ fn sessions_are_refused_paused_and_resumed_with_messages() {
         words.contains("ended the session") || words.contains("lost"),
         "{words}"
     );
-    host.keep("partner-paused");
-    // Again: the side that had started resumes, the other one reads the plan again.
+    host.fits("partner-paused");
+    // Again: the side that had started resumes, and the other side reads the plan again.
     host.browser.click("#resume");
     host.browser.wait_for(
         "document.querySelector('#session p')?.textContent.includes('Listening on 127.0.0.1:')",

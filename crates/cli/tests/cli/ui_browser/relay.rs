@@ -30,13 +30,13 @@ fn two_institutions_meet_at_a_relay() {
     host.set("minimum-group", "3");
     host.set("partner-reveal", "groups");
     send_invitation(&host, &join);
-    // Where to meet came with the invitation.
+    // The meeting place came with the invitation.
     let form = join.state()["partner"].clone();
     assert_eq!(form["via_relay"], true, "{form}");
     assert_eq!(form["relay"], relay.address.as_str());
     join.set("minimum-group", "3");
     send_invitation(&join, &host);
-    host.keep("partner-relay");
+    host.fits("partner-relay");
     for side in [&host, &join] {
         side.browser.click("#connect");
     }
@@ -49,13 +49,13 @@ fn two_institutions_meet_at_a_relay() {
     }
     let csv = [&host, &join].map(|side| side.export("partner_result", "csv"));
     assert_eq!(csv[0], csv[1], "both sides have the same result");
-    // Means of pairs of groups, and no pair of participants.
+    // The result has means for pairs of groups, and nothing about pairs of participants.
     assert!(
         csv[0].contains("patients") && !csv[0].contains("p01"),
         "{}",
         csv[0]
     );
-    host.keep("partner-groups");
+    host.fits("partner-groups");
     host.no_complaints();
     join.no_complaints();
 }
@@ -75,7 +75,7 @@ impl Relay {
         let address = lines.find_map(|line| message(line.unwrap())).unwrap();
         let port = address.trim().rsplit(':').next().unwrap();
         let port: String = port.chars().take_while(char::is_ascii_digit).collect();
-        // A full pipe would stop it.
+        // A full pipe would block the relay.
         std::thread::spawn(move || lines.count());
         Self {
             process,

@@ -5,7 +5,7 @@ use crate::common::webdriver::Browser;
 use serde_json::json;
 use std::fmt::Write;
 
-/// The most that a frame's script may take while something is dragged, in milliseconds.
+/// The longest that scripts may run per frame while something is dragged, in milliseconds.
 const MAX_SCRIPT_MS: f64 = 8.0;
 
 /// A hundred thousand fixations of fifty participants.
@@ -23,8 +23,8 @@ fn fixations() -> String {
     table
 }
 
-/// Times the scripts in each frame: frame callbacks, the slider's listeners, and the handling of the program's answers, from
-/// reading to showing them. Presses the pointer, and changes the value in every frame.
+/// Measures the time of scripts in each frame: frame callbacks, the slider's listeners, and the handling of the program's
+/// responses. Presses the pointer, and changes the value in every frame.
 const WATCH: &str = "
     window.frames_ms = [0];
     const ask = window.requestAnimationFrame.bind(window);
@@ -80,14 +80,14 @@ fn dragging_is_smooth_with_many_fixations() {
     let all_drawn = "document.querySelector('.canvas').dataset.drawn === '100000'";
     browser.wait_for(all_drawn);
     browser.run(WATCH);
-    // Four seconds, in which the program answers many times and the page shows new letters.
+    // For four seconds, the program responds many times and the page shows new letters.
     browser.run(
         "return window.drag('grid-columns', Array.from({length: 240}, (_, at) => 1 + at % 30))",
     );
     let times = frame_times(browser);
     report("a slider is dragged", &times);
     assert!(times.len() >= 200, "{}", times.len());
-    // A machine that is busy with other things stops a callback now and then.
+    // Other load on the machine interrupts a callback now and then.
     assert!(
         part(&times, 95) <= MAX_SCRIPT_MS,
         "{:.2} ms",
@@ -122,7 +122,7 @@ fn part(times: &[f64], percent: usize) -> f64 {
     times[(times.len() - 1) * percent / 100]
 }
 
-/// What the page has measured so far, in order of length.
+/// The frame times that the page has measured so far, sorted.
 fn frame_times(browser: &Browser) -> Vec<f64> {
     let times = browser.run("return window.frames_ms");
     let times = times.as_array().unwrap().iter();
@@ -154,7 +154,7 @@ fn the_page_loads_quickly() {
         );
         assert!(bytes < 300_000.0, "{bytes}");
     }
-    // Other tests keep the machine busy; VEILPATH_QUIET says that it is idle.
+    // Other tests keep the machine busy, unless VEILPATH_QUIET is set.
     let most = match std::env::var_os("VEILPATH_QUIET") {
         Some(_) => 200.0,
         None => 1000.0,
@@ -164,7 +164,7 @@ fn the_page_loads_quickly() {
 }
 
 impl Institution {
-    /// Says how large the screen was, before any file is there.
+    /// Sets the size of the screen, before any file is added.
     pub(super) fn set_screen(&self) {
         self.browser.run(
             "return fetch('/api/state').then((answer) => answer.json()).then((now) => fetch('/api/options', { method: 'POST', \

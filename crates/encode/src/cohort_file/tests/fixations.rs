@@ -1,4 +1,4 @@
-//! Cohorts with fixations beside letters.
+//! Cohorts with fixations alongside letters.
 
 use super::{read_text, small, written};
 use crate::cohort_file::CohortNote;
@@ -46,7 +46,7 @@ p1,,Aw,401.5 90 212 0;0.30000000000000004 -3 0.0000001 212.25
 \"#3\",,a,1 2 3
 ";
     assert_eq!(text, expected);
-    // A spreadsheet pads lines, or writes semicolons and quotes what contains one.
+    // A spreadsheet pads lines, or writes semicolons and quotes fields that contain one.
     let padded = text.replace('\n', ",,\n");
     let mut semicolons = String::new();
     for line in text.lines() {

@@ -1,9 +1,9 @@
-//! Scanpaths of a file, written again.
+//! Writes some scanpaths of a file to another file.
 
 use super::read_text;
 use crate::cohort_file::write_part;
 
-/// The alphabet line of a file with the scanpaths at these places.
+/// The alphabet line of a file with the scanpaths at these positions.
 fn declared(text: &str, kept: &[usize]) -> Option<String> {
     let whole = read_text(text).unwrap();
     let mut part = whole.cohort.clone();

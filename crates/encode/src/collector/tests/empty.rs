@@ -22,7 +22,7 @@ fn empty_scanpaths_stay_unless_they_are_to_be_left_out() {
         } else {
             assert_eq!(counts, (3, 2, 0));
         }
-        // The rows are counted all the same.
+        // The rows are still counted.
         assert_eq!((summary.rows_read, summary.rows_used), (3, 1));
     }
 }

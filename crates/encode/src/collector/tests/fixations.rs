@@ -126,7 +126,7 @@ fn gaze(sink: &mut Collector) {
 #[test]
 fn detected_fixations_become_letters_and_the_detector_is_reported() {
     let ivt = [(50.0, 8.0, 180.0), (650.0, 208.0, 180.0)];
-    // The sample with which the extent is too large is the last of a fixation.
+    // The sample that makes the extent too large is the last of a fixation.
     let idt = [
         ((50.0 * 50.0 + 650.0) / 51.0, 0.0, 200.0),
         ((49.0 * 650.0 - 90.0) / 50.0, 204.0, 196.0),
@@ -209,7 +209,7 @@ fn thresholds_need_a_unit_that_can_be_measured() {
     let refused = collector(&in_degrees).recording(&panorama);
     assert_eq!(fields(refused), [EncodeField::Detect]);
     let named = EncodeOptions {
-        placing: Placing::AoiColumn { names: None },
+        letter_map: LetterMap::AoiColumn { names: None },
         ..in_degrees
     };
     assert_eq!(fields(named.check()), [EncodeField::Detect]);
@@ -252,4 +252,46 @@ fn a_threshold_that_no_fixation_meets_is_explained() {
         cause,
     };
     assert!(summary.notes.contains(&expected), "{:?}", summary.notes);
+}
+
+#[test]
+fn a_shortest_fixation_of_too_many_samples_is_explained() {
+    let mut sink = collector(&detecting(Detector::Idt, 10.0));
+    let rate_hz = Some(1e9);
+    let gaze = recording("p", None, Kind::Gaze { rate_hz });
+    let id = sink.recording(&gaze).unwrap();
+    let sample = Sample {
+        time_ms: Some(0.0),
+        point: Some((1.0, 1.0)),
+        aoi: None,
+    };
+    sink.sample(id, sample);
+    let error = sink.finish().unwrap_err();
+    assert!(error.problem.contains("65,536 samples"), "{error}");
+    assert!(error.fields.contains(&EncodeField::MinDuration));
+}
+
+#[test]
+fn the_number_of_kept_fixations_counts_those_that_were_held_back() {
+    let mut sink = collector(&EncodeOptions {
+        bin_ms: Some(50.0),
+        matlab_compat: true,
+        ..keeping()
+    });
+    let rows = recording("p", None, Kind::Fixations);
+    let id = sink.recording(&rows).unwrap();
+    // The second row is earlier, and off the screen, so the first is no longer left out.
+    for (x, start) in [(50.0, 100.0), (-5.0, 0.0)] {
+        let one = Fixation {
+            start_ms: Some(start),
+            ..fixation(x, 10.0, 50.0)
+        };
+        sink.fixation(id, one);
+    }
+    assert_eq!(sink.kept, 1);
+    let (cohort, _) = sink.finish().unwrap();
+    assert_eq!(
+        cohort.entries[0].fixations.as_ref().unwrap().list().len(),
+        1
+    );
 }

@@ -62,7 +62,7 @@ fn most_points_outside_or_lost_have_a_likely_reason() {
     assert_eq!(notes_of(&plain, &places), [lost]);
 }
 
-/// Samples count the same, as runs of letters and with a detector of fixations.
+/// Samples count the same with runs of letters and with a fixation detector.
 #[test]
 fn a_loss_of_most_samples_is_noted() {
     for detector in [Detector::Runs, Detector::Ivt] {
@@ -114,7 +114,7 @@ fn options_for_raw_gaze_have_no_effect_on_fixations() {
     assert_eq!(notes_of(&options, &[(0.0, 0.0)]), expected);
 }
 
-/// A user who gives the default expects it to count.
+/// A user who sets an option expects it to have an effect, even at its default value.
 #[test]
 fn a_default_that_is_given_is_named_as_well() {
     let options = EncodeOptions {
@@ -141,7 +141,7 @@ fn a_screen_that_is_twice_too_large_leaves_a_half_empty() {
         [half(Half::Right)]
     );
     assert!(notes_of(&plain, &repeated(690.0, 0.0)).is_empty());
-    // All in the centre is no half.
+    // Points that are all in the centre lie in neither half.
     assert!(notes_of(&plain, &repeated(390.0, 155.0)).is_empty());
 }
 
@@ -247,4 +247,18 @@ fn counts_of_one_are_singular() {
     assert!(text.contains("1 row;"), "{text}");
     let text = EncodeNote::StimuliWithoutArea { stimuli: 1 }.to_string();
     assert!(text.contains("1 stimulus has"), "{text}");
+    let not_used = |files: &[&str]| EncodeNote::FilesNotUsed {
+        files: files.iter().map(|file| file.to_string()).collect(),
+        other_eye: true,
+    };
+    assert!(
+        not_used(&["a"])
+            .to_string()
+            .ends_with("a, which has rows of the other eye")
+    );
+    assert!(
+        not_used(&["a", "b"])
+            .to_string()
+            .ends_with("b, which have rows of the other eye")
+    );
 }

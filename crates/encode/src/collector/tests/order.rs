@@ -1,4 +1,4 @@
-//! Fixations whose rows are not in the order of time.
+//! Fixations whose rows are not in temporal order.
 
 use super::*;
 use crate::Summary;
@@ -56,7 +56,7 @@ fn the_first_fixation_that_matlab_leaves_out_is_the_first_in_time() {
         matlab_compat: true,
         ..EncodeOptions::default()
     };
-    // The fixation off the screen, in the first row, keeps its own reason.
+    // The fixation off the screen, in the first row, is still counted as outside.
     let rows = [(-5.0, 450.0), (300.0, 300.0), (0.0, 0.0), (100.0, 150.0)];
     let (letters, summary) = encoded(&options, &rows);
     assert_eq!(letters, "BBDD");

@@ -1,4 +1,4 @@
-//! Both algorithms on whole recordings, step by step as in pymovements, against the streaming ones.
+//! Compares the streaming algorithms with versions for whole recordings that follow pymovements step by step.
 
 use super::{found, in_pixels};
 use crate::detector::{DetectionOptions, Detector, Point, VelocityMethod};
@@ -11,35 +11,40 @@ const fn ms(samples: usize) -> f64 {
     samples as f64 * STEP
 }
 
-type Place = Option<(f64, f64)>;
+type Position = Option<(f64, f64)>;
 
-/// Onset and offset, as numbers of samples.
+/// Onset and offset, as sample numbers.
 type Window = (usize, usize);
 
-fn extent(places: &[Place]) -> f64 {
+fn extent(positions: &[Position]) -> f64 {
     let side = |coordinate: fn((f64, f64)) -> f64| {
-        let values: Vec<f64> = places.iter().flatten().copied().map(coordinate).collect();
+        let values: Vec<f64> = positions
+            .iter()
+            .flatten()
+            .copied()
+            .map(coordinate)
+            .collect();
         let low = values.iter().copied().fold(f64::NAN, f64::min);
         let high = values.iter().copied().fold(f64::NAN, f64::max);
         high - low
     };
-    side(|place| place.0) + side(|place| place.1)
+    side(|position| position.0) + side(|position| position.1)
 }
 
-fn idt(places: &[Place], threshold: f64, least: usize) -> Vec<Window> {
+fn idt(positions: &[Position], threshold: f64, min_samples: usize) -> Vec<Window> {
     let mut found = Vec::new();
     let mut start = 0;
-    while start + least <= places.len() {
-        let mut end = start + least;
-        if extent(&places[start..end]) <= threshold {
-            while extent(&places[start..end]) < threshold && end < places.len() {
+    while start + min_samples <= positions.len() {
+        let mut end = start + min_samples;
+        if extent(&positions[start..end]) <= threshold {
+            while extent(&positions[start..end]) < threshold && end < positions.len() {
                 end += 1;
             }
-            if places[start..end - 1].iter().any(Option::is_none) {
-                let seen = (start..end - 1).filter(|&index| places[index].is_some());
-                let seen: Vec<usize> = seen.collect();
-                let parts = seen.chunk_by(|one, next| one + 1 == *next);
-                let parts = parts.filter(|part| part.len() >= least);
+            if positions[start..end - 1].iter().any(Option::is_none) {
+                let present = (start..end - 1).filter(|&index| positions[index].is_some());
+                let present: Vec<usize> = present.collect();
+                let parts = present.chunk_by(|one, next| one + 1 == *next);
+                let parts = parts.filter(|part| part.len() >= min_samples);
                 found.extend(parts.map(|part| (part[0], part[part.len() - 1])));
             } else {
                 found.push((start, end - 1));
@@ -53,14 +58,14 @@ fn idt(places: &[Place], threshold: f64, least: usize) -> Vec<Window> {
 }
 
 fn ivt(
-    places: &[Place],
+    positions: &[Position],
     threshold: f64,
     min_duration_ms: f64,
     method: VelocityMethod,
 ) -> Vec<Window> {
     let at = |index: usize, offset: isize| {
         let index = index.checked_add_signed(offset)?;
-        places.get(index).copied().flatten()
+        positions.get(index).copied().flatten()
     };
     let difference = |one: (f64, f64), other: (f64, f64)| (one.0 - other.0, one.1 - other.1);
     let sum = |one: (f64, f64), other: (f64, f64)| (one.0 + other.0, one.1 + other.1);
@@ -78,7 +83,7 @@ fn ivt(
         let (x, y) = (difference.0 * factor, difference.1 * factor);
         Some((x * x + y * y).sqrt() < threshold)
     };
-    let slow: Vec<usize> = (0..places.len())
+    let slow: Vec<usize> = (0..positions.len())
         .filter(|&index| slow(index) == Some(true))
         .collect();
     slow.chunk_by(|one, next| one + 1 == *next)
@@ -87,36 +92,36 @@ fn ivt(
         .collect()
 }
 
-fn streamed(options: DetectionOptions, places: &[Place]) -> Vec<Window> {
-    let samples: Vec<_> = places
+fn streamed(options: DetectionOptions, positions: &[Position]) -> Vec<Window> {
+    let samples: Vec<_> = positions
         .iter()
         .enumerate()
-        .map(|(index, place)| {
-            let point = place.map(|place| Point {
-                file: place,
-                seen: place,
+        .map(|(index, position)| {
+            let point = position.map(|position| Point {
+                file: position,
+                measured: position,
             });
             (Some(ms(index)), point)
         })
         .collect();
-    let sample = |time: f64| (0..places.len()).find(|&index| ms(index) == time);
+    let sample = |time: f64| (0..positions.len()).find(|&index| ms(index) == time);
     let windows = found(options, None, &samples).0.into_iter();
     windows
         .filter_map(|one| sample(one.onset_ms).zip(sample(one.offset_ms)))
         .collect()
 }
 
-/// Few places, so that extents and speeds often equal the thresholds, and one sample in six is lost.
-fn recording() -> impl Strategy<Value = Vec<Place>> {
-    let place = prop_oneof![
+/// Few positions, so that extents and speeds often equal the thresholds, and one sample in six is lost.
+fn recording() -> impl Strategy<Value = Vec<Position>> {
+    let position = prop_oneof![
         4 => (0u8..3, 0u8..2).prop_map(|(x, y)| Some((f64::from(x), f64::from(y)))),
         1 => (0u8..20, 0u8..20).prop_map(|(x, y)| Some((f64::from(x), f64::from(y)))),
         1 => Just(None),
     ];
-    prop::collection::vec((place, 1usize..6), 0..60).prop_map(|parts| {
+    prop::collection::vec((position, 1usize..6), 0..60).prop_map(|parts| {
         let repeated = parts.into_iter();
         repeated
-            .flat_map(|(place, times)| std::iter::repeat_n(place, times))
+            .flat_map(|(position, times)| std::iter::repeat_n(position, times))
             .collect()
     })
 }
@@ -126,26 +131,26 @@ proptest! {
 
     #[test]
     fn samples_one_at_a_time_give_what_the_whole_gives(
-        places in recording(),
+        positions in recording(),
         threshold in 1u8..6,
-        least in 2u8..9,
+        min_samples in 2u8..9,
         method in prop_oneof![
             Just(VelocityMethod::Preceding),
             Just(VelocityMethod::Neighbors),
             Just(VelocityMethod::FivePoint),
         ],
     ) {
-        let least_ms = f64::from(least) * STEP;
-        let by_extent = in_pixels(Detector::Idt, f64::from(threshold), least_ms);
-        let expected = idt(&places, f64::from(threshold), usize::from(least));
-        prop_assert_eq!(streamed(by_extent, &places), expected);
+        let min_ms = f64::from(min_samples) * STEP;
+        let by_extent = in_pixels(Detector::Idt, f64::from(threshold), min_ms);
+        let expected = idt(&positions, f64::from(threshold), usize::from(min_samples));
+        prop_assert_eq!(streamed(by_extent, &positions), expected);
 
         let speed = f64::from(threshold) * 125.0;
         let by_speed = DetectionOptions {
             velocity_method: method,
-            ..in_pixels(Detector::Ivt, speed, least_ms)
+            ..in_pixels(Detector::Ivt, speed, min_ms)
         };
-        let expected = ivt(&places, speed, least_ms, method);
-        prop_assert_eq!(streamed(by_speed, &places), expected);
+        let expected = ivt(&positions, speed, min_ms, method);
+        prop_assert_eq!(streamed(by_speed, &positions), expected);
     }
 }

@@ -1,5 +1,5 @@
-//! Published recordings, which are not part of this repository. `assurance/detection/real.py` says where they are from, and
-//! has written how many fixations pymovements finds in them.
+//! Published recordings, which are not part of this repository. `assurance/detection/real.py` says where they come
+//! from, and has recorded how many fixations pymovements finds in them.
 
 use super::*;
 use crate::readers::recorder::shared_file;
@@ -10,15 +10,15 @@ fn samples(text: &str, file: &str, eye: &str) -> Vec<(f64, Option<(f64, f64)>)> 
     let sample = |at: usize, row: &str| -> Option<(f64, Option<(f64, f64)>)> {
         if file.ends_with(".arff") {
             let cells: Vec<&str> = row.split(',').collect();
-            let seen = number(cells[3]) > 0.0;
-            let place = (number(cells[1]), number(cells[2]));
-            return Some((4.0 * at as f64, seen.then_some(place)));
+            let is_valid = number(cells[3]) > 0.0;
+            let position = (number(cells[1]), number(cells[2]));
+            return Some((4.0 * at as f64, is_valid.then_some(position)));
         }
         let cells: Vec<&str> = row.split_whitespace().collect();
         if file.ends_with(".csv") {
-            let seen = number(cells[2]) > 0.0;
-            let place = (number(cells[0]) * 1280.0, number(cells[1]) * 720.0);
-            return Some((4.0 * at as f64, seen.then_some(place)));
+            let is_valid = number(cells[2]) > 0.0;
+            let position = (number(cells[0]) * 1280.0, number(cells[1]) * 720.0);
+            return Some((4.0 * at as f64, is_valid.then_some(position)));
         }
         let first: usize = 1 + 3 * eye.parse::<usize>().unwrap();
         let time = cells.first()?.parse().ok()?;
@@ -67,10 +67,10 @@ fn pymovements_finds_the_same_fixations_in_published_recordings() {
         let unit = options.unit().unwrap();
         let samples: Vec<_> = samples(&text, &row[0], &row[1])
             .into_iter()
-            .map(|(time, place)| {
-                let point = place.map(|(x, y)| Point {
+            .map(|(time, position)| {
+                let point = position.map(|(x, y)| Point {
                     file: (x, y),
-                    seen: surface.measured(unit, x, y),
+                    measured: surface.measured(unit, x, y),
                 });
                 (Some(time), point)
             })

@@ -2,6 +2,7 @@ use super::*;
 use crate::readers::FORMATS;
 use crate::readers::recorder::{Recorder, shared_file};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const DATA: &str = "sub-01_task-a_ses-2_recording-eye1_physio.tsv";
 const SIDECAR: &str = r#"{"SamplingFrequency": 50, "Columns": ["x_coordinate", "y_coordinate"]}"#;
@@ -180,6 +181,32 @@ fn one_eye_of_two_is_taken() {
 }
 
 #[test]
+fn one_eye_of_two_in_memory_is_taken() {
+    let file = |name: &str, text: &str| (name.to_string(), text.as_bytes().into());
+    let files = ["eye1", "eye2"].map(|eye| format!("sub-01_recording-{eye}_physio"));
+    let dropped: Vec<(String, Arc<[u8]>)> = files
+        .iter()
+        .flat_map(|name| {
+            let data = file(&format!("{name}.tsv"), "1\t2\n");
+            [data, file(&format!("{name}.json"), SIDECAR)]
+        })
+        .collect();
+    let recordings = |name: &str, companions: &[(String, Arc<[u8]>)]| {
+        let input = Input::from_bytes(&format!("{name}.tsv"), "1\t2\n".into()).unwrap();
+        let input = input.with_companions(companions.into());
+        let mut recorder = Recorder::default();
+        let options = ReadOptions::default();
+        BidsPhysio.read(input, &options, &mut recorder).unwrap();
+        recorder.recordings.len()
+    };
+    let [first, second] = &files;
+    assert_eq!(recordings(first, &dropped), 1);
+    assert_eq!(recordings(second, &dropped), 0);
+    // The metadata of an eye whose recording was not dropped do not matter.
+    assert_eq!(recordings(second, &dropped[1..]), 1);
+}
+
+#[test]
 fn older_drafts_have_a_header_and_both_eyes() {
     let text = "eye_timestamp\teye1_x_coordinate\teye1_y_coordinate\teye2_x_coordinate\teye2_y_coordinate\n5\t1\t2\t3\t4\n";
     let options = ReadOptions {
@@ -193,6 +220,8 @@ fn older_drafts_have_a_header_and_both_eyes() {
         [(Some(5.0), Some((3.0, 4.0)), None)]
     );
     assert_eq!(read.recordings[0].stimulus, None);
+    let used = |text: &str| read.assumed.iter().any(|note| note.contains(text));
+    assert!(used("the right one was used") && !used("the left one was used"));
 }
 
 #[test]

@@ -58,6 +58,15 @@ fn samples_of_either_eye_are_read() {
     );
     assert_eq!(left.recordings[1].samples.len(), 1);
     assert_eq!(left.dropped[&Dropped::NoStimulus], 1);
+    let slower = ReadOptions {
+        rate_hz: Some(250.0),
+        ..options.clone()
+    };
+    let read = read_detected(&EyelinkAsc, "eyelink-asc.asc", &slower);
+    let rate_hz = Some(250.0);
+    assert_eq!(read.recordings[0].kind, Kind::Gaze { rate_hz });
+    let says = |text: &&String| text.contains("250 Hz as given, not 500 Hz");
+    assert_eq!(read.assumed.iter().filter(says).count(), 1);
     options.eye = Eye::Right;
     let right = read_detected(&EyelinkAsc, "eyelink-asc.asc", &options);
     assert_eq!(

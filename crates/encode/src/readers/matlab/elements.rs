@@ -1,4 +1,4 @@
-//! The container of MAT level 5: a header of 128 bytes, then tagged elements, one per variable, compressed or not.
+//! The MAT level 5 container: a header of 128 bytes, then tagged elements, one per variable, compressed or not.
 //!
 //! Sizes in the file are not trusted: memory grows with the bytes that are actually read, up to a limit.
 
@@ -10,7 +10,7 @@ use std::io::{self, Read};
 /// How all level 5 files start.
 pub(super) const MAGIC: &[u8] = b"MATLAB 5.0 MAT-file";
 
-/// 2²⁴ numbers, that is five million fixations in one variable: more than any scanpath.
+/// The maximum number of values in a variable: 2²⁴, or five million fixations, more than any scanpath has.
 const MAX_VALUES: usize = 1 << 24;
 
 const HEADER_BYTES: usize = 128;
@@ -23,7 +23,7 @@ const FLAG_COMPLEX: u32 = 0x0800;
 pub(super) enum Class {
     /// A matrix of real numbers.
     Numbers,
-    /// Anything else, in words.
+    /// Anything else, with a description.
     Other(&'static str),
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Matrix {
     pub(super) class: Class,
     pub(super) rows: usize,
     pub(super) columns: usize,
-    /// Column by column; empty unless the shape may be that of a scanpath.
+    /// Column by column; empty unless the shape can be that of a scanpath.
     values: Vec<f64>,
 }
 
@@ -142,7 +142,7 @@ impl<'a, R: Read> Variables<'a, R> {
         };
         // Skip what is not needed: the imaginary part, the fields of a struct, padding.
         io::copy(&mut content, &mut io::sink())?;
-        // A short file would otherwise pass for a complete one.
+        // Otherwise a truncated file would pass for a complete one.
         if content.limit() > 0 {
             return Err(Fault::Io(io::ErrorKind::UnexpectedEof.into()));
         }
@@ -246,7 +246,7 @@ fn sub_element(reader: &mut impl Read, limit: usize) -> Result<(u32, Vec<u8>), F
     Ok((first, content))
 }
 
-/// MATLAB stores whole numbers in the smallest type that holds them, for any class of matrix.
+/// Decodes numbers. MATLAB stores whole numbers in the smallest type that holds them, whatever the class of the matrix.
 #[allow(clippy::cast_precision_loss)]
 fn numbers(kind: u32, data: &[u8]) -> Result<Vec<f64>, Fault> {
     macro_rules! all {

@@ -1,19 +1,19 @@
-//! Which column of a generic table is what, by its name.
+//! Assigns roles to the columns of a generic table, by their names.
 
-use super::places::{coordinate_pairs, look_like_coordinates};
+use super::coordinates::{coordinate_pairs, look_like_coordinates};
 use super::vocabulary::{
-    AOI, CONFIDENCE, DURATION, END, EVENT, EVENT_NAMES, GROUP, Kind, PARTICIPANT, PLACES, START,
-    STIMULUS, TRIAL, UNIT_WORDS,
+    AOI, CONFIDENCE, COORDINATE_PAIRS, ColumnNames, DURATION, END, EVENT, EVENT_NAMES, GROUP,
+    PARTICIPANT, START, STIMULUS, TRIAL, UNIT_WORDS,
 };
 use crate::{ColumnRole, ColumnRoles, Columns, EncodeField, ReadError, ReadOptions, parse_number};
 
-/// Which column of a row is what.
+/// The columns of a table, by role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) x: usize,
     pub(super) y: usize,
-    pub(super) place: CoordinateHint,
-    /// Where an event ends, in a table that says where it starts.
+    pub(super) hint: CoordinateHint,
+    /// The position at which an event ends, if `x` and `y` are where it starts.
     pub(super) end_point: Option<(usize, usize)>,
     pub(super) duration: Option<usize>,
     pub(super) start: Option<usize>,
@@ -26,7 +26,7 @@ pub(super) struct Layout {
     pub(super) confidence: Option<usize>,
     /// The column of event labels that the user names.
     pub(super) event: Option<usize>,
-    /// Columns that may have event labels, and whether their name can hardly mean anything else.
+    /// Columns that may contain event labels, and whether their name is unambiguous.
     pub(super) event_candidates: Vec<(usize, bool)>,
 }
 
@@ -46,27 +46,27 @@ impl Layout {
     pub(super) fn find(columns: &Columns, options: &ReadOptions) -> Result<Self, ReadError> {
         let names = Names::of(columns);
         check_mapping(columns, options)?;
-        let column = |kind: &Kind| -> Result<Option<usize>, ReadError> {
-            Ok(match mapped(columns, options, kind.ours)? {
+        let column = |column: &ColumnNames| -> Result<Option<usize>, ReadError> {
+            Ok(match mapped(columns, options, column.roles)? {
                 Some(column) => Some(column),
-                None => names.first(kind.theirs),
+                None => names.first(column.aliases),
             })
         };
-        let pair = names.place();
+        let pair = names.coordinates();
         let x = mapped(columns, options, &["x"])?.or(pair.map(|(x, _, _)| x));
         let y = mapped(columns, options, &["y"])?.or(pair.map(|(_, y, _)| y));
         let (Some(x), Some(y)) = (x, y) else {
-            return Err(no_place(columns));
+            return Err(no_coordinates(columns));
         };
         // A user's mapping says nothing about what the coordinates mean.
-        let place = match pair {
-            Some((pair_x, pair_y, place)) if (pair_x, pair_y) == (x, y) => place,
+        let hint = match pair {
+            Some((pair_x, pair_y, hint)) if (pair_x, pair_y) == (x, y) => hint,
             _ => CoordinateHint::Plain,
         };
         Ok(Self {
             x,
             y,
-            place,
+            hint,
             end_point: names.end_point(x, y),
             duration: column(&DURATION)?,
             start: column(&START)?,
@@ -107,7 +107,7 @@ impl Layout {
             .try_for_each(|column| columns.require_names(column))
     }
 
-    /// Names in use that several columns have, the first of which is taken.
+    /// Names in use that several columns share; the first of these columns is taken.
     pub(super) fn repeated<'a>(&self, columns: &'a Columns) -> Vec<&'a str> {
         let names = columns.names();
         self.used()
@@ -119,7 +119,7 @@ impl Layout {
             .collect()
     }
 
-    /// Names of the unused columns. A number is not a name but a participant's data in place of a header.
+    /// Names of the unused columns, except numbers: those are a participant's data in place of a header.
     pub(super) fn unused<'a>(&self, columns: &'a Columns) -> Vec<&'a str> {
         let used: Vec<usize> = self.used().collect();
         let names = columns.names().iter().enumerate();
@@ -135,7 +135,7 @@ impl Layout {
         self.used().any(|used| used == column)
     }
 
-    /// The role of each column. A trial takes the place of the stimulus where nothing else names one.
+    /// The role of each column. A trial serves as the stimulus if nothing else names one.
     pub(super) fn columns_used(
         &self,
         columns: &Columns,
@@ -205,15 +205,15 @@ impl Layout {
             .chain(optional.into_iter().flatten())
     }
 
-    /// Whether a row tells how long it lasted, so that rows are fixations.
+    /// Whether rows have durations, so that they are fixations.
     pub(super) fn has_durations(&self) -> bool {
         self.duration.is_some() || self.start.is_some() && self.end.is_some()
     }
 }
 
-/// Whether the columns have a place in them.
-pub(super) fn has_place(columns: &Columns) -> bool {
-    Names::of(columns).place().is_some()
+/// Whether there are coordinate columns.
+pub(super) fn has_coordinates(columns: &Columns) -> bool {
+    Names::of(columns).coordinates().is_some()
 }
 
 /// The unit that a column's name ends with: `duration [ms]`, `duration (ms)`, `duration_ms`.
@@ -238,7 +238,7 @@ impl Names {
         wanted.iter().find_map(|name| self.position(name))
     }
 
-    /// The columns of the end, where `x` and `y` are those of the start.
+    /// The columns of the end position, if `x` and `y` are those of the start.
     fn end_point(&self, x: usize, y: usize) -> Option<(usize, usize)> {
         let start = (self.position("startx")?, self.position("starty")?);
         let end = (self.position("endx")?, self.position("endy")?);
@@ -252,10 +252,10 @@ impl Names {
             .collect()
     }
 
-    fn place(&self) -> Option<(usize, usize, CoordinateHint)> {
-        PLACES
+    fn coordinates(&self) -> Option<(usize, usize, CoordinateHint)> {
+        COORDINATE_PAIRS
             .iter()
-            .find_map(|&(x, y, place)| Some((self.position(x)?, self.position(y)?, place)))
+            .find_map(|&(x, y, hint)| Some((self.position(x)?, self.position(y)?, hint)))
     }
 }
 
@@ -285,55 +285,55 @@ pub(super) fn split_unit(name: &str) -> (String, Option<String>) {
     }
 }
 
-/// The column that the user names for one of our names.
+/// The column that the user names for a role.
 fn mapped(
     columns: &Columns,
     options: &ReadOptions,
-    ours: &[&str],
+    roles: &[&str],
 ) -> Result<Option<usize>, ReadError> {
-    let Some(theirs) = ours.iter().find_map(|name| options.columns.get(*name)) else {
+    let Some(requested) = roles.iter().find_map(|name| options.columns.get(*name)) else {
         return Ok(None);
     };
     let as_written = columns
         .names()
         .iter()
-        .position(|name| name.eq_ignore_ascii_case(theirs.trim()));
+        .position(|name| name.eq_ignore_ascii_case(requested.trim()));
     match as_written {
         Some(column) => Ok(Some(column)),
-        None => columns.require(&[theirs.trim()]).map(Some),
+        None => columns.require(&[requested.trim()]).map(Some),
     }
 }
 
-/// A mistyped role must not be ignored silently.
+/// Rejects unknown roles: a mistyped one must not be ignored silently.
 fn check_mapping(columns: &Columns, options: &ReadOptions) -> Result<(), ReadError> {
-    let ours = [
+    let roles = [
         &["x", "y"][..],
-        DURATION.ours,
-        START.ours,
-        END.ours,
-        PARTICIPANT.ours,
-        GROUP.ours,
-        STIMULUS.ours,
-        TRIAL.ours,
-        AOI.ours,
-        CONFIDENCE.ours,
-        EVENT.ours,
+        DURATION.roles,
+        START.roles,
+        END.roles,
+        PARTICIPANT.roles,
+        GROUP.roles,
+        STIMULUS.roles,
+        TRIAL.roles,
+        AOI.roles,
+        CONFIDENCE.roles,
+        EVENT.roles,
     ]
     .concat();
     match options
         .columns
         .keys()
-        .find(|key| !ours.contains(&key.as_str()))
+        .find(|key| !roles.contains(&key.as_str()))
     {
         None => Ok(()),
         Some(key) => Err(columns
             .error(format!("\"{key}\" is not a known column"))
-            .with_remedy(format!("the known columns are {}", ours.join(", ")))
+            .with_remedy(format!("the known columns are {}", roles.join(", ")))
             .with_fields(&[EncodeField::Columns])),
     }
 }
 
-fn no_place(columns: &Columns) -> ReadError {
+fn no_coordinates(columns: &Columns) -> ReadError {
     let names: Vec<&str> = columns.names().iter().map(String::as_str).collect();
     let pairs = coordinate_pairs(&names);
     let remedy = match pairs.is_empty() {
@@ -343,8 +343,8 @@ fn no_place(columns: &Columns) -> ReadError {
     columns
         .error("there are no columns for the coordinates, such as x and y")
         .with_remedy(remedy)
-        .with_fields(&[EncodeField::PlaceColumns])
-        .with_places(pairs.into_iter().next())
+        .with_fields(&[EncodeField::CoordinateColumns])
+        .with_coordinate_columns(pairs.into_iter().next())
 }
 
 #[cfg(test)]
@@ -376,10 +376,10 @@ mod tests {
         assert_eq!((viewer.x, viewer.y, viewer.duration), (2, 3, Some(4)));
         assert_eq!((viewer.participant, viewer.aoi), (Some(0), Some(5)));
         let pupil = layout("norm_pos_x,norm_pos_y,confidence,timestamp");
-        assert_eq!(pupil.place, CoordinateHint::PupilNorm);
+        assert_eq!(pupil.hint, CoordinateHint::PupilNorm);
         assert!(!pupil.has_durations());
         assert!(layout("lon;lat;onset;end").has_durations());
-        assert_eq!(layout("lon;lat;onset;end").place, CoordinateHint::Globe);
+        assert_eq!(layout("lon;lat;onset;end").hint, CoordinateHint::Globe);
         // Pairs stay together.
         let pair = layout("x,start_x,start_y,duration_ms");
         assert_eq!((pair.x, pair.y, pair.duration), (1, 2, Some(3)));

@@ -13,7 +13,7 @@ pub(super) enum Indicator {
     Valid,
 }
 
-/// The columns whose names may mean that, apart from those that have another role.
+/// The columns whose names suggest an indicator, apart from those that have another role.
 pub(super) fn indicators(columns: &Columns, layout: &Layout) -> Vec<(usize, Indicator)> {
     let named = |(column, name): (usize, &String)| {
         let indicator = match normalised_name(name).as_str() {
@@ -45,7 +45,7 @@ impl Indicator {
         }
     }
 
-    /// Whether it marks lost gaze samples, even without a request.
+    /// Whether it marks lost gaze samples, even if the user does not choose events.
     pub(super) fn is_loss(self) -> bool {
         matches!(self, Indicator::Blink | Indicator::Valid)
     }
@@ -73,7 +73,7 @@ impl Indicator {
         }
     }
 
-    /// The rule in words.
+    /// Describes the rule for the summary.
     pub(super) fn rule(self, column: &str, fixations: bool) -> String {
         match self {
             Indicator::Fixation => {

@@ -1,6 +1,6 @@
-//! Which rows of a table are about fixations: event labels, such as those of REMoDNaV, and columns of 0 and 1.
+//! Decides which rows of a table are fixations, by event labels, such as those of REMoDNaV, and by columns of 0 and 1.
 //!
-//! A column has labels when its name may mean that and its first values are words for eye movements. Unknown words are
+//! A column contains labels if its name suggests so and its first values are words for eye movements. Unknown words are
 //! not guessed: all rows are used, and a note lists the words.
 
 use super::columns::{Layout, normalised_name};
@@ -12,31 +12,31 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
-/// A column with more different values in its first rows has no labels of events.
+/// A column with more distinct values than this in its first rows does not contain event labels.
 const MAX_LABELS: usize = 12;
 
-/// The most labels that a note lists.
+/// The maximum number of labels that a note lists.
 const LISTED_LABELS: usize = 5;
 
 /// The verdict of the event columns on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict<'a> {
-    /// Nothing against it.
+    /// The row is used.
     Take,
-    /// It is another event, of this label.
+    /// The row is another event, with this label.
     LeaveOut(&'a str),
     /// The eye was lost: a blink.
     Lost,
-    /// The tracker does not trust it.
+    /// The tracker marks the row as invalid.
     Invalid,
 }
 
 /// The columns about events and the events to take.
 pub(super) struct EventFilter {
-    /// The column of labels and those of its values that may be quoted.
+    /// The label column, and those of its values that messages may quote.
     labels: Option<(usize, BTreeSet<String>)>,
     indicators: Vec<(usize, Indicator)>,
-    /// `None` for gaze samples, of which only lost ones are left out unless the user asks for more.
+    /// `None` for gaze samples unless the user chooses events: labels then only mark lost samples.
     choice: Option<EventChoice>,
     fixations: bool,
     /// Whether each of the labels that the user asks for has occurred.
@@ -141,7 +141,7 @@ impl EventFilter {
         for &(column, indicator) in &self.indicators {
             if let Some(verdict) = indicator.judge(row.text(column), self.choice.is_some()) {
                 return match verdict {
-                    // A sample keeps its place in time.
+                    // A sample must keep its place in time, so it counts as lost.
                     Verdict::Invalid if !self.fixations => Verdict::Lost,
                     verdict => verdict,
                 };
@@ -166,7 +166,7 @@ impl EventFilter {
         match taken {
             true => Verdict::Take,
             false if is_missing(label) => Verdict::LeaveOut("(no label)"),
-            // A column with other contents must not fill the summary.
+            // The values of a column with other contents must not fill the summary.
             false if quotable.contains(label) || meaning(label).is_some() => {
                 Verdict::LeaveOut(label)
             }
@@ -174,7 +174,7 @@ impl EventFilter {
         }
     }
 
-    /// After the last row: labels that do not occur were mistyped, or are in another column.
+    /// Checks the requested labels after the last row: those that do not occur were mistyped, or are in another column.
     pub(super) fn check(&self, columns: &Columns, sink: &mut dyn Sink) -> Result<(), ReadError> {
         let (Some(EventChoice::Labels(wanted)), Some((column, labels))) =
             (&self.choice, &self.labels)
@@ -197,7 +197,7 @@ impl EventFilter {
     }
 }
 
-/// The values of the columns that may be about events, in the first rows.
+/// The values of possible event columns in the first rows.
 struct LabelValues {
     candidates: Vec<Candidate>,
     flags: Vec<bool>,
@@ -205,7 +205,7 @@ struct LabelValues {
 
 struct Candidate {
     column: usize,
-    /// Whether the name can hardly mean anything else.
+    /// Whether the name is unambiguous.
     specific: bool,
     counts: Counts,
 }
@@ -238,7 +238,7 @@ impl LabelValues {
                 *all &= is_missing(text) || indicator.is_set(text).is_some();
             }
         }
-        // A column of zeros says nothing: some trackers count the validity the other way round.
+        // A column of zeros says nothing: some trackers code valid samples as 0.
         let flags = seen.into_iter().map(|(any, all)| any && all).collect();
         Ok(Self { candidates, flags })
     }
@@ -280,7 +280,7 @@ impl LabelValues {
             .ok_or_else(|| no_labels(columns, "events were chosen by their labels"))
     }
 
-    /// Columns that have the name and form of labels, but unknown words.
+    /// Columns with the name and form of labels, but with unknown words.
     fn other_labels(&self) -> impl Iterator<Item = (usize, &BTreeSet<String>)> {
         let unknown = self.candidates.iter().filter(|one| one.has_labels());
         unknown.map(|candidate| (candidate.column, &candidate.counts.labels))
@@ -290,7 +290,7 @@ impl LabelValues {
 impl Candidate {
     fn has_eye_movements(&self) -> bool {
         let counts = &self.counts;
-        counts.movements > 0 && (self.specific || counts.known * 10 >= counts.values * 8)
+        counts.movements > 0 && (self.specific || counts.recognised * 10 >= counts.values * 8)
     }
 
     fn has_labels(&self) -> bool {
@@ -309,9 +309,9 @@ impl Candidate {
 #[derive(Default)]
 struct Counts {
     values: usize,
-    known: usize,
+    recognised: usize,
     movements: usize,
-    /// At most one more than labels can be.
+    /// At most one more than `MAX_LABELS`.
     labels: BTreeSet<String>,
 }
 
@@ -322,7 +322,7 @@ impl Counts {
         }
         let meaning = meaning(value);
         self.values += 1;
-        self.known += usize::from(meaning.is_some());
+        self.recognised += usize::from(meaning.is_some());
         self.movements +=
             usize::from(meaning.is_some_and(|meaning| meaning != LabelMeaning::Vague));
         if self.labels.len() <= MAX_LABELS && !self.labels.contains(value) {

@@ -16,7 +16,7 @@ pub(super) enum LikelyUnit {
 }
 
 impl LikelyUnit {
-    /// Asks for the unit and for what it needs.
+    /// The error that asks for the unit, and for the settings that it needs.
     pub(super) fn error(self, columns: &Columns) -> ReadError {
         use EncodeField::{CentredPixels, Screen, Units, VisualAngle};
         let (look, remedy, fields): (&str, &str, &[EncodeField]) = match self {
@@ -26,7 +26,7 @@ impl LikelyUnit {
                 &[VisualAngle, CentredPixels, Screen],
             ),
             LikelyUnit::LonLatOrPixels => (
-                "they lie around zero within 180 and 90, so they may be longitude and latitude on a panorama, or pixels from the centre of the screen",
+                "they lie within ±180 and ±90, so they may be longitude and latitude on a panorama, or pixels from the centre of the screen",
                 "give the unit, and for pixels the size of the screen",
                 &[Units, CentredPixels, Screen],
             ),

@@ -1,15 +1,15 @@
-//! Generic tables of fixations or gaze samples: comma, semicolon, tab or spaces between the columns, which are recognised by
-//! their names.
+//! Generic tables of fixations or gaze samples, separated by commas, semicolons, tabs or spaces. Columns are recognised
+//! by their names.
 //!
 //! With a column for the duration, or for start and end, rows are fixations; else they are gaze samples and need a
 //! column for the time or a rate. Units come from the user, the columns' names or the first rows, in this order; what
 //! is inferred from the first rows is reported as an assumption.
 
 mod columns;
+mod coordinates;
 mod indicators;
 mod labels;
 mod likely;
-mod places;
 mod recordings;
 mod units;
 mod vocabulary;
@@ -28,7 +28,7 @@ use labels::{EventFilter, Verdict};
 use recordings::{Recordings, RowOwner};
 use units::Survey;
 
-pub(crate) use places::{coordinate_pairs, look_like_coordinates, unpaired_coordinate};
+pub(crate) use coordinates::{coordinate_pairs, look_like_coordinates, unpaired_coordinate};
 
 pub(super) struct Table;
 
@@ -53,7 +53,7 @@ impl Format for Table {
         !head.binary
             && Input::from_bytes("", head.first_row().into())
                 .and_then(Rows::open)
-                .is_ok_and(|rows| columns::has_place(rows.columns()))
+                .is_ok_and(|rows| columns::has_coordinates(rows.columns()))
     }
 
     fn read(
@@ -100,7 +100,7 @@ impl Format for Table {
         if layout.end_point.is_some() && fixations {
             sink.assumed(
                 "the place of a fixation is the mean of where it starts and ends",
-                &[EncodeField::PlaceColumns],
+                &[EncodeField::CoordinateColumns],
             );
         }
         let survey = Survey::of(first_rows()?, &layout, &mut events)?;
@@ -158,7 +158,7 @@ fn rows_are_fixations(layout: &Layout, options: &ReadOptions) -> bool {
     }
 }
 
-/// A row that is wider than the header probably has decimal commas, or a row name without a column name.
+/// Rejects a row that is wider than the header. It probably has decimal commas, or a row name without a column name.
 fn check_width(row: &Row<'_>, width: usize) -> Result<(), ReadError> {
     match (width..row.len()).find(|&column| !row.text(column).is_empty()) {
         None => Ok(()),
@@ -170,7 +170,7 @@ fn check_width(row: &Row<'_>, width: usize) -> Result<(), ReadError> {
     }
 }
 
-/// A number, where the user can name another column if there is none in this one.
+/// A number. The error suggests naming another column.
 fn number(row: &Row<'_>, column: usize) -> Result<Option<f64>, ReadError> {
     row.number_or_missing(column).map_err(|error| {
         let remedy = format!(
@@ -183,7 +183,7 @@ fn number(row: &Row<'_>, column: usize) -> Result<Option<f64>, ReadError> {
     })
 }
 
-/// Where a row is: the mean of its start and end where the table has both.
+/// The position of a row: the mean of its start and end if the table has both.
 fn point(row: &Row<'_>, layout: &Layout) -> Result<Option<(f64, f64)>, ReadError> {
     let pair = |x, y| -> Result<_, ReadError> { Ok(number(row, x)?.zip(number(row, y)?)) };
     let start = pair(layout.x, layout.y)?;
@@ -201,7 +201,7 @@ struct TableRow<'a> {
     row: Row<'a>,
     layout: &'a Layout,
     unit: TimeUnit,
-    /// That of the starts of fixations, which may differ from that of their durations.
+    /// The unit of the starts of fixations, which may differ from that of their durations.
     start_unit: TimeUnit,
     /// Whether another column says that the eye was not seen.
     lost: bool,
@@ -221,7 +221,7 @@ impl TableRow<'_> {
                 report_fixation(sink, recording, point, start_ms, duration_ms, self.aoi());
             }
             RowOwner::NoStimulus => sink.dropped(Dropped::NoStimulus),
-            // The empty rows that spreadsheets leave.
+            // Spreadsheets leave empty rows.
             RowOwner::NoParticipant if point.is_none() => sink.dropped(Dropped::Lost),
             RowOwner::NoParticipant => return Err(self.without_participant()),
         }
@@ -245,7 +245,7 @@ impl TableRow<'_> {
                 },
             ),
             RowOwner::NoStimulus => sink.dropped(Dropped::NoStimulus),
-            // The empty rows that spreadsheets leave.
+            // Spreadsheets leave empty rows.
             RowOwner::NoParticipant if point.is_none() => sink.dropped(Dropped::Lost),
             RowOwner::NoParticipant => return Err(self.without_participant()),
         }
@@ -260,7 +260,7 @@ impl TableRow<'_> {
     }
 
     fn point(&self) -> Result<Option<(f64, f64)>, ReadError> {
-        // A confidence that is not stated says nothing against the point.
+        // A missing confidence does not invalidate the point.
         let lost = self.lost || self.number(self.layout.confidence)? == Some(0.0);
         Ok(point(&self.row, self.layout)?.filter(|_| !lost))
     }

@@ -19,12 +19,12 @@ pub(super) struct Recordings {
     pub(super) space: Option<Space>,
     key: String,
     last: Option<(String, RecordingId)>,
-    known: HashMap<String, RecordingId>,
+    ids: HashMap<String, RecordingId>,
     pub(super) repeats: Repeats,
     groups: GroupColumn,
-    /// Whether the user named the column of groups, so that a problem with it is an error.
+    /// Whether the user named the group column, so that a problem with it is an error.
     groups_requested: bool,
-    /// Why the column of groups is not used.
+    /// Why the group column is not used.
     groups_not_used: Option<GroupsNotUsed>,
 }
 
@@ -37,7 +37,7 @@ pub(super) enum RowOwner {
     NoStimulus,
 }
 
-/// Separates ids; no tracker writes it.
+/// The separator between ids in a key; no tracker writes it.
 const BETWEEN: char = '\u{1f}';
 
 impl Recordings {
@@ -54,7 +54,7 @@ impl Recordings {
             space,
             key: String::new(),
             last: None,
-            known: HashMap::new(),
+            ids: HashMap::new(),
             repeats: Repeats::default(),
             groups: GroupColumn::default(),
             groups_requested: false,
@@ -62,7 +62,7 @@ impl Recordings {
         }
     }
 
-    /// The same, with a column of groups that the user named.
+    /// Sets whether the user named the group column.
     pub(super) fn with_groups_requested(self, groups_requested: bool) -> Self {
         Self {
             groups_requested,
@@ -70,7 +70,7 @@ impl Recordings {
         }
     }
 
-    /// After the last row.
+    /// Reports repeated stimuli and groups after the last row.
     pub(super) fn report(self, sink: &mut dyn Sink) {
         self.repeats.report(sink);
         match self.groups_not_used {
@@ -119,7 +119,7 @@ impl Recordings {
         {
             return Ok(RowOwner::Recording(*recording));
         }
-        let recording = match self.known.get(&self.key) {
+        let recording = match self.ids.get(&self.key) {
             Some(&recording) => recording,
             None => {
                 if layout.participant.is_some() && is_missing(ids.participant) {
@@ -138,7 +138,7 @@ impl Recordings {
                     kind: self.kind,
                     space: self.space,
                 })?;
-                self.known.insert(self.key.clone(), recording);
+                self.ids.insert(self.key.clone(), recording);
                 recording
             }
         };

@@ -94,7 +94,7 @@ fn the_test_file_of_gaze_is_read() {
     assert_eq!(second.samples.len(), 2);
     assert_eq!(first.space, Some(Space::unit()));
     assert_eq!(first.kind, Kind::Gaze { rate_hz: None });
-    // The names say it all.
+    // The column names state all units.
     assert!(read.assumed.is_empty(), "{:?}", read.assumed);
 }
 
@@ -359,7 +359,7 @@ fn an_id_taken_from_the_file_name_is_reported() {
     };
     let unnamed = "x,y,duration\n0.5,0.5,200\n";
     assert!(is_noted(unnamed, &ReadOptions::default()));
-    // A file may be called as its column says.
+    // The file may be named after the participant in its column.
     let named = "participant,x,y,duration\nP7,0.5,0.5,200\n";
     assert!(!is_noted(named, &ReadOptions::default()));
     let by_user = ReadOptions {
@@ -395,7 +395,7 @@ fn participants_are_found_under_many_column_names() {
         "not used (who, filename, a, b, c, d and 1 more)"
     ));
     assert!(assumes(&read, "names the participants"));
-    // The last one may be data of the table's first row.
+    // The last name may be data of the table's first row.
     assert!(assumes(
         &plain("x,y,duration,12.5\n1,1,200,3\n"),
         "the participant is named after"

@@ -1,4 +1,4 @@
-//! What the numbers of a generic table mean: from the user, else from the columns' names, else from the first rows,
+//! Determines the units of a generic table: from the user, else from the columns' names, else from the first rows,
 //! which is reported as an assumption.
 
 use super::columns::{CoordinateHint, Layout, unit_in_name};
@@ -11,7 +11,7 @@ use crate::{
     Columns, CoordinateUnit, EncodeField, ReadError, ReadOptions, Rows, Sink, Space, TimeUnit,
 };
 
-/// With fewer points, their range says too little.
+/// With fewer points than this, their range says too little.
 const MIN_POINTS: usize = 20;
 
 /// How many of the first rows are looked at.
@@ -22,7 +22,7 @@ const SURVEYED_ROWS: usize = 1000;
 pub(super) struct Survey {
     points: Vec<(f64, f64)>,
     durations: Vec<f64>,
-    /// From one row's time to the next.
+    /// The steps from one row's time to the next.
     steps: Vec<f64>,
 }
 
@@ -66,9 +66,9 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Whether nearly all points lie between two numbers, and not all on whole ones.
-    fn nearly_all_within(&self, least: f64, most: f64) -> bool {
-        let inside = |number: f64| (least..=most).contains(&number);
+    /// Whether nearly all points lie in a range, and not all coordinates are whole numbers.
+    fn nearly_all_within(&self, min: f64, max: f64) -> bool {
+        let inside = |number: f64| (min..=max).contains(&number);
         let count = self.points.iter().filter(|&&(x, y)| inside(x) && inside(y));
         count.count() * 10 > self.points.len() * 9
             && self
@@ -83,25 +83,25 @@ impl Survey {
         below.count() * 10 > self.points.len()
     }
 
-    /// Fractions of a screen.
+    /// Whether points look like fractions of a screen.
     fn looks_like_fractions(&self) -> bool {
         self.nearly_all_within(-0.2, 1.2) && !self.many_below_zero()
     }
 
-    /// Something that is counted from the centre of the screen and ends at 1 or before.
+    /// Whether points look as if they were measured from the centre of the screen, up to 1 or less.
     fn looks_centred(&self) -> bool {
         self.nearly_all_within(-1.2, 1.2) && self.many_below_zero()
     }
 
-    /// Heights of the screen end at half of it, which is why this tells them from −1 to 1.
+    /// Distinguishes −1 to 1 from screen heights, which end at a half.
     fn goes_beyond_half(&self) -> bool {
         self.points.iter().any(|&(_, y)| y.abs() > 0.55)
     }
 
     /// The likely unit of coordinates that are neither fractions nor clearly pixels from the top left.
     fn likely_unit(&self) -> Option<LikelyUnit> {
-        let within = |x_most: f64, y_most: f64| {
-            let inside = |&&(x, y): &&(f64, f64)| x.abs() <= x_most && y.abs() <= y_most;
+        let within = |max_x: f64, max_y: f64| {
+            let inside = |&&(x, y): &&(f64, f64)| x.abs() <= max_x && y.abs() <= max_y;
             self.points.iter().filter(inside).count() * 20 > self.points.len() * 19
         };
         match self.many_below_zero() {
@@ -113,21 +113,21 @@ impl Survey {
         }
     }
 
-    /// Pixels of a large screen hardly stay in such a corner.
+    /// Whether points look like percent: pixels of a large screen would hardly stay in such a corner.
     fn looks_like_percent(&self, screen: Option<(f64, f64)>) -> bool {
         screen.is_some_and(|(width, height)| width >= 300.0 && height >= 300.0)
             && self.spreads_over_percent()
     }
 
-    /// Percent spread over 0 to 100, in both directions.
+    /// Whether points spread over 0 to 100 in both directions, as percent do.
     fn spreads_over_percent(&self) -> bool {
         let spread = |of: fn(&(f64, f64)) -> f64| {
             let numbers = self.points.iter().map(of);
-            let (least, most) = (
+            let (min, max) = (
                 numbers.clone().fold(f64::INFINITY, f64::min),
                 numbers.fold(f64::NEG_INFINITY, f64::max),
             );
-            least >= -5.0 && most <= 105.0 && most - least >= 50.0
+            min >= -5.0 && max <= 105.0 && max - min >= 50.0
         };
         self.points.len() >= MIN_POINTS && spread(|point| point.0) && spread(|point| point.1)
     }
@@ -155,7 +155,7 @@ pub(super) fn space(
         None => unit_by_survey(columns, layout, survey, options, sink)?,
     };
     let special = match unit {
-        CoordinateUnit::Fraction if layout.place == CoordinateHint::PupilNorm => {
+        CoordinateUnit::Fraction if layout.hint == CoordinateHint::PupilNorm => {
             sink.assumed(
                 "y of norm_pos points up, as in Pupil Labs' files",
                 &[EncodeField::FlipY],
@@ -180,14 +180,14 @@ pub(super) fn space(
         None => space_in(unit, None, options),
     };
     match survey.likely_unit() {
-        Some(likely) if space.is_none() && inferred && sink.places_points() => {
+        Some(likely) if space.is_none() && inferred && sink.needs_surface() => {
             Err(likely.error(columns))
         }
         _ => Ok(space),
     }
 }
 
-/// The unit of durations, or of times where there are no durations.
+/// The unit of durations, or of times if there are no durations.
 pub(super) fn time_unit(
     columns: &Columns,
     layout: &Layout,
@@ -230,7 +230,7 @@ pub(super) fn time_unit(
     Ok(unit)
 }
 
-/// The unit of the starts of fixations where it is in the column's name, and the user gives none.
+/// The unit of the starts of fixations, if the column's name states it and the user gives none.
 pub(super) fn start_unit(
     columns: &Columns,
     layout: &Layout,
@@ -241,7 +241,7 @@ pub(super) fn start_unit(
     TimeUnit::parse(&written)
 }
 
-/// Fixations last a few tenths of a second: between a few milliseconds and some seconds in any unit.
+/// Fixations last a few tenths of a second. Each unit covers medians from 10 ms to 10 s.
 fn unit_of_durations(median: Option<f64>) -> TimeUnit {
     match median {
         Some(median) if median < 10.0 => TimeUnit::Seconds,
@@ -251,7 +251,7 @@ fn unit_of_durations(median: Option<f64>) -> TimeUnit {
     }
 }
 
-/// Trackers take 5 to 5000 samples per second, so that their steps in different units do not overlap.
+/// Trackers take 5 to 5000 samples per second, so their steps in different units do not overlap.
 fn unit_of_steps(median: Option<f64>) -> TimeUnit {
     match median {
         Some(median) if median < 0.2 => TimeUnit::Seconds,
@@ -275,7 +275,7 @@ fn unit_by_name(
         };
         let unit = written
             .split([' ', '/'])
-            .find_map(|word| unit_of_word(word, layout.place, survey));
+            .find_map(|word| unit_of_word(word, layout.hint, survey));
         let error = |problem: &str, remedy: &str| {
             Err(columns
                 .error(problem)
@@ -314,7 +314,7 @@ fn unit_by_name(
     Ok(found)
 }
 
-fn unit_of_word(word: &str, place: CoordinateHint, survey: &Survey) -> Option<CoordinateUnit> {
+fn unit_of_word(word: &str, hint: CoordinateHint, survey: &Survey) -> Option<CoordinateUnit> {
     match word {
         "px" | "pix" | "pixel" | "pixels" => Some(CoordinateUnit::Pixels),
         // PsychoPy means -1 to 1 from the centre; everyone else means 0 to 1.
@@ -325,7 +325,7 @@ fn unit_of_word(word: &str, place: CoordinateHint, survey: &Survey) -> Option<Co
             Some(CoordinateUnit::Fraction)
         }
         "%" | "percent" | "perc" | "pct" => Some(CoordinateUnit::Percent),
-        "deg" | "degree" | "degrees" | "°" if place == CoordinateHint::Globe => {
+        "deg" | "degree" | "degrees" | "°" if hint == CoordinateHint::Globe => {
             Some(CoordinateUnit::LonLat)
         }
         "deg" | "degree" | "degrees" | "°" | "dva" => Some(CoordinateUnit::VisualAngle),
@@ -340,7 +340,7 @@ fn unit_by_survey(
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<CoordinateUnit, ReadError> {
-    let (text, unit) = match layout.place {
+    let (text, unit) = match layout.hint {
         CoordinateHint::PupilNorm => return Ok(CoordinateUnit::Fraction),
         _ if survey.looks_like_fractions() => (
             "coordinates run from 0 to 1 from the top left, as those of the first rows do",
@@ -351,7 +351,7 @@ fn unit_by_survey(
             CoordinateUnit::LonLat,
         ),
         CoordinateHint::Plain if survey.looks_centred() => {
-            if !survey.goes_beyond_half() && sink.places_points() {
+            if !survey.goes_beyond_half() && sink.needs_surface() {
                 return Err(columns
                     .error("the coordinates are small numbers around zero, and their unit is not clear")
                     .with_remedy("say whether they run from -1 to 1, or are heights of the screen or degrees of visual angle, from its centre")

@@ -1,9 +1,9 @@
-//! The words by which generic tables are understood, written as [`normalised_name`](super::columns::normalised_name) gives them.
+//! The column names of generic tables, as [`normalised_name`](super::columns::normalised_name) writes them.
 
 use super::columns::CoordinateHint;
 
-/// Names of coordinates in pairs, so that `start_x` never meets `y`.
-pub(super) const PLACES: [(&str, &str, CoordinateHint); 24] = [
+/// Names of coordinates, in pairs, so that `start_x` is never combined with `y`.
+pub(super) const COORDINATE_PAIRS: [(&str, &str, CoordinateHint); 24] = [
     ("x", "y", CoordinateHint::Plain),
     ("fixationx", "fixationy", CoordinateHint::Plain),
     ("fixx", "fixy", CoordinateHint::Plain),
@@ -30,15 +30,15 @@ pub(super) const PLACES: [(&str, &str, CoordinateHint); 24] = [
     ("gazelongitude", "gazelatitude", CoordinateHint::Globe),
 ];
 
-/// Our name for a column, which users can map, and what files call it.
-pub(super) struct Kind {
-    pub(super) ours: &'static [&'static str],
-    pub(super) theirs: &'static [&'static str],
+/// The roles that users can map a column to, and the names that files use for it.
+pub(super) struct ColumnNames {
+    pub(super) roles: &'static [&'static str],
+    pub(super) aliases: &'static [&'static str],
 }
 
-pub(super) const DURATION: Kind = Kind {
-    ours: &["duration"],
-    theirs: &[
+pub(super) const DURATION: ColumnNames = ColumnNames {
+    roles: &["duration"],
+    aliases: &[
         "duration",
         "dur",
         "fixationduration",
@@ -48,9 +48,9 @@ pub(super) const DURATION: Kind = Kind {
         "gazeeventduration",
     ],
 };
-pub(super) const START: Kind = Kind {
-    ours: &["start", "onset", "time", "timestamp"],
-    theirs: &[
+pub(super) const START: ColumnNames = ColumnNames {
+    roles: &["start", "onset", "time", "timestamp"],
+    aliases: &[
         "onset",
         "start",
         "starttime",
@@ -65,9 +65,9 @@ pub(super) const START: Kind = Kind {
         "t",
     ],
 };
-pub(super) const END: Kind = Kind {
-    ours: &["end"],
-    theirs: &[
+pub(super) const END: ColumnNames = ColumnNames {
+    roles: &["end"],
+    aliases: &[
         "end",
         "endtime",
         "endtimestamp",
@@ -78,9 +78,9 @@ pub(super) const END: Kind = Kind {
         "offset",
     ],
 };
-pub(super) const PARTICIPANT: Kind = Kind {
-    ours: &["participant", "subject"],
-    theirs: &[
+pub(super) const PARTICIPANT: ColumnNames = ColumnNames {
+    roles: &["participant", "subject"],
+    aliases: &[
         "participant",
         "participantid",
         "participantname",
@@ -143,9 +143,9 @@ pub(super) const PARTICIPANT: Kind = Kind {
         "recordingsessionlabel",
     ],
 };
-pub(super) const STIMULUS: Kind = Kind {
-    ours: &["stimulus", "image"],
-    theirs: &[
+pub(super) const STIMULUS: ColumnNames = ColumnNames {
+    roles: &["stimulus", "image"],
+    aliases: &[
         "stimulus",
         "stimulusid",
         "stimulusname",
@@ -193,9 +193,9 @@ pub(super) const STIMULUS: Kind = Kind {
         "file",
     ],
 };
-pub(super) const TRIAL: Kind = Kind {
-    ours: &["trial"],
-    theirs: &[
+pub(super) const TRIAL: ColumnNames = ColumnNames {
+    roles: &["trial"],
+    aliases: &[
         "trial",
         "trialid",
         "trialindex",
@@ -205,13 +205,13 @@ pub(super) const TRIAL: Kind = Kind {
         "trialname",
     ],
 };
-pub(super) const GROUP: Kind = Kind {
-    ours: &["group"],
-    theirs: &["group", "participantgroup", "subjectgroup"],
+pub(super) const GROUP: ColumnNames = ColumnNames {
+    roles: &["group"],
+    aliases: &["group", "participantgroup", "subjectgroup"],
 };
-pub(super) const AOI: Kind = Kind {
-    ours: &["aoi"],
-    theirs: &[
+pub(super) const AOI: ColumnNames = ColumnNames {
+    roles: &["aoi"],
+    aliases: &[
         "aoi",
         "aoiname",
         "aoilabel",
@@ -223,16 +223,17 @@ pub(super) const AOI: Kind = Kind {
         "currentfixinterestarealabel",
     ],
 };
-pub(super) const CONFIDENCE: Kind = Kind {
-    ours: &["confidence"],
-    theirs: &["confidence", "conf"],
+pub(super) const CONFIDENCE: ColumnNames = ColumnNames {
+    roles: &["confidence"],
+    aliases: &["confidence", "conf"],
 };
 
-/// Columns of event labels; `true` where the name can hardly mean anything else.
-pub(super) const EVENT: Kind = Kind {
-    ours: &["event", "label"],
-    theirs: &[],
+/// The event label column that the user names; [`EVENT_NAMES`] has the candidates if the user names none.
+pub(super) const EVENT: ColumnNames = ColumnNames {
+    roles: &["event", "label"],
+    aliases: &[],
 };
+/// Names of columns that may contain event labels; `true` if the name is unambiguous.
 pub(super) const EVENT_NAMES: [(&str, bool); 22] = [
     ("eyemovementtype", true),
     ("eyemovement", true),
@@ -258,7 +259,7 @@ pub(super) const EVENT_NAMES: [(&str, bool); 22] = [
     ("classification", false),
 ];
 
-/// Words after a name that are units and not part of it, as in `duration_ms`.
+/// Trailing words that are units and not part of a name, as in `duration_ms`.
 pub(super) const UNIT_WORDS: [&str; 23] = [
     "ms",
     "msec",

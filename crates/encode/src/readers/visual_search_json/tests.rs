@@ -51,6 +51,19 @@ fn the_test_file_is_read() {
 }
 
 #[test]
+fn an_endless_record_is_an_error_and_not_a_full_memory() {
+    let record = |spaces: usize| {
+        let spaces = " ".repeat(spaces);
+        format!(r#""a.jpg": {{"subject": 1, "X": [1], "Y": [2{spaces}]}}"#)
+    };
+    let error = read(&format!("{{{}}}", record(MAX_RECORD_BYTES))).unwrap_err();
+    assert!(error.problem.contains("more than 16 MB"), "{error}");
+    // The limit is for each record, not for the file.
+    let half = record(MAX_RECORD_BYTES / 2 + 1);
+    assert!(read(&format!("{{{half}, {half}}}")).is_ok());
+}
+
+#[test]
 fn lists_of_records_with_names_and_tasks_are_read() {
     let text = r#"[{"name": "1.jpg", "subject": 2, "task": "fork", "X": [1], "Y": [2], "T": [3]},
         {"name": "2.jpg", "subject": 2, "X": [1], "Y": [2]}]"#;

@@ -1,8 +1,8 @@
-//! Generators of edge cases, shared by the property tests.
+//! Edge-case generators shared by the property tests.
 
-// Each test binary uses its own part of this module.
+// Each test module uses only part of this one.
 #![allow(dead_code, unreachable_pub)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // test helpers may fail the test
 
 use proptest::prelude::*;
 use veilpath_metrics::{
@@ -63,7 +63,7 @@ pub fn two_scanpaths(size: u32) -> impl Strategy<Value = (Scanpath, Scanpath)> {
         })
 }
 
-/// Whole costs from 0 to the largest, so that a scale of 1 keeps them.
+/// Integer costs from 0 to the largest, so that a scale of 1 preserves them.
 pub fn cost() -> impl Strategy<Value = f64> {
     prop_oneof![
         2 => Just(0u32),
@@ -82,7 +82,7 @@ fn signed() -> impl Strategy<Value = f64> {
     (cost(), any::<bool>()).prop_map(|(value, negative)| if negative { -value } else { value })
 }
 
-/// A table over the whole alphabet, with the same row again and again where the alphabet is large.
+/// A table over the whole alphabet. The values repeat if the alphabet is large.
 fn table(size: u32, value: impl Strategy<Value = f64>) -> impl Strategy<Value = Table> {
     prop::collection::vec(value, 1..120).prop_map(move |values| {
         let all = values.iter().copied().cycle();
@@ -113,7 +113,7 @@ fn distance() -> impl Strategy<Value = Distance> {
     ])
 }
 
-/// Costs of replacements over an alphabet.
+/// Replacement costs over an alphabet.
 pub fn substitution(size: u32) -> impl Strategy<Value = Substitution> {
     let on_grid = (grid(size), any::<bool>(), distance())
         .prop_map(|(grid, wrap, distance)| Substitution::on_grid(grid.with_wrap(wrap), distance));
@@ -126,7 +126,7 @@ pub fn substitution(size: u32) -> impl Strategy<Value = Substitution> {
     prop_oneof![2 => unit, 2 => index, 3 => on_grid, 5 => table].boxed()
 }
 
-/// A metric whose raw result is the least cost of a global alignment.
+/// A metric whose raw result is the minimum cost of a global alignment.
 pub fn global_metric(size: u32) -> impl Strategy<Value = Metric> {
     let costs = (substitution(size), cost(), cost(), any::<bool>()).prop_map(
         |(substitution, insert, delete, same)| Metric::NeedlemanWunsch {
@@ -155,7 +155,7 @@ pub fn global_metric(size: u32) -> impl Strategy<Value = Metric> {
     prop_oneof![1 => Just(Metric::Levenshtein), 6 => costs, 1 => rewards, 1 => scanmatch]
 }
 
-/// Smith–Waterman, with small scores and with the largest.
+/// Smith–Waterman, with small scores and with the largest ones.
 pub fn local_metric(size: u32) -> impl Strategy<Value = Metric> {
     let unit = (cost(), cost())
         .prop_map(|(reward, mismatch)| LocalScoring::Unit { reward, mismatch })
@@ -173,7 +173,7 @@ pub fn local_metric(size: u32) -> impl Strategy<Value = Metric> {
     })
 }
 
-/// A comparison that its metric's numbers allow, with two scanpaths.
+/// A valid comparison, with two scanpaths.
 pub fn case(
     metric: fn(u32) -> BoxedStrategy<Metric>,
 ) -> impl Strategy<Value = (Comparison, Scanpath, Scanpath)> {

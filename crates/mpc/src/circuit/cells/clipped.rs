@@ -10,10 +10,10 @@ use crate::circuit::{Bundle, Circuit};
 /// - down the column: h + 1 as the sum of two bits of which the first is the larger, h = M(i,j) − M(i,j−1);
 /// - result of a column: h + 1, so the distance is m − n plus the sum of the results (m rows, n columns).
 ///
-/// No cost has the second input bit without the first. A party that cheats can still provide it, and then the
-/// differences are meaningless. A check would be a sixth gate in every cell and gain little: such a party can also
-/// provide costs other than the agreed ones. Either way it gets one number per pair, with no more bits than the output
-/// has. That is what limits on comparisons count.
+/// No cost sets the second input bit without the first. A cheating party can still do so, and then the differences are
+/// meaningless. A check would add a sixth gate to every cell and gain little, because such a party can also provide
+/// costs other than the agreed ones. Either way, it gets one number per pair, with no more bits than the output has.
+/// That is what the limits on comparisons count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClippedCell;
 

@@ -1,4 +1,4 @@
-//! Any costs, with fewer gates for narrow ones: 6·w − 2 with w bits for the sum of an insertion and a deletion.
+//! Any costs, with fewer gates for narrow ones: 6·w − 2, where the sum of an insertion and a deletion has w bits.
 
 use super::Cell;
 use crate::circuit::numbers::{bits_for, max_assign, next_carry};
@@ -29,8 +29,8 @@ impl DifferenceCell {
         }
     }
 
-    /// The input for a substitution of this cost: T = max(0, C − S). An extra letter whose input is 0 against everything is
-    /// padding: it changes no result (and hides a length).
+    /// The input for a substitution of this cost: T = max(0, C − S). An extra letter whose input is 0 against every
+    /// letter serves as padding: it changes no result and hides the length.
     pub fn input(&self, substitution: u64) -> u64 {
         self.insertion_and_deletion.saturating_sub(substitution)
     }

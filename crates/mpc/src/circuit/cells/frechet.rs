@@ -1,23 +1,24 @@
-//! The discrete Fréchet distance: 6·w gates with w bits for the rank of a distance.
+//! The discrete Fréchet distance: 6·w gates, where the rank of a distance has w bits.
 
 use super::Cell;
 use crate::circuit::numbers::{bits_for, max_assign, min_assign};
 use crate::circuit::{Bundle, Circuit};
 
-/// X(i,j) = max(d, min(X(i−1,j−1), X(i−1,j), X(i,j−1))), where only the corner X(0,0) = 0 is before the first row and column.
+/// X(i,j) = max(d, min(X(i−1,j−1), X(i−1,j), X(i,j−1))), with the corner X(0,0) = 0 and all other borders infinite.
 ///
-/// Only the order of distances matters, so d is the rank of the distance among all that occur.
+/// Only the order of distances matters, so d is the rank of the distance among all distances that occur.
 ///
 /// - input: d, w bits;
 /// - along the row: X(i,j), X(i−1,j);
 /// - down the column: X(i,j);
 /// - result of a column: X(m,j); the last one is the rank of the result.
 ///
-/// The border is 2^w − 1, at least as large as every rank; each cell has a neighbour inside the matrix or the corner.
+/// The border is 2^w − 1, at least as large as every rank. This suffices, because every cell has a neighbour that is
+/// the corner or inside the matrix.
 ///
-/// **Padding** is a letter of rank 0 to itself and of rank 2^w − 1, which is larger than all others, to every other letter. If both strings
-/// end in at least one letter of padding, X(m,n) reaches the last cell: where padding meets padding first, it is up left, and
-/// everything beside it is 2^w − 1.
+/// **Padding** is a letter at rank 0 from itself and at rank 2^w − 1, which exceeds all others, from every other
+/// letter. If both strings end in at least one padding letter, X(m,n) reaches the last cell: the first cell where
+/// padding meets padding has X(m,n) to its upper left, and 2^w − 1 above and to its left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrechetCell {
     width: usize,
@@ -36,16 +37,16 @@ impl FrechetCell {
         rank
     }
 
-    /// The input for padding and a letter, or for padding and padding.
-    pub fn input_of_padding(&self, both: bool) -> u64 {
-        input_of_padding(self.width, both)
+    /// The input for padding against padding (`both_padded`), or against a letter.
+    pub fn input_of_padding(&self, both_padded: bool) -> u64 {
+        input_of_padding(self.width, both_padded)
     }
 }
 
-/// 0 for padding and padding, and 2^w − 1 for padding and a letter.
-pub(super) fn input_of_padding(width: usize, both: bool) -> u64 {
+/// 0 for padding against padding, and 2^w − 1 for padding against a letter.
+pub(super) fn input_of_padding(width: usize, both_padded: bool) -> u64 {
     let largest = u64::MAX >> (64 - width.clamp(1, 64));
-    if both { 0 } else { largest }
+    if both_padded { 0 } else { largest }
 }
 
 impl Cell for FrechetCell {

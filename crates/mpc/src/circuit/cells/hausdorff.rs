@@ -1,20 +1,21 @@
-//! The Hausdorff distance: 4·w gates with w bits for the rank of a distance.
+//! The Hausdorff distance: 4·w gates, where the rank of a distance has w bits.
 
 use super::Cell;
 use super::frechet::input_of_padding;
 use crate::circuit::numbers::{bits_for, min_assign};
 use crate::circuit::{Bundle, Circuit};
 
-/// The least distance of each row and of each column; the largest of all of them is the result. Only the order of distances matters, so
-/// ranks take their place.
+/// The smallest distance of each row and of each column. The result is the largest of these. Only the order of
+/// distances matters, so the cell uses their ranks.
 ///
 /// - input: the rank, w bits;
-/// - along the row: the least of the row so far;
-/// - down the column: the least of the column so far;
-/// - result of a row or a column: its least.
+/// - along the row: the minimum of the row so far;
+/// - down the column: the minimum of the column so far;
+/// - result of a row or a column: its minimum.
 ///
-/// **Padding** is a letter of rank 0 to itself and of rank 2^w − 1, which is larger than all others, to every other letter. So it changes no
-/// minimum of another letter, and if both strings have at least one letter of padding, its own minima are 0 and change no maximum.
+/// **Padding** is a letter at rank 0 from itself and at rank 2^w − 1, which exceeds all others, from every other
+/// letter. So it does not change the minimum of another letter. If both strings have at least one padding letter, its
+/// own minima are 0 and do not change the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HausdorffCell {
     width: usize,
@@ -33,9 +34,9 @@ impl HausdorffCell {
         rank
     }
 
-    /// The input for padding and a letter, or for padding and padding.
-    pub fn input_of_padding(&self, both: bool) -> u64 {
-        input_of_padding(self.width, both)
+    /// The input for padding against padding (`both_padded`), or against a letter.
+    pub fn input_of_padding(&self, both_padded: bool) -> u64 {
+        input_of_padding(self.width, both_padded)
     }
 }
 

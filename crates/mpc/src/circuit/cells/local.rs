@@ -1,4 +1,4 @@
-//! Local alignment: at most 10·w − 2 gates with w bits for the largest score.
+//! Local alignment: at most 10·w − 2 gates, where the largest score has w bits.
 
 use super::Cell;
 use crate::circuit::numbers::{
@@ -6,9 +6,9 @@ use crate::circuit::numbers::{
 };
 use crate::circuit::{Bundle, Circuit};
 
-/// Smith–Waterman with one gap penalty g: M(i,j) = max(0, M(i−1,j−1) + s, M(i−1,j) − g, M(i,j−1) − g), and the
+/// Smith–Waterman with one gap penalty g: M(i,j) = max(0, M(i−1,j−1) + s, M(i−1,j) − g, M(i,j−1) − g). The score is the
 /// largest M anywhere. Its position stays hidden: every column has its own maximum, and the circuit takes the maximum
-/// of those.
+/// of these.
 ///
 /// - input: T = max(0, s + 2·g) (a substitution worse than two gaps never pays off);
 /// - along the row: M(i,j), M(i−1,j);
@@ -25,22 +25,22 @@ impl LocalCell {
     /// The cell for scores up to `largest_score` (for example the shorter length times the best substitution),
     /// substitutions up to `best_substitution` and this gap penalty.
     pub fn new(largest_score: u64, best_substitution: u64, gap: u64) -> Self {
-        // A gap that costs more than every score never pays off.
+        // A gap that costs more than the largest score never pays off.
         let gap = gap.min(largest_score);
-        let room = gap.saturating_mul(2);
-        let width = bits_for(largest_score.saturating_add(room));
+        let margin = gap.saturating_mul(2);
+        let width = bits_for(largest_score.saturating_add(margin));
         Self {
             width,
-            input_width: bits_for(best_substitution.saturating_add(room)).min(width),
+            input_width: bits_for(best_substitution.saturating_add(margin)).min(width),
             gap,
         }
     }
 
-    /// The input for a substitution that scores `substitution`: T of the table above.
+    /// The input for a substitution that scores `substitution`: T above.
     pub fn input(&self, substitution: i64) -> u64 {
         let raised = i128::from(substitution) + 2 * i128::from(self.gap);
-        let most = u128::MAX >> (128 - self.input_width.min(64));
-        u128::try_from(raised).map_or(0, |raised| raised.min(most) as u64)
+        let max_input = u128::MAX >> (128 - self.input_width.min(64));
+        u128::try_from(raised).map_or(0, |raised| raised.min(max_input) as u64)
     }
 }
 

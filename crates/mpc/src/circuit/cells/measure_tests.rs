@@ -1,4 +1,4 @@
-//! The cells of measures other than alignments against their definitions, on whole matrices of several sizes in the clear.
+//! Cells of measures other than alignments, compared with their definitions on plaintext matrices of several sizes.
 
 use super::*;
 use crate::alignment::Fold;
@@ -10,7 +10,7 @@ use veilpath_channel::memory_pair;
 /// An entry for each row and column.
 type Matrix = Vec<Vec<u64>>;
 
-/// Sweeps matrices together and folds each into one number. Also returns the gates.
+/// Sweeps matrices together and folds each into one number. Also returns the number of gates.
 fn numbers<K: Cell>(cell: &K, fold: Fold, matrices: &[Matrix]) -> (Vec<u128>, usize) {
     let (mut channel, _peer) = memory_pair();
     let shapes = matrices.iter().map(|matrix| Shape {
@@ -45,7 +45,7 @@ fn numbers<K: Cell>(cell: &K, fold: Fold, matrices: &[Matrix]) -> (Vec<u128>, us
     (values, party.and_gates())
 }
 
-/// One matrix, filled up with padding in which every string ends.
+/// The matrix with padding appended to both strings.
 fn padded(matrix: &Matrix, more: (usize, usize), of_padding: impl Fn(bool) -> u64) -> Matrix {
     let (rows, columns) = (matrix.len(), matrix[0].len());
     let entry = |i: usize, j: usize| match (i < rows, j < columns) {
@@ -58,7 +58,7 @@ fn padded(matrix: &Matrix, more: (usize, usize), of_padding: impl Fn(bool) -> u6
         .collect()
 }
 
-/// The cheapest path by brute force over all of them: only for small matrices.
+/// The cheapest path, by brute force over all paths. Only for small matrices.
 fn best_path(matrix: &Matrix, i: usize, j: usize, join: &impl Fn(u64, u64) -> u64) -> u64 {
     let before = [(1, 1), (1, 0), (0, 1)]
         .into_iter()
@@ -151,12 +151,13 @@ const OUTPUTS: [RecurrenceOutput; 6] = [
     RecurrenceOutput::Centre,
 ];
 
-/// A few matrices with entries up to `most`; one row, one column and all entries equal are frequent.
-fn matrices(most: u64, longest: usize) -> impl Strategy<Value = Vec<Matrix>> {
+/// A few matrices with entries up to `most`. Single rows, single columns and constant matrices are frequent.
+fn matrices(max_distance: u64, longest: usize) -> impl Strategy<Value = Vec<Matrix>> {
     let length = move || prop_oneof![Just(1), 1..longest];
-    let matrix = (length(), length(), 0..=most).prop_flat_map(|(rows, columns, most)| {
-        prop::collection::vec(prop::collection::vec(0..=most, columns), rows)
-    });
+    let matrix =
+        (length(), length(), 0..=max_distance).prop_flat_map(|(rows, columns, max_distance)| {
+            prop::collection::vec(prop::collection::vec(0..=max_distance, columns), rows)
+        });
     prop::collection::vec(matrix, 1..4)
 }
 
@@ -174,41 +175,41 @@ proptest! {
 
     #[test]
     fn the_warping_cell_is_dynamic_time_warping(
-        matrices in (0u64..300).prop_flat_map(|most| matrices(most, 20)),
+        matrices in (0u64..300).prop_flat_map(|max_distance| matrices(max_distance, 20)),
         more in (1usize..4, 1usize..4),
     ) {
-        let most = matrices.iter().flatten().flatten().max().copied().unwrap_or(0);
+        let max_distance = matrices.iter().flatten().flatten().max().copied().unwrap_or(0);
         let longest = matrices.iter().map(|matrix| matrix.len().max(matrix[0].len())).max().unwrap_or(0) as u64;
         let expected: Vec<u128> = matrices.iter().map(|matrix| path(matrix, |x, y| x + y).into()).collect();
-        let cell = WarpingCell::new(most, longest, false);
+        let cell = WarpingCell::new(max_distance, longest, false);
         prop_assert_eq!(&numbers(&cell, Fold::Last, &matrices).0, &expected);
-        let cell = WarpingCell::new(most, longest, true);
+        let cell = WarpingCell::new(max_distance, longest, true);
         let padded: Vec<Matrix> = matrices.iter().map(|it| padded(it, more, |both| cell.input_of_padding(both))).collect();
         prop_assert_eq!(&numbers(&cell, Fold::Last, &padded).0, &expected);
     }
 
     #[test]
     fn the_frechet_cell_is_the_discrete_frechet_distance(
-        matrices in (0u64..30).prop_flat_map(|most| matrices(most, 20)),
+        matrices in (0u64..30).prop_flat_map(|max_distance| matrices(max_distance, 20)),
         more in (1usize..4, 1usize..4),
     ) {
-        let most = matrices.iter().flatten().flatten().max().copied().unwrap_or(0);
+        let max_distance = matrices.iter().flatten().flatten().max().copied().unwrap_or(0);
         let expected: Vec<u128> = matrices.iter().map(|matrix| path(matrix, u64::max).into()).collect();
-        prop_assert_eq!(&numbers(&FrechetCell::new(most, false), Fold::Last, &matrices).0, &expected);
-        let cell = FrechetCell::new(most, true);
+        prop_assert_eq!(&numbers(&FrechetCell::new(max_distance, false), Fold::Last, &matrices).0, &expected);
+        let cell = FrechetCell::new(max_distance, true);
         let padded: Vec<Matrix> = matrices.iter().map(|it| padded(it, more, |both| cell.input_of_padding(both))).collect();
         prop_assert_eq!(&numbers(&cell, Fold::Last, &padded).0, &expected);
     }
 
     #[test]
     fn the_hausdorff_cell_is_the_hausdorff_distance(
-        matrices in (0u64..30).prop_flat_map(|most| matrices(most, 20)),
+        matrices in (0u64..30).prop_flat_map(|max_distance| matrices(max_distance, 20)),
         more in (1usize..4, 1usize..4),
     ) {
-        let most = matrices.iter().flatten().flatten().max().copied().unwrap_or(0);
+        let max_distance = matrices.iter().flatten().flatten().max().copied().unwrap_or(0);
         let expected: Vec<u128> = matrices.iter().map(|it| hausdorff(it).into()).collect();
-        prop_assert_eq!(&numbers(&HausdorffCell::new(most, false), Fold::Max, &matrices).0, &expected);
-        let cell = HausdorffCell::new(most, true);
+        prop_assert_eq!(&numbers(&HausdorffCell::new(max_distance, false), Fold::Max, &matrices).0, &expected);
+        let cell = HausdorffCell::new(max_distance, true);
         let padded: Vec<Matrix> = matrices.iter().map(|it| padded(it, more, |both| cell.input_of_padding(both))).collect();
         prop_assert_eq!(&numbers(&cell, Fold::Max, &padded).0, &expected);
     }
@@ -226,8 +227,8 @@ proptest! {
             let shape = Shape { rows: matrix.len(), columns: matrix[0].len() };
             let expected = recurrence(matrix, shortest, undefined_is_zero);
             for output in &outputs {
-                let place = OUTPUTS.iter().position(|it| it == output).unwrap();
-                let expected = expected[place];
+                let index = OUTPUTS.iter().position(|it| it == output).unwrap();
+                let expected = expected[index];
                 let bits = output.bits(shape);
                 prop_assert_eq!(packed & ((1 << bits) - 1), u128::from(expected), "{:?} of {:?}", output, matrix);
                 packed >>= bits;
@@ -248,13 +249,14 @@ proptest! {
 
 #[test]
 fn long_matrices_keep_their_rows_and_counts_between_strips() {
-    let matrix = |rows: usize, columns: usize, most: u64| -> Matrix {
-        let entry = |i: usize, j: usize| ((i * i * 7 + j * 13 + i * j) as u64 >> 2) % (most + 1);
+    let matrix = |rows: usize, columns: usize, max_distance: u64| -> Matrix {
+        let entry =
+            |i: usize, j: usize| ((i * i * 7 + j * 13 + i * j) as u64 >> 2) % (max_distance + 1);
         let row = |i: usize| (0..columns).map(|j| entry(i, j)).collect();
         (0..rows).map(row).collect()
     };
     let sizes = [(300, 40), (129, 128), (5, 300), (128, 1), (257, 3)];
-    let all = |most: u64| sizes.map(|(rows, columns)| matrix(rows, columns, most));
+    let all = |max_distance: u64| sizes.map(|(rows, columns)| matrix(rows, columns, max_distance));
     let ranks = all(26);
     let (got, _) = numbers(&HausdorffCell::new(26, false), Fold::Max, &ranks);
     assert_eq!(got, ranks.each_ref().map(|it| hausdorff(it).into()));
@@ -293,7 +295,7 @@ fn cells_cost_the_documented_gates() {
     assert_eq!(FrechetCell::new(31, true).input_wires(), 6);
 }
 
-/// Gates of a cell and its counters, by the number of directions and the shortest line.
+/// Gates of a cell and its counters, for several numbers of directions and shortest lines.
 #[test]
 fn recurrence_plots_cost_the_documented_gates() {
     let matrix: Matrix = (0..100u64)
@@ -313,7 +315,7 @@ fn recurrence_plots_cost_the_documented_gates() {
         let cell = fold.cell();
         assert_eq!(cell.and_gates() + cell.counters().len(), per_cell);
         let (_, gates) = numbers(&cell, Fold::Recurrence(fold), std::slice::from_ref(&matrix));
-        // The rest is for the ends of lines, weights and divisions: once for each matrix.
+        // The rest is for line ends, weights and divisions, once per matrix.
         let rest = gates.abs_diff(per_cell * 10_000);
         assert!(rest < 2500 * outputs.len(), "{outputs:?}: {rest}");
     }

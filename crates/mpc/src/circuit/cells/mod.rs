@@ -1,12 +1,13 @@
-//! One cell of a matrix of two strings as a circuit: an alignment, a warping, a distance between sets, or a recurrence plot.
+//! One cell of a matrix over two strings, as a circuit: an alignment, a warping, a distance between sets, or a
+//! recurrence plot.
 //!
-//! In alignments a wire's width depends on the costs and not on the lengths, except for the local cell: the others
+//! In alignments, wire widths depend on the costs and not on the lengths, except in the local cell. The other cells
 //! store differences of neighbours instead of the matrix itself (an idea from Hyyrö's and Myers' bit-parallel edit
-//! distance), or the matrix modulo a power of two. Warping has no such bound of differences, so its wires have the
-//! width of the result.
+//! distance), or the matrix modulo a power of two. Warping has no such bound on differences, so its wires are as wide
+//! as the result.
 //!
-//! What a party sees of a cell is the same for all of them: the evaluator one label per wire and the tables, the garbler nothing. The
-//! circuit depends on what both agreed on and on the lengths, never on letters.
+//! What the parties see is the same for all cells: the evaluator sees one label per wire and the tables, the garbler
+//! nothing. The circuit depends on the agreed parameters and on the lengths, never on letters.
 
 mod clipped;
 mod difference;
@@ -37,14 +38,14 @@ use super::{Bundle, Circuit, Clear};
 /// Which bits of cells are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
-    /// Those of the whole matrix.
+    /// All bits of the matrix.
     Matrix,
-    /// Those of each diagonal: of the cells with the same difference between column and row.
+    /// The bits of each diagonal: those of the cells with the same difference between column and row.
     Diagonals,
 }
 
-/// The circuit of a cell: wires along the row, wires down the column, and, as input, a function of both letters: a
-/// substitution cost, a distance, or a bit. Gates and widths are public; they follow from the agreed costs.
+/// The circuit of a cell: wires along the row, wires down the column, and as input a function of both letters (a
+/// substitution cost, a distance, or a bit). Gates and widths are public: they follow from the agreed costs.
 pub trait Cell {
     /// Wires from a cell to its right neighbour.
     fn across_wires(&self) -> usize;
@@ -52,7 +53,7 @@ pub trait Cell {
     /// Wires from a cell to the one below.
     fn down_wires(&self) -> usize;
 
-    /// Input wires: what this row's letter and this column's give.
+    /// Wires of the input, which depends on the row's and the column's letter.
     fn input_wires(&self) -> usize;
 
     /// The value of each wire along the row at the first column.
@@ -66,13 +67,13 @@ pub trait Cell {
     /// The value of each wire down the column at the first row.
     fn upper_border(&self, wire: usize) -> bool;
 
-    /// The counters of the cell, over many cells.
+    /// The counters to which every cell contributes a bit.
     fn counters(&self) -> &[Counter] {
         &[]
     }
 
-    /// Replaces the incoming wires by the outgoing ones. The input is consumed. The wires along the row are followed by
-    /// one more for each counter, for the bit that it counts.
+    /// Replaces the incoming wires by the outgoing ones. The input is consumed. After the wires along the row comes one
+    /// more for each counter, with the bit to count.
     fn run<C: Circuit>(
         &self,
         circuit: &mut C,
@@ -81,10 +82,10 @@ pub trait Cell {
         input: &mut [Bundle<C::Label>],
     );
 
-    /// Bits of the number that a column gives below its last cell.
+    /// Bits of a column's result.
     fn result_wires(&self) -> usize;
 
-    /// That number, from the wires below the last cell of a column. No gates.
+    /// A column's result, from the wires below its last cell. No gates.
     fn result<C: Circuit>(
         &self,
         circuit: &C,
@@ -92,12 +93,12 @@ pub trait Cell {
         result: &mut [Bundle<C::Label>],
     );
 
-    /// Bits of the number that a row gives after its last cell.
+    /// Bits of a row's result.
     fn row_result_wires(&self) -> usize {
         0
     }
 
-    /// That number, from the wires after the last cell of a row. No gates.
+    /// A row's result, from the wires after its last cell. No gates.
     fn row_result<C: Circuit>(
         &self,
         circuit: &C,
@@ -107,7 +108,7 @@ pub trait Cell {
         let _ = (circuit, across, result);
     }
 
-    /// AND gates of a cell, counted by running it. Counters take less than one more for each bit.
+    /// AND gates of a cell, counted by running it. Counting takes less than one more gate per counted bit.
     fn and_gates(&self) -> usize {
         let mut circuit = Clear::new();
         circuit.set_lanes(1);

@@ -1,25 +1,27 @@
-//! Recurrence plots: for lines of two points one gate and a counter for the points, and three gates for each direction of lines.
+//! Recurrence plots. For lines of at least two points: one gate to count the points, and three for each direction of
+//! lines.
 
 use super::{Cell, Counter};
 use crate::circuit::{Bundle, Circuit};
 
-/// Cross-recurrence: c = 1 where a point is, and for each direction the points on lines: runs of at least L points.
+/// Cross-recurrence: c = 1 where the plot has a point. For each direction, the cell counts the points on lines, which
+/// are runs of at least L points.
 ///
 /// - input: c;
 /// - along the row, down the column: what the lines need to know of the last L points, see below;
 /// - counted: c, then the bits of each direction.
 ///
-/// **Lines.** Let s(k) = 1 if the point k of a row, a column or a diagonal and the L − 1 before it are all 1. It takes ⌈log₂ L⌉ gates: the
-/// conjunction of 2·a points is that of the last a and that of the a before, and the two may overlap. A run of r ≥ L points has s = 1 at
-/// exactly its last r − L + 1 points.
+/// **Lines.** Let s(k) = 1 if point k of a row, a column or a diagonal and the L − 1 points before it are all 1. It
+/// takes ⌈log₂ L⌉ gates: the conjunction of 2·a points combines that of the last a points and that of the a points
+/// before, and the two may overlap. A run of r ≥ L points has s = 1 at exactly its last r − L + 1 points.
 ///
-/// - *L > 2*: s is counted, and t(k) = s(k) ∧ ¬s(k−1), which is 1 once for each run. So Σ s + (L − 1)·Σ t has r − L + 1 + (L − 1) = r for each
-///   run: the points on lines.
-/// - *L = 2*: only p(k) = s(k) ∨ s(k−1) is counted. A run has s = 1 at its last r − 1 points, so p = 1 there and at the point after it: r
-///   points. If there is no point after it, because the row, column or diagonal ends, then s = 1 at the end and this bit is the result of
-///   the row or column; so the points on lines are Σ p and the sum of these results. For diagonals, the wires along a row have the s of
-///   the row above. So the results of rows have the ends of diagonals above the last row, those of columns the ends in it, and none
-///   is counted twice.
+/// - *L > 2*: the cell counts s and t(k) = s(k) ∧ ¬s(k−1), which is 1 once per run. Each run adds r − L + 1 + (L − 1) =
+///   r to Σ s + (L − 1)·Σ t, so this is the number of points on lines.
+/// - *L = 2*: the cell counts only p(k) = s(k) ∨ s(k−1). A run has s = 1 at its last r − 1 points, so p = 1 there and
+///   at the point after it: r points. If the row, column or diagonal ends with the run, there is no point after it.
+///   Then s = 1 at the end, and this bit is the result of the row or column. So the number of points on lines is Σ p
+///   plus the sum of these results. For diagonals, the wires along a row carry the s of the row above. So the results
+///   of rows have the ends of diagonals above the last row, those of columns the ends in it, and none is counted twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecurrenceCell {
     lines: RecurrenceLines,
@@ -45,12 +47,12 @@ pub struct RecurrenceLines {
 }
 
 impl RecurrenceLines {
-    /// Bits that a direction of lines counts.
+    /// Bits that are counted per direction.
     pub fn counters(&self) -> usize {
         if self.shortest == 2 { 1 } else { 2 }
     }
 
-    /// Whether the result of a row or column has the bit of a line that ends there.
+    /// Whether the result of a row or column includes the bit of a line that ends there.
     pub fn have_ends(&self) -> bool {
         self.shortest == 2
     }
@@ -86,7 +88,7 @@ impl RecurrenceCell {
         recurrent.into()
     }
 
-    /// Wires of one direction: the points before, and s of the last.
+    /// State wires of one direction: the previous points, and s of the last one.
     fn state(&self, counted: bool) -> usize {
         if counted { self.lines.shortest } else { 0 }
     }
@@ -95,7 +97,7 @@ impl RecurrenceCell {
         usize::from(counted && self.lines.have_ends())
     }
 
-    /// Continues a line with a point, and writes what is counted.
+    /// Extends a line by a point, and writes the bits to count.
     fn extend<C: Circuit>(
         &self,
         circuit: &mut C,
@@ -178,7 +180,7 @@ impl Cell for RecurrenceCell {
             && let Some(counted) = counted.next()
         {
             self.extend(circuit, up_left, point, counted);
-            // The upper neighbour is up left of the next cell.
+            // This cell's upper neighbour is the next cell's upper-left neighbour.
             up_left.swap_with_slice(up);
         }
         if self.lines.rows

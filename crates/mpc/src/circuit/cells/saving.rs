@@ -1,11 +1,11 @@
-//! Any costs, with fewer gates for wide ones: 5·w + 2 with w bits for the sum of an insertion and a deletion.
+//! Any costs, with fewer gates for wide ones: 5·w + 2, where the sum of an insertion and a deletion has w bits.
 
 use super::Cell;
 use crate::circuit::numbers::{add_assign, bits_for, precedes, select_assign};
 use crate::circuit::{Bundle, Circuit};
 
-/// Global alignment with any substitution table. With C = c_ins + c_del and S the substitution cost, a cell has
-/// U(i,j) = i·c_del + j·c_ins − M(i,j), what substitutions save compared with gaps alone:
+/// Global alignment with any substitution table. With C = c_ins + c_del and S the substitution cost, a cell holds
+/// U(i,j) = i·c_del + j·c_ins − M(i,j), which is what substitutions save compared with gaps alone:
 ///
 /// ```text
 /// U(i,j) = max(U(i−1,j), U(i,j−1), U(i−1,j−1) + T),   T = max(0, C − S),   U(i,0) = U(0,j) = 0
@@ -14,12 +14,12 @@ use crate::circuit::{Bundle, Circuit};
 /// - input: T, w bits (a substitution that costs more than a deletion plus an insertion never pays off);
 /// - along the row: U(i,j), then U(i−1,j), each modulo 2^(w+1);
 /// - down the column: U(i,j) modulo 2^(w+1);
-/// - result of a column: the same. The last row rises by at most C from column to column, so [`unwrapped`] finds its
+/// - result of a column: the same. The last row rises by at most C from column to column, so [`unwrapped`] recovers its
 ///   last number, and the distance is m·c_del + n·c_ins minus that number (m rows, n columns).
 ///
-/// All three candidates are between U(i−1,j−1) and U(i−1,j−1) + C: U never falls along a row or down a column, and a letter more
-/// saves at most C. So two of them differ by at most C < 2^w, and the sign of their difference modulo 2^(w+1) says
-/// which is larger.
+/// All three candidates are between U(i−1,j−1) and U(i−1,j−1) + C: U never falls along a row or down a column, and one
+/// more letter saves at most C. So two of them differ by at most C < 2^w, and the sign of their difference modulo
+/// 2^(w+1) says which is larger.
 ///
 /// [`unwrapped`]: crate::circuit::reduce::unwrapped
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +38,8 @@ impl SavingCell {
         }
     }
 
-    /// The input for a substitution of this cost: T = max(0, C − S). An extra letter whose input is 0 against everything is
-    /// padding: it changes no result (and hides a length).
+    /// The input for a substitution of this cost: T = max(0, C − S). An extra letter whose input is 0 against every
+    /// letter serves as padding: it changes no result and hides the length.
     pub fn input(&self, substitution: u64) -> u64 {
         self.insertion_and_deletion.saturating_sub(substitution)
     }

@@ -109,10 +109,10 @@ fn strings() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
 }
 
 /// A cost for every pair of letters, without structure.
-fn cost(seed: u64, x: u8, y: u8, most: u64) -> u64 {
+fn cost(seed: u64, x: u8, y: u8, max_cost: u64) -> u64 {
     let mixed = (seed ^ (u64::from(x) << 8 | u64::from(y)).wrapping_mul(0x9e37_79b9_7f4a_7c15))
         .wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    (mixed >> 33) % (most + 1)
+    (mixed >> 33) % (max_cost + 1)
 }
 
 proptest! {
@@ -145,7 +145,7 @@ proptest! {
         prop_assert_eq!(a.len() as u64 * deletion + b.len() as u64 * insertion - sum, expected);
     }
 
-    /// What an evaluator gets that changes its shares: no input makes a row contribute more than the largest number
+    /// What an evaluator can gain by changing its shares: no input makes a row contribute more than the largest number
     /// that fits its wires.
     #[test]
     fn a_row_counts_once_for_any_inputs(
@@ -162,7 +162,7 @@ proptest! {
             }
             best[columns]
         };
-        let any_input = |most: u64| move |i: usize, j: usize| cost(seed, i as u8, j as u8, most);
+        let any_input = |max_cost: u64| move |i: usize, j: usize| cost(seed, i as u8, j as u8, max_cost);
         let cell = DifferenceCell::new(costs);
         let input = any_input((1 << cell.input_wires()) - 1);
         let sum: u64 = results(&cell, rows, columns, input).iter().sum();
@@ -221,9 +221,9 @@ proptest! {
     ) {
         let score = |x, y| cost(seed, x, y, best + worst.unsigned_abs()).cast_signed() - worst;
         let cell = LocalCell::new(best * a.len().min(b.len()) as u64, best, gap);
-        let most = results(&cell, a.len(), b.len(), |i, j| cell.input(score(a[i], b[j])));
+        let maxima = results(&cell, a.len(), b.len(), |i, j| cell.input(score(a[i], b[j])));
         let expected = local(&a, &b, gap.cast_signed(), score);
-        prop_assert_eq!(most.iter().max().copied().unwrap_or(0).cast_signed(), expected);
+        prop_assert_eq!(maxima.iter().max().copied().unwrap_or(0).cast_signed(), expected);
     }
 }
 

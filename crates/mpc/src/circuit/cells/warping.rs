@@ -1,23 +1,25 @@
-//! Dynamic time warping: 5·w − 1 gates with w bits for the largest sum.
+//! Dynamic time warping: 5·w − 1 gates, where the largest sum has w bits.
 
 use super::Cell;
 use crate::circuit::numbers::{add_assign, bits_for, min_assign};
 use crate::circuit::{Bundle, Circuit};
 
-/// X(i,j) = d + min(X(i−1,j−1), X(i−1,j), X(i,j−1)), where only the corner X(0,0) = 0 is before the first row and column.
+/// X(i,j) = d + min(X(i−1,j−1), X(i−1,j), X(i,j−1)), with the corner X(0,0) = 0 and all other borders infinite.
 ///
-/// - input: d, and with padding one more bit, whether exactly one of the two letters is padding;
+/// - input: d, and with padding one more bit, which says whether exactly one of the two letters is padding;
 /// - along the row: X(i,j), X(i−1,j);
 /// - down the column: X(i,j);
 /// - result of a column: X(m,j); the last one is the result.
 ///
-/// **Width.** The shortest path to (i,j) has max(i,j) cells, so X(i,j) ≤ max(m,n)·D where D is the largest distance, and w bits are those
-/// of that number. The border is 2^w − 1, which is at least as large as every X: each cell has a neighbour inside the matrix or the corner,
-/// so a minimum never needs a larger border, and nothing is added to the border itself.
+/// **Width.** The shortest path to (i,j) has max(i,j) cells, so X(i,j) ≤ max(m,n)·D, where D is the largest distance; w
+/// is the number of bits of that bound. The border is 2^w − 1, at least as large as every X. Every cell has a neighbour
+/// that is the corner or inside the matrix, so a minimum never needs a larger border, and nothing is added to the
+/// border itself.
 ///
-/// **Padding** is a letter of distance 0 to itself. Cells where it meets another letter are set to 2^w − 1 (w more gates). If both
-/// strings end in at least one letter of padding, then the cell where padding meets padding first has X(m,n) up left and the border on
-/// its other sides, and X(m,n) reaches the last cell along the diagonal and the rest of the padding.
+/// **Padding** is a letter at distance 0 from itself. Cells where it meets another letter are set to 2^w − 1 (w more
+/// gates). If both strings end in at least one padding letter, the first cell where padding meets padding has X(m,n) to
+/// its upper left and the border value above and to its left, so X(m,n) reaches the last cell through the rest of the
+/// padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WarpingCell {
     width: usize,
@@ -42,9 +44,9 @@ impl WarpingCell {
         distance
     }
 
-    /// The input for padding and a letter, or for padding and padding.
-    pub fn input_of_padding(&self, both: bool) -> u64 {
-        u64::from(!both) << self.distance_width
+    /// The input for padding against padding (`both_padded`), or against a letter.
+    pub fn input_of_padding(&self, both_padded: bool) -> u64 {
+        u64::from(!both_padded) << self.distance_width
     }
 }
 

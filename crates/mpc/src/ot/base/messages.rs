@@ -19,17 +19,16 @@ pub(super) fn send_points(
     Ok(channel.flush()?)
 }
 
-/// Receives a point, in both its forms. The neutral element is rejected: with it, keys would not depend on any
-/// secret.
+/// Receives a point, in both its forms. Rejects the neutral element, with which keys would not depend on any secret.
 pub(super) fn receive_point(
     channel: &mut dyn Channel,
 ) -> Result<(CompressedRistretto, RistrettoPoint), MpcError> {
     let mut bytes = [0; POINT_BYTES];
     channel.receive(&mut bytes)?;
     let compressed = CompressedRistretto(bytes);
-    let point = compressed.decompress().ok_or(Misbehaviour::NotAPoint)?;
+    let point = compressed.decompress().ok_or(Misbehaviour::InvalidPoint)?;
     if point.is_identity() {
-        return Err(Misbehaviour::NeutralPoint.into());
+        return Err(Misbehaviour::IdentityPoint.into());
     }
     Ok((compressed, point))
 }

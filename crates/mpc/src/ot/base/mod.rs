@@ -1,4 +1,4 @@
-//! The transfers that all others are derived from: [`COUNT`] random ones per stage, on Ristretto.
+//! Base transfers, from which all others are derived: [`COUNT`] random ones per stage, on Ristretto.
 //!
 //! ```text
 //! sender                                      receiver (choice bits c)
@@ -9,24 +9,24 @@
 //! ```
 //!
 //! Masny and Rindal, "Endemic oblivious transfer" (CCS 2019), with one B for all transfers. H hashes to the group and K
-//! to a key; both cover B and the index of the transfer, because a batch whose hashes do not is malleable (McQuoid, Rosulek
-//! and Roy, "Batching base oblivious transfers", ASIACRYPT 2021). H (SHA-512, mapped to the group) and K (SHA-256) are modelled as
-//! random oracles.
+//! to a key. Both cover B and the index of the transfer, because a batch whose hashes do not is malleable (McQuoid,
+//! Rosulek and Roy, "Batching base oblivious transfers", ASIACRYPT 2021). H (SHA-512, mapped to the group) and K
+//! (SHA-256) are modelled as random oracles.
 //!
 //! # Malicious receivers
 //! Of the two queries H(B, i, 0, Rᵢ,₁) and H(B, i, 1, Rᵢ,₀), the later one is made when both points are known. Its
-//! answer is uniform, so one of Sᵢ,₀ and Sᵢ,₁ is a uniform point that the receiver does not choose; computing b
-//! times it is the Diffie–Hellman problem for B. The order of the queries gives the simulator the choice bit before
-//! any key is used. Queries made before B is known are of no use. As one B serves all transfers, the assumption is the *gap*
-//! Diffie–Hellman problem: a reduction that does not know b has to recognise b·S among the receiver's queries of K, to answer
-//! them as it did elsewhere. (With a B for each transfer the computational problem would do.)
+//! answer is uniform, so one of Sᵢ,₀ and Sᵢ,₁ is a uniform point that the receiver does not choose. Computing b times
+//! this point is the Diffie–Hellman problem for B. The order of the queries gives the simulator the choice bit before
+//! any key is used. Queries made before B is known are of no use. Because one B serves all transfers, the assumption is
+//! the *gap* Diffie–Hellman problem: a reduction that does not know b must recognise b·S among the receiver's queries
+//! to K, to answer them consistently. (With a separate B for each transfer, the computational problem would suffice.)
 //!
 //! # Malicious senders
 //! Rᵢ,₀ and Rᵢ,₁ are uniform and independent for either choice, so they hide it perfectly. A simulator that answers H
-//! knows the logarithms of both Sᵢ,ⱼ and with them both keys.
+//! knows the discrete logarithms of both Sᵢ,ⱼ, and with them both keys.
 //!
-//! A malicious party can choose its own keys (that is what "endemic" means): a sender both, a receiver the one that
-//! it gets. [`super::correlated`] needs only that the receiver's other key is random to it.
+//! A malicious party can choose its own keys (this is what "endemic" means): a sender both, a receiver the one that it
+//! gets. [`super::correlated`] needs only that the receiver's other key is random to it.
 //!
 //! In a session the *evaluator* is the sender of these transfers, and the garbler's choice bits are those of Δ.
 
@@ -63,7 +63,8 @@ fn random_scalar(rng: &mut impl CryptoRng) -> Zeroizing<Scalar> {
     Zeroizing::new(Scalar::from_bytes_mod_order_wide(&random_wide(rng)))
 }
 
-/// H of the module documentation. Constant-time: which of the two points `other` is, is the receiver's secret.
+/// H of the module documentation. Constant-time, because it is the receiver's secret which of the two points `other`
+/// is.
 fn hash_to_point(
     sender: &CompressedRistretto,
     index: usize,

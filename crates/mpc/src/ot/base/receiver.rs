@@ -1,4 +1,4 @@
-//! The side with the choice.
+//! The receiver, which has the choice bits.
 
 use super::messages::{receive_point, send_points};
 use super::{BaseKeys, COUNT, derive_key, hash_to_point, random_scalar, random_wide, transcript};
@@ -17,7 +17,7 @@ pub fn receive(
     channel: &mut dyn Channel,
 ) -> Result<BaseKeys<Block>, MpcError> {
     let (sender_compressed, sender) = receive_point(channel)?;
-    // One table for all products with the sender's point: a third of the time.
+    // One table for all products with the sender's point takes a third of the time.
     let table = RistrettoBasepointTable::create(&sender);
     let mut points = Vec::with_capacity(COUNT);
     let mut keys = Zeroizing::new(Vec::with_capacity(COUNT));

@@ -1,4 +1,4 @@
-//! The side with both keys.
+//! The sender, which gets both keys of each pair.
 
 use super::messages::{receive_point, send_points};
 use super::{BaseKeys, COUNT, derive_key, hash_to_point, random_scalar, transcript};

@@ -32,7 +32,7 @@ fn sender_receives(bytes: &[u8]) -> Result<BaseKeys<[Block; 2]>, MpcError> {
     let (mut left, mut right) = memory_pair();
     right.send(bytes).unwrap();
     right.flush().unwrap();
-    // Open if there is enough to read, as the sender sends too.
+    // Keep the channel open if there is enough to read, because the sender also sends.
     let _open = (bytes.len() >= 64 * COUNT).then_some(right);
     send(&mut rng(1), &mut left)
 }
@@ -41,8 +41,8 @@ fn sender_receives(bytes: &[u8]) -> Result<BaseKeys<[Block; 2]>, MpcError> {
 fn invalid_points_are_rejected() {
     let neutral = RistrettoPoint::identity().compress().to_bytes();
     for (bad, reason) in [
-        ([0xff; 32], Misbehaviour::NotAPoint),
-        (neutral, Misbehaviour::NeutralPoint),
+        ([0xff; 32], Misbehaviour::InvalidPoint),
+        (neutral, Misbehaviour::IdentityPoint),
     ] {
         let (mut left, mut right) = memory_pair();
         left.send(&bad).unwrap();
@@ -50,11 +50,11 @@ fn invalid_points_are_rejected() {
         let refused = receive(&[false; COUNT], &mut rng(1), &mut right);
         assert_eq!(refused.err(), Some(MpcError::Peer(reason)));
 
-        // In every place of the receiver's message, for the first and the second point of a pair.
+        // At every place in the receiver's message, for the first and the second point of a pair.
         let good = RistrettoPoint::mul_base(&random_scalar(&mut rng(5)));
-        for place in [0, 1, 2, 2 * COUNT - 1] {
+        for index in [0, 1, 2, 2 * COUNT - 1] {
             let mut points = vec![good.compress().to_bytes(); 2 * COUNT];
-            points[place] = bad;
+            points[index] = bad;
             let refused = sender_receives(&points.concat());
             assert_eq!(refused.err(), Some(MpcError::Peer(reason)));
         }
@@ -67,7 +67,7 @@ fn invalid_points_are_rejected() {
 
 #[test]
 fn a_copied_point_gives_other_keys() {
-    // One of the weaknesses of careless batching: a receiver repeats a message and gets the same key twice.
+    // A weakness of careless batching: a receiver repeats a message and gets the same key twice.
     let points = [1, 2].map(|seed| RistrettoPoint::mul_base(&random_scalar(&mut rng(seed))));
     let pair = points.map(|point| point.compress().to_bytes()).concat();
     let sent = sender_receives(&pair.repeat(COUNT)).unwrap();
@@ -115,12 +115,12 @@ fn changed_bytes_decode_to_other_points_or_fail() {
                 accepted += 1;
             }
             Err(error) => {
-                assert_eq!(error, Misbehaviour::NotAPoint.into());
+                assert_eq!(error, Misbehaviour::InvalidPoint.into());
                 refused += 1;
             }
         }
     }
-    // Most strings of 32 bytes are no point.
+    // Most strings of 32 bytes do not encode a point.
     assert!(refused > accepted, "{refused} refused, {accepted} accepted");
     for at in 0..32 {
         let (mut left, mut right) = memory_pair();

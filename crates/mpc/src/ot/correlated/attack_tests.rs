@@ -1,4 +1,4 @@
-//! Receivers that cheat: each is caught, except with the probability that it guesses bits of the offset.
+//! Cheating receivers. Each is caught, unless it guesses bits of the offset.
 
 use super::check::{Transcript, prove};
 use super::messages::{PROOF_BYTES, append_block, corrections_bytes, corrections_per_tree};
@@ -57,7 +57,7 @@ impl DealerOutput {
         }
     }
 
-    /// The sender, if the receiver sends this about its trees.
+    /// The sender, after it receives this message about the trees.
     fn sender(&self, message: &[u8]) -> Result<Sender, MpcError> {
         let delta = Arc::clone(&self.delta);
         Sender::with_keys(delta, self.group_bits, self.kernel, &self.base, message)
@@ -73,7 +73,7 @@ impl DealerOutput {
     }
 
     fn transcript(&self) -> Transcript {
-        Transcript::new(&self.base.transcript, &self.message)
+        Transcript::new(self.kernel, &self.base.transcript, &self.message)
     }
 
     /// The value of a group of the offset: the leaf that the sender does not have.
@@ -114,9 +114,9 @@ fn is_caught<T>(result: &Result<T, MpcError>, reason: Misbehaviour) -> bool {
     }
 }
 
-/// Where in the message a correction of a tree is: of a level below the first, for a missing leaf on the zeros' or the
-/// ones' side.
-pub(crate) fn correction_place(
+/// The position of a tree's correction in the message: at a level below the first, for a missing leaf on the zeros' or
+/// the ones' side.
+pub(crate) fn correction_offset(
     group_bits: GroupBits,
     tree: usize,
     level: usize,
@@ -137,7 +137,7 @@ fn an_error_in_a_tree_passes_only_if_one_bit_is_guessed() {
             for level in 1..levels {
                 for side in 0..2 {
                     let mut message = dealt.message.clone();
-                    message[correction_place(group_bits, tree, level, side) + 3] ^= 0x10;
+                    message[correction_offset(group_bits, tree, level, side) + 3] ^= 0x10;
                     let caught =
                         is_caught(&dealt.sender(&message), Misbehaviour::InconsistentSeeds);
                     let bit = dealt.missing(tree) >> (levels - 1 - level) & 1;
@@ -167,13 +167,13 @@ fn three_guessed_bits_pass_for_one_offset_in_eight() {
         let mut message = dealt.message.clone();
         let trees = [3, 4, group_bits.groups() - 2];
         for tree in trees {
-            message[correction_place(group_bits, tree, 2, 1)] ^= 1;
+            message[correction_offset(group_bits, tree, 2, 1)] ^= 1;
         }
         let caught = is_caught(&dealt.sender(&message), Misbehaviour::InconsistentSeeds);
-        let place = group_bits.bits() - 3;
+        let bit = group_bits.bits() - 3;
         let guessed = trees
             .iter()
-            .all(|tree| dealt.missing(*tree) >> place & 1 == 0);
+            .all(|tree| dealt.missing(*tree) >> bit & 1 == 0);
         assert_eq!(caught, !guessed);
         passed += u32::from(guessed);
     }
@@ -198,12 +198,12 @@ fn leaves_that_differ_from_the_committed_ones_are_rejected() {
     ));
 }
 
-/// A batch of one chunk in which the correction of one tree is wrong in one bit, with the proof that is right if the
-/// missing leaf of that tree is the one guessed. Written against the protocol, not with the receiver's code.
+/// A batch of one chunk in which the correction of one tree has one wrong bit. Its proof is right if the missing leaf
+/// of that tree is the guessed one. Written from the protocol, without the receiver's code.
 fn cheating_batch(
     dealt: &DealerOutput,
     count: usize,
-    (tree, place): (usize, usize),
+    (tree, wrong_bit): (usize, usize),
     guess: usize,
 ) -> Vec<u8> {
     let bits = dealt.group_bits.bits();
@@ -212,15 +212,15 @@ fn cheating_batch(
     let mut choices = Vec::new();
     let mut bytes = Vec::new();
     let mut error = vec![Block::ZERO; width];
-    error[place / 128] = Block::new(1 << (place % 128));
+    error[wrong_bit / 128] = Block::new(1 << (wrong_bit % 128));
     for (number, leaves) in dealt.leaves.iter().enumerate() {
         let mut total = vec![Block::ZERO; width];
-        for (place, leaf) in leaves.iter().enumerate() {
+        for (index, leaf) in leaves.iter().enumerate() {
             let mut stream = vec![Block::ZERO; width];
             Prg::of_tree(dealt.kernel, *leaf, number).fill(&mut stream);
             for (at, block) in stream.into_iter().enumerate() {
                 total[at] ^= block;
-                for bit in (0..bits).filter(|bit| place >> bit & 1 == 1) {
+                for bit in (0..bits).filter(|bit| index >> bit & 1 == 1) {
                     rows[(bits * number + bit) * width + at] ^= block;
                 }
             }
@@ -242,7 +242,7 @@ fn cheating_batch(
     assert_eq!(bytes.len(), corrections_bytes(width, dealt.group_bits));
     let mut transcript = dealt.transcript().for_worker(Worker::FIRST);
     transcript.absorb(b"chunk", &bytes);
-    let mut coefficients = transcript.coefficients(dealt.kernel, width);
+    let mut coefficients = transcript.coefficients(width);
     coefficients[width - 1] = field::ONE;
     let sum = |row: &[Block]| {
         let mut sum = [Block::ZERO];
@@ -266,23 +266,23 @@ fn an_error_in_a_chunk_passes_only_if_its_group_is_guessed() {
         let sender = || dealt.sender(&dealt.message).unwrap();
         let trees = group_bits.groups();
         // The first transfer, some other, the last, and one that masks the proof.
-        for (tree, place) in [
+        for (tree, wrong_bit) in [
             (1, 0),
             (trees / 2 + 1, 700),
             (trees - 1, count - 1),
             (1, count + 5),
         ] {
-            // All of 16 guesses, or every 17th of 256.
+            // All 16 guesses, or every 17th of 256.
             let step = if group_bits == GroupBits::FOUR { 1 } else { 17 };
             for guess in (0..1 << group_bits.bits()).step_by(step) {
                 let guess = guess ^ dealt.missing(tree);
-                let bytes = cheating_batch(&dealt, count, (tree, place), guess);
+                let bytes = cheating_batch(&dealt, count, (tree, wrong_bit), guess);
                 let sent = send(sender(), count, &bytes);
                 let caught = is_caught(&sent, Misbehaviour::InconsistentTransfers);
                 assert_eq!(caught, guess != dealt.missing(tree));
             }
         }
-        // Without an error (there is no such tree) the same code is an honest receiver.
+        // Without an error (there is no such tree), the same code is an honest receiver.
         let honest = cheating_batch(&dealt, count, (trees, 0), 0);
         assert!(send(sender(), count, &honest).is_ok());
     }
@@ -338,7 +338,8 @@ fn every_byte_is_noticed(dealt: &DealerOutput, step: usize) {
     let bytes = honest_bytes(dealt, &choices);
     let labels = send(dealt.sender(&dealt.message).unwrap(), 100, &bytes).unwrap();
 
-    // What was sent about the trees: at once, or (where this offset makes no difference) by the first batch.
+    // A change to the message about the trees is noticed at once, or, where this offset makes no difference, by the
+    // first batch.
     for at in (0..dealt.message.len()).step_by(step) {
         let mut message = dealt.message.clone();
         message[at] ^= 1 << (at % 8);
@@ -363,8 +364,8 @@ fn every_byte_is_noticed(dealt: &DealerOutput, step: usize) {
         } else {
             // Another choice of one bit, which the receiver is free to make.
             let changed = (at - swaps) * 8 + at % 8;
-            for (place, (label, before)) in sent.unwrap().iter().zip(labels.iter()).enumerate() {
-                let expected = before.flipped(place == changed, &dealt.delta);
+            for (index, (label, before)) in sent.unwrap().iter().zip(labels.iter()).enumerate() {
+                let expected = before.flipped(index == changed, &dealt.delta);
                 assert_eq!(label.0, expected.0);
             }
         }

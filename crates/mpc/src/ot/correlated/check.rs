@@ -1,10 +1,11 @@
-//! The consistency check of a batch: the hash of everything sent so far, the coefficients that follow from it, and the
-//! sums that are compared. The module documentation of [`super`] says what the check proves.
+//! The consistency check of a batch: the hash of everything sent so far, the coefficients derived from it, and the sums
+//! that are compared. The module documentation of [`super`] says what the check proves.
 
 use super::messages::PROOF_BYTES;
 use crate::block::{BLOCK_BYTES, Block};
 use crate::field;
 use crate::kernel::Kernel;
+use crate::lane_hash::compress_lanes;
 use crate::prg::Prg;
 use crate::worker::Worker;
 use sha2::{Digest, Sha256};
@@ -13,12 +14,18 @@ use zeroize::{Zeroize, Zeroizing};
 
 /// A hash of all messages so far, equal on both sides.
 #[derive(Clone)]
-pub(super) struct Transcript([u8; 32]);
+pub(super) struct Transcript {
+    kernel: Kernel,
+    digest: [u8; 32],
+}
 
 impl Transcript {
-    /// Starts with the hash of the base transfers and with what was sent for the seed trees.
-    pub(super) fn new(base: &[u8; 32], seeds: &[u8]) -> Self {
-        let mut transcript = Self(*base);
+    /// Starts with the hash of the base transfers and the message about the seed trees.
+    pub(super) fn new(kernel: Kernel, base: &[u8; 32], seeds: &[u8]) -> Self {
+        let mut transcript = Self {
+            kernel,
+            digest: *base,
+        };
         transcript.absorb(b"seeds", seeds);
         transcript
     }
@@ -32,21 +39,24 @@ impl Transcript {
 
     pub(super) fn absorb(&mut self, kind: &[u8], message: &[u8]) {
         let mut digest = Sha256::new();
-        digest.update(b"veilpath correlated transfers, version 2");
-        digest.update(self.0);
+        digest.update(b"veilpath correlated transfers, version 3");
+        digest.update(self.digest);
         digest.update((kind.len() as u64).to_le_bytes());
         digest.update(kind);
-        digest.update(message);
-        self.0 = digest.finalize().into();
+        digest.update((message.len() as u64).to_le_bytes());
+        let (lanes, rest) = compress_lanes(self.kernel, message);
+        digest.update(lanes);
+        digest.update(rest);
+        self.digest = digest.finalize().into();
     }
 
-    /// The coefficients of the last chunk that was absorbed. Each is uniform: a polynomial in one would be cheaper to
-    /// draw, and lose a factor of its degree.
-    pub(super) fn coefficients(&self, kernel: Kernel, width: usize) -> Vec<Block> {
+    /// The coefficients of the last chunk that was absorbed. Each is uniform. The powers of a single one would be
+    /// cheaper to draw, but would lose a factor of the polynomial's degree.
+    pub(super) fn coefficients(&self, width: usize) -> Vec<Block> {
         let mut seed = [0; BLOCK_BYTES];
-        seed.copy_from_slice(&self.0[..BLOCK_BYTES]);
+        seed.copy_from_slice(&self.digest[..BLOCK_BYTES]);
         let mut coefficients = vec![Block::ZERO; width];
-        Prg::new(kernel, Block::from_bytes(seed)).fill(&mut coefficients);
+        Prg::new(self.kernel, Block::from_bytes(seed)).fill(&mut coefficients);
         coefficients
     }
 }
@@ -77,10 +87,10 @@ impl Sums {
 
     /// Adds a chunk whose corrections were just absorbed. The sender has no choices.
     ///
-    /// The last block of the first chunk only masks the sums, so its coefficient is 1. It belongs to the first chunk because
-    /// its corrections have to be fixed before the coefficients of all others are known.
+    /// The last block of the first chunk only masks the sums, so its coefficient is 1. It belongs to the first chunk
+    /// because its corrections must be fixed before the coefficients of all others are known.
     pub(super) fn add(&mut self, transcript: &Transcript, rows: &[Block], choices: &[Block]) {
-        let mut coefficients = transcript.coefficients(self.kernel, rows.len() / 128);
+        let mut coefficients = transcript.coefficients(rows.len() / 128);
         if !std::mem::replace(&mut self.started, true)
             && let Some(mask) = coefficients.last_mut()
         {
@@ -119,13 +129,13 @@ impl Sums {
     }
 }
 
-/// The sum of the choices, which the mask makes uniform, and a hash of the sums of the rows, which the sender can
-/// compute: the proof says nothing else.
+/// The sum of the choices, which the mask makes uniform, and a hash of the row sums, which the sender can compute
+/// itself. So the proof reveals nothing else.
 pub(super) fn prove(transcript: &Transcript, choices: Block, rows: &[Block]) -> [u8; PROOF_BYTES] {
     let choices = choices.to_bytes();
     let mut digest = Sha256::new();
-    digest.update(b"veilpath correlated transfers, version 2, proof");
-    digest.update(transcript.0);
+    digest.update(b"veilpath correlated transfers, version 3, proof");
+    digest.update(transcript.digest);
     digest.update(choices);
     for row in rows {
         digest.update(row.to_bytes());

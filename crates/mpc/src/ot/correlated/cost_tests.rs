@@ -1,4 +1,4 @@
-//! What the check of transfers costs, compared with all the work of comparisons by garbled circuits:
+//! The cost of the transfer check, compared with the total work of comparisons by garbled circuits:
 //! `cargo test --release -p veilpath-mpc --lib -- --ignored --nocapture the_check_adds`
 
 use super::check::{Sums, Transcript};
@@ -20,7 +20,7 @@ const LENGTH: usize = 100;
 const ALPHABET: usize = 52;
 
 /// The most that the check may add to the time, in percent.
-const MOST: f64 = 3.0;
+const MAX_OVERHEAD_PERCENT: f64 = 3.0;
 
 /// The time of comparisons with unit costs, with each side on a thread.
 fn comparisons() -> Duration {
@@ -48,7 +48,7 @@ fn comparisons() -> Duration {
                 channel,
                 &|_| (),
             );
-            session.show(&numbers.unwrap(), channel).unwrap();
+            session.reveal_to_peer(&numbers.unwrap(), channel).unwrap();
         });
         let mut rng = ChaCha20Rng::seed_from_u64(2);
         let mut session = EvaluatorSession::start(Kernel::best(), &mut rng, &mut right).unwrap();
@@ -68,15 +68,15 @@ fn comparisons() -> Duration {
             channel,
             &|_| (),
         );
-        session.learn(&numbers.unwrap(), channel).unwrap();
+        session.decode(&numbers.unwrap(), channel).unwrap();
         start.elapsed()
     })
 }
 
-/// The time in which one side checks this many transfers. It is the same for both, except for one sum in 129.
+/// The time for one side to check this many transfers. It is the same for both, except for one sum in 129.
 fn check(transfers: usize) -> Duration {
     let kernel = Kernel::best();
-    let mut transcript = Transcript::new(&[1; 32], &[]);
+    let mut transcript = Transcript::new(kernel, &[1; 32], &[]);
     let widths: Vec<usize> = chunks(MAX_BATCH / 128 + 1).collect();
     let widest = widths.iter().copied().max().unwrap_or(0);
     let corrections = vec![2; corrections_bytes(widest, GroupBits::default())];
@@ -98,7 +98,7 @@ fn check(transfers: usize) -> Duration {
     start.elapsed()
 }
 
-/// The shortest of several times, which other processes have disturbed least.
+/// The shortest of several times, which is the one least disturbed by other processes.
 fn best(time: impl Fn() -> Duration) -> Duration {
     (0..9).map(|_| time()).min().unwrap_or_default()
 }
@@ -112,5 +112,8 @@ fn the_check_adds_little_to_the_time_of_a_comparison() {
     println!(
         "{transfers} transfers: {with:.1?} with the check, of which {check:.1?} are the check; {more:.1} % more"
     );
-    assert!(cfg!(debug_assertions) || more <= MOST, "{more:.1} %");
+    assert!(
+        cfg!(debug_assertions) || more <= MAX_OVERHEAD_PERCENT,
+        "{more:.1} %"
+    );
 }

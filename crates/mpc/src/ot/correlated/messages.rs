@@ -1,4 +1,4 @@
-//! The bytes of correlated transfers. All lengths follow from what both sides know.
+//! The bytes of correlated transfers. Both sides can compute all lengths.
 
 use super::{CHUNK, GroupBits, MAX_BATCH};
 use crate::block::{BLOCK_BYTES, Block};
@@ -8,7 +8,7 @@ use veilpath_channel::Channel;
 /// Bytes of the proof at the end of a batch: the sum of the choices, and a hash of the sums of all rows.
 pub const PROOF_BYTES: usize = BLOCK_BYTES + 32;
 
-/// Bytes that the receiver sends for `count` transfers that it announces at once, if none are left over from earlier.
+/// Bytes that the receiver sends for `count` transfers announced at once, if none are left over from earlier.
 pub fn transfer_bytes(count: usize, group_bits: GroupBits) -> usize {
     let batches = count.div_ceil(MAX_BATCH);
     // Each batch has a block of transfers that only mask its proof.
@@ -43,7 +43,7 @@ pub(super) fn append_block(bytes: &mut Vec<u8>, block: Block) {
     bytes.extend_from_slice(&block.to_bytes());
 }
 
-/// The blocks of a message whose length is a multiple of theirs.
+/// The blocks of a message whose length is a multiple of the block size.
 pub(super) fn blocks_of(bytes: &[u8]) -> Vec<Block> {
     let (blocks, _) = bytes.as_chunks::<BLOCK_BYTES>();
     blocks

@@ -13,64 +13,65 @@
 //! ```
 //!
 //! SoftSpoken (Roy, CRYPTO 2022) with the repetition code. The bits of Δ are split into 128/k groups. For a group with
-//! the value δ both sides have 2^k seeds, the sender all but number δ (a tree of seeds punctured at δ). With r_y the
-//! stream of seed y, the receiver computes u = ⊕ r_y and v_b = ⊕ of the r_y with bit b of y set; the sender, which
+//! the value δ both sides have 2^k seeds, except that the sender lacks number δ (a seed tree punctured at δ). With r_y
+//! the stream of seed y, the receiver computes u = ⊕ r_y, and v_b = ⊕ of the r_y with bit b of y set. The sender, which
 //! numbers seeds by y ⊕ δ, computes the same sums w_b = v_b ⊕ δ_b·u without the missing one. Once the u of all groups
 //! are corrected to that of the first, the columns w_b and v_b are those of labels that differ by u·Δ. The random
 //! choices u become the bits x when the sender swaps labels. With k = 1 this is the extension of Ishai, Kilian, Nissim
-//! and Petrank (CRYPTO 2003). Traffic falls with k, AES work grows with 2^k/k; k = 4 sends 4 bytes per transfer for
-//! twice the AES of k = 1. The sums are computed as the streams are made, so streams take no memory.
+//! and Petrank (CRYPTO 2003). Traffic falls with k, and AES work grows with 2^k/k: k = 4 sends 4 bytes per transfer for
+//! twice the AES of k = 1. The sums are computed as the streams are generated, so streams take no memory.
 //!
 //! [`super::cot`] returns the random choices u themselves, without the swap.
 //!
 //! # Malicious senders
 //! The sender sees each uᵢ only under the stream of the seed that it does not have, whatever Δ it chose. The sum of the
-//! choices in a proof is masked by a block of transfers that has no other use; the sums of the rows follow from it and from what the
-//! sender knows. So it learns nothing about x. In the base transfers it is the receiver, and
-//! they are secure against a malicious one ([`super::base`]).
+//! choices in a proof is masked by a block of transfers that has no other use. The sums of the rows follow from it and
+//! from what the sender knows. So the sender learns nothing about x. In the base transfers it is the receiver, and they
+//! are secure against a malicious one ([`super::base`]).
 //!
 //! # Malicious receivers
 //! A receiver can deviate in three places.
 //!
-//! - **Trees.** [`seed_check`](self) ends the session unless the sender's leaves are those that the receiver is
-//!   committed to.
-//! - **Corrections.** Let uᵢ be what tree i was corrected to. The sender compares, for row b of tree i, the sum of its row
-//!   with that of the receiver's; these are Σχⱼ·qⱼ and Σχⱼ·vⱼ over the blocks of 128 transfers, in GF(2¹²⁸), and have to
-//!   differ by δ_b·x̃ for the x̃ of the proof. They do for every value of δ if Σχⱼ·uᵢ,ⱼ = x̃, and otherwise only for the one value of
-//!   the group's k bits that the receiver assumed. Whatever x̃ is, the trees whose sums are x̃ have the same uᵢ: two
-//!   different ones have the same sum with probability 2⁻¹²⁸, as the last block in which they differ has a uniform
-//!   coefficient that was not known when the difference was made. (The block that masks has the coefficient 1. It is fixed
-//!   before all coefficients, and a difference in it alone is seen for certain.) With k ≥ 4 there are fewer than 2⁹ pairs of trees. So
-//!   a batch in which d trees differ from the others passes only if the receiver guessed k·d bits of Δ, with probability
-//!   2⁻ᵏᵈ (plus 2⁻¹¹⁹); having guessed them, it learns nothing new. (It is one bit less if one of the trees belongs to the group of the
-//!   lowest bit of Δ, which is public.)
-//! - **Swaps.** Whatever bits it sends are a valid choice of some x. They come after the check, which does not cover them.
+//! - **Trees.** [`seed_check`](self) ends the session unless the sender's leaves are those to which the receiver is
+//!   committed.
+//! - **Corrections.** Let uᵢ be what tree i was corrected to. For row b of tree i, the sender compares the sum of its
+//!   row with that of the receiver's. These are Σχⱼ·qⱼ and Σχⱼ·vⱼ over the blocks of 128 transfers, in GF(2¹²⁸), and
+//!   must differ by δ_b·x̃ for the x̃ of the proof. They do for every value of δ if Σχⱼ·uᵢ,ⱼ = x̃, and otherwise only
+//!   for the one value of the group's k bits that the receiver assumed. Whatever x̃ is, the trees whose sums are x̃
+//!   have the same uᵢ: two different ones have the same sum with probability 2⁻¹²⁸, as the last block in which they
+//!   differ has a uniform coefficient that was not known when the difference was made. (The masking block has the
+//!   coefficient 1. It is fixed before all coefficients, and a difference in it alone is always seen.) With k ≥ 4 there
+//!   are fewer than 2⁹ pairs of trees. So a batch in which d trees differ from the others passes only if the receiver
+//!   guessed k·d bits of Δ, with probability 2⁻ᵏᵈ (plus 2⁻¹¹⁹). A receiver that guessed them learns nothing new. (It is
+//!   one bit less if one of the trees belongs to the group of the lowest bit of Δ, which is public.)
+//! - **Swaps.** Whatever bits it sends are a valid choice of some x. They come after the check, which does not cover
+//!   them.
 //!
-//! The coefficients χ come from a hash of the base transfers, of the message about the seed trees, and of all corrections and
-//! proofs of this worker so far (Fiat and Shamir; the paper has the sender draw them), so the check needs no round trip. A
-//! receiver that computes p hashes to find errors that pass succeeds with probability at most p/2¹¹⁹. Each check of a chunk covers
-//! the chunks before it: errors that are made after a coefficient is known do not cancel those before, because the last error
-//! has coefficients of its own.
+//! The coefficients χ come from a hash of the base transfers, the message about the seed trees, and all corrections and
+//! proofs of this worker so far (Fiat and Shamir; in the paper the sender draws them), so the check needs no round
+//! trip. A receiver that computes p hashes to find errors that pass succeeds with probability at most p/2¹¹⁹. Each
+//! check of a chunk covers the chunks before it: errors made after a coefficient is known do not cancel earlier ones,
+//! because the last error has coefficients of its own.
 //!
-//! What remains is a guess: with probability 2⁻ᵐ all checks pass and the receiver knows m bits of Δ; otherwise the session has
-//! ended. So whatever a receiver does, Δ keeps its 127 bits in this sense: an attack on the hash of garbling that
-//! succeeds with probability ε against a uniform Δ succeeds with 2⁻ᵐ·(2ᵐ·ε) = ε. This is the leakage under which SoftSpoken proves its
-//! transfers; it replaces the lemma of Keller, Orsini and Scholl (CRYPTO 2015) whose proof failed. A new stage has a new
-//! Δ, so that guesses do not add up over stages or sessions.
+//! What remains is a guess: with probability 2⁻ᵐ all checks pass and the receiver knows m bits of Δ; otherwise the
+//! session has ended. In this sense Δ keeps its 127 bits whatever a receiver does: an attack on the garbling hash that
+//! succeeds with probability ε against a uniform Δ succeeds with 2⁻ᵐ·(2ᵐ·ε) = ε. This is the leakage under which
+//! SoftSpoken proves its transfers; it replaces the lemma of Keller, Orsini and Scholl (CRYPTO 2015), whose proof
+//! failed. A new stage has a new Δ, so guesses do not add up over stages or sessions.
 //!
-//! **A check that fails tells the receiver that its guess was wrong**, and nothing else: there is one answer for all trees, or
-//! for a batch. The offset of which it learned this is not used again, with one exception: workers share it, and each of them
-//! can be refused a guess of k bits or more before all have stopped. What they send meanwhile is for an offset of which the
-//! receiver can exclude one value in 2ᵏ per worker, and so less than log₂(16/15)·32 ≈ 3 bits with k = 4 and 32 workers, or one bit with the
-//! eight workers of the engine `garbled`.
+//! **A failed check tells the receiver that its guess was wrong**, and nothing else: there is one answer for all trees,
+//! or for a batch. The offset about which it learned this is not used again, with one exception: workers share it, and
+//! each of them can reject a guess of k bits or more before all have stopped. What they send in the meantime uses an
+//! offset of which the receiver can exclude one value in 2ᵏ per worker. That is less than log₂(16/15)·32 ≈ 3 bits with
+//! k = 4 and 32 workers, or one bit with the eight workers of the `garbled` engine.
 //!
-//! **The labels are used directly**, correlated by Δ, and the receiver can choose its t. What is built on them needs a
-//! hash that is circular correlation robust for such labels, with a tweak per use: garbling uses [`crate::hash`], whose
-//! bound holds for labels of the attacker's choice; [`super::random`] uses the same, and [`super::letters`] SHA-256
-//! over labels, column and letter.
+//! **The labels are used directly**, correlated by Δ, and the receiver can choose its t. Anything built on them needs a
+//! hash that is circular correlation robust for such labels, with a tweak per use. Garbling uses [`crate::hash`], whose
+//! bound holds for labels of the attacker's choice. [`super::random`] uses the same hash, and [`super::letters`] uses
+//! SHA-256 over labels, column and letter.
 //!
-//! **The check costs** 544 bytes for every batch of up to [`MAX_BATCH`] transfers, and at most 3 % of the time of a comparison with the
-//! smallest circuit, which `cost_tests.rs` measures.
+//! **The check costs** 544 bytes for every batch of up to [`MAX_BATCH`] transfers, and at most 3 % of the time of a
+//! comparison with the smallest circuit, as measured by `cost_tests.rs`.
 //!
 //! Seeds are secret, so the sender's tree is stored by y ⊕ δ from the start: no address depends on Δ.
 
@@ -86,7 +87,7 @@ pub(crate) mod tree;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// k of the module documentation: how many bits of Δ share a tree of seeds. Both sides must use the same.
+/// k of the module documentation: how many bits of Δ share a seed tree. Both sides must use the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupBits(usize);
 
@@ -95,7 +96,7 @@ impl GroupBits {
     pub const ONE: Self = Self(1);
     /// 8 bytes per transfer, with the same AES work as one.
     pub const TWO: Self = Self(2);
-    /// 4 bytes per transfer: what sessions use.
+    /// 4 bytes per transfer: the default.
     pub const FOUR: Self = Self(4);
     /// 2 bytes per transfer, for slow connections: eight times the AES work of four.
     pub const EIGHT: Self = Self(8);
@@ -115,10 +116,10 @@ impl Default for GroupBits {
     }
 }
 
-/// Transfers that are computed at a time: the rows of a tree then fit the fastest cache.
+/// Transfers that are computed at a time, so that the rows of a tree fit the L1 cache.
 pub const CHUNK: usize = 8192;
 
-/// Transfers that are checked at a time, at most: with the block that masks the proof, four chunks.
+/// The most transfers that are checked at a time: with the block that masks the proof, four chunks.
 pub const MAX_BATCH: usize = 4 * CHUNK - 128;
 
 #[cfg(test)]

@@ -24,13 +24,13 @@ impl Demand {
         Some(missing.min(MAX_BATCH).next_multiple_of(128))
     }
 
-    /// How to get the `wanted` transfers that a caller's list still lacks, if `left` exist. Counts the transfers that
-    /// the step puts into the list as used.
-    pub(super) fn next_step(&mut self, wanted: usize, left: usize) -> Step {
-        let step = match self.next_batch(wanted, left) {
-            Some(batch) if left == 0 && batch <= wanted => Step::InPlace(batch),
+    /// How to get the `needed` transfers that a caller's list still lacks, if `left` exist. Counts transfers that the
+    /// step puts into the list as used.
+    pub(super) fn next_step(&mut self, needed: usize, left: usize) -> Step {
+        let step = match self.next_batch(needed, left) {
+            Some(batch) if left == 0 && batch <= needed => Step::InPlace(batch),
             Some(batch) if left == 0 => Step::Refill(batch),
-            _ => Step::Take(wanted.min(left)),
+            _ => Step::Take(needed.min(left)),
         };
         if let Step::InPlace(count) | Step::Take(count) = step {
             self.used(count);
@@ -46,7 +46,7 @@ impl Demand {
 /// A step towards a list of transfers.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Copy this many that exist.
+    /// Copy this many of the existing ones.
     Take(usize),
     /// Make a batch of this size in the list itself.
     InPlace(usize),
@@ -62,12 +62,12 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    /// How many there are.
+    /// The number of unused labels.
     pub(super) fn left(&self) -> usize {
         self.labels.len() - self.used
     }
 
-    /// Drops used labels, 128 at a time, and adds places for new ones. Returns how many times 128 were dropped.
+    /// Drops used labels, 128 at a time, and makes room for new ones. Returns how many blocks of 128 it dropped.
     pub(super) fn make_room(&mut self, more: usize) -> usize {
         let blocks = self.used / 128;
         drop_first(&mut self.labels, blocks * 128, more);
@@ -77,13 +77,13 @@ impl Ready {
         blocks
     }
 
-    /// The last places, for new labels.
+    /// The last entries, for new labels.
     pub(super) fn last_mut(&mut self, count: usize) -> &mut [Block] {
         let first = self.labels.len() - count;
         &mut self.labels[first..]
     }
 
-    /// The next labels, and the place of the first since the last call of [`Ready::make_room`].
+    /// The next labels, and the position of the first since the last call of [`Ready::make_room`].
     pub(super) fn take(&mut self, count: usize) -> (usize, &[Block]) {
         let first = self.used;
         self.used += count;
@@ -91,8 +91,8 @@ impl Ready {
     }
 }
 
-/// Drops the first elements of a list and makes room for more. A list that grew by itself would leave copies in freed
-/// memory.
+/// Drops the first elements of a list and makes room for more. A list that reallocates by itself would leave copies in
+/// freed memory.
 pub(super) fn drop_first(list: &mut Zeroizing<Vec<Block>>, first: usize, more: usize) {
     let left = list.len() - first;
     if left + more > list.capacity() {

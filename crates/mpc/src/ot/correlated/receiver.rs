@@ -1,4 +1,4 @@
-//! The side with the bits: the evaluator.
+//! The receiver, which has the bits: the evaluator.
 
 use super::check::{Sums, Transcript};
 use super::messages::{append_block, chunks, corrections_bytes};
@@ -23,7 +23,7 @@ pub struct Receiver {
     kernel: Kernel,
     group_bits: GroupBits,
     trees: Vec<TreeStreams>,
-    /// The transcript before the first worker's, from which those of all workers start.
+    /// The transcript before the first worker's messages, from which the transcripts of all workers start.
     root: Transcript,
     transcript: Transcript,
     demand: Demand,
@@ -34,7 +34,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Makes the base transfers (as their sender) and grows the trees.
+    /// Runs the base transfers (as their sender) and grows the trees.
     pub fn start(
         group_bits: GroupBits,
         kernel: Kernel,
@@ -45,7 +45,7 @@ impl Receiver {
         let (leaves, message) = grow_trees(kernel, group_bits, &base.keys);
         channel.send(&message)?;
         channel.flush()?;
-        let root = Transcript::new(&base.transcript, &message);
+        let root = Transcript::new(kernel, &base.transcript, &message);
         Ok(Self::with_leaves(kernel, group_bits, &leaves, root))
     }
 
@@ -106,8 +106,8 @@ impl Receiver {
         Ok(())
     }
 
-    /// Replaces the stream of one leaf. From now on this tree deviates, and the check fails unless the leaf is the one that
-    /// the sender does not have.
+    /// Replaces the stream of one leaf. From now on this tree deviates, and the check fails unless the sender lacks
+    /// that leaf.
     #[cfg(test)]
     pub(crate) fn corrupt_leaf(&mut self, tree: usize, leaf: usize) {
         self.trees[tree].replace(leaf, Block::new(0x1e));
@@ -117,7 +117,7 @@ impl Receiver {
     fn make_batch(
         &mut self,
         mut labels: &mut [Block],
-        mut kept_choices: &mut [Block],
+        mut used_choices: &mut [Block],
         channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
         let group_bits = self.group_bits.bits();
@@ -131,22 +131,22 @@ impl Receiver {
                 total,
             } = self.scratch.of_width(width);
             let mut corrections = vec![0; corrections_bytes(width, self.group_bits)];
-            let (places, _) = corrections.as_chunks_mut::<BLOCK_BYTES>();
+            let (blocks, _) = corrections.as_chunks_mut::<BLOCK_BYTES>();
             let mut trees = self.trees.iter_mut();
             let mut rows_of_trees = rows.chunks_exact_mut(group_bits * width);
-            // The first tree decides.
+            // The first tree determines the choices.
             if let (Some(tree), Some(rows)) = (trees.next(), rows_of_trees.next()) {
                 rows.fill(Block::ZERO);
                 choices.fill(Block::ZERO);
                 tree.add_sums(width, rows, Some(choices));
             }
-            let places = places.chunks_exact_mut(width);
-            for ((tree, rows), places) in trees.zip(rows_of_trees).zip(places) {
+            let blocks = blocks.chunks_exact_mut(width);
+            for ((tree, rows), blocks) in trees.zip(rows_of_trees).zip(blocks) {
                 rows.fill(Block::ZERO);
                 total.copy_from_slice(choices);
                 tree.add_sums(width, rows, Some(total));
-                for (place, correction) in places.iter_mut().zip(total.iter()) {
-                    *place = correction.to_bytes();
+                for (block, correction) in blocks.iter_mut().zip(total.iter()) {
+                    *block = correction.to_bytes();
                 }
             }
             channel.send(&corrections)?;
@@ -154,8 +154,8 @@ impl Receiver {
             sums.add(&self.transcript, rows, choices);
             let used = width - masks;
             masks = 0;
-            let kept = kept_choices.split_off_mut(..used).unwrap_or_default();
-            kept.copy_from_slice(&choices[..used]);
+            let chunk_choices = used_choices.split_off_mut(..used).unwrap_or_default();
+            chunk_choices.copy_from_slice(&choices[..used]);
             let columns = labels.split_off_mut(..used * 128).unwrap_or_default();
             self.kernel.transpose_columns(rows, width, columns);
         }
@@ -202,7 +202,7 @@ impl CorrelatedReceiver for Receiver {
         }
         self.demand.used(bits.len());
         let (first, labels) = self.ready.take(bits.len());
-        // The sender turns the random choice of each transfer into the bit by swapping its two labels, if they differ.
+        // The sender swaps the two labels of each transfer whose random choice differs from the bit.
         let mut swaps = Vec::with_capacity(bits.words.len() * 8);
         for (at, word) in bits.words.iter().enumerate() {
             let count = (bits.len() - at * 64).min(64);
@@ -240,16 +240,16 @@ impl CotReceiver for Receiver {
             match self.demand.next_step(rest.len(), self.ready.left()) {
                 Step::Refill(batch) => self.refill(batch, channel)?,
                 Step::InPlace(batch) => {
-                    let places = rest.split_off_mut(..batch).unwrap_or_default();
+                    let out = rest.split_off_mut(..batch).unwrap_or_default();
                     let mut choices = Zeroizing::new(vec![Block::ZERO; batch / 128]);
-                    self.make_batch(places, &mut choices, channel)?;
+                    self.make_batch(out, &mut choices, channel)?;
                     copy_bits(&choices, 0, batch, u, done);
                     done += batch;
                 }
                 Step::Take(count) => {
-                    let places = rest.split_off_mut(..count).unwrap_or_default();
+                    let out = rest.split_off_mut(..count).unwrap_or_default();
                     let (first, labels) = self.ready.take(count);
-                    places.copy_from_slice(labels);
+                    out.copy_from_slice(labels);
                     copy_bits(&self.choices, first, count, u, done);
                     done += count;
                 }

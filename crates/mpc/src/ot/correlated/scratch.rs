@@ -20,7 +20,7 @@ pub(super) struct Rows<'a> {
 }
 
 impl Scratch {
-    /// Rows with the content of the chunk before.
+    /// Rows of this width. They still have the content of the previous chunk.
     pub(super) fn of_width(&mut self, width: usize) -> Rows<'_> {
         let blocks = (128 + 2) * width;
         if self.blocks.len() < blocks {

@@ -1,4 +1,4 @@
-//! The check of the seed trees: that the sender's leaves are those that the receiver has.
+//! The seed tree check: the sender's leaves must be those that the receiver has.
 //!
 //! The receiver hashes every leaf to 32 bytes h_y. It sends the sum of the h_y of each tree and one hash over those of
 //! all trees. The sender computes its own h_y, gets the one of the missing leaf from the sum, and compares. (This is
@@ -6,12 +6,12 @@
 //!
 //! The hash fixes all h_y before the sender's offset matters, and each h_y fixes a leaf. A receiver that corrects a
 //! tree wrongly gives the sender other leaves for some values of the offset, and for these the check fails. So the
-//! check passes for a set of offsets that the receiver can know, and a receiver that leaves a share s of all offsets in
-//! the set is caught with probability 1 − s: it guesses, and a wrong guess ends the session. Where two or more values
-//! of a group are left, each leaf of the tree is known to the sender for one of them, so all leaves are fixed, and the
-//! receiver goes on like one with these leaves. Where one value is left, it has guessed the group.
+//! check passes for a set of offsets that the receiver can know. If this set has a share s of all offsets, the receiver
+//! is caught with probability 1 − s: it guesses, and a wrong guess ends the session. If two or more values of a group
+//! remain, the sender knows each leaf of the tree for at least one of them, so all leaves are fixed, and the receiver
+//! continues like one with these leaves. If only one value remains, the receiver has guessed the group.
 //!
-//! The sender learns h of the missing leaf, a random value: the leaf itself appears in no other hash.
+//! The sender learns h of the missing leaf, which is a random value: the leaf itself appears in no other hash.
 
 use crate::block::{BLOCK_BYTES, Block};
 use sha2::{Digest, Sha256};
@@ -64,8 +64,8 @@ impl SeedCheck {
         sum(hashes.iter())
     }
 
-    /// Adds a tree without the leaf number `missing`. Leaves are stored by their number plus the missing one's, so place 0
-    /// is empty. No address depends on `missing`.
+    /// Adds a tree without the leaf number `missing`. Leaf y is stored at index y ⊕ `missing`, so index 0 is empty. No
+    /// address depends on `missing`.
     pub(super) fn add_punctured(
         &mut self,
         tree: usize,
@@ -74,16 +74,16 @@ impl SeedCheck {
         sum_of_all: LeafHash,
     ) {
         let leaves = leaves.iter().enumerate();
-        let hashes = leaves.map(|(place, leaf)| hash_leaf(tree, place ^ missing, *leaf));
+        let hashes = leaves.map(|(index, leaf)| hash_leaf(tree, index ^ missing, *leaf));
         let mut hashes = Zeroizing::new(hashes.collect::<Vec<_>>());
-        let known = sum(hashes.iter().skip(1));
+        let sum_of_known = sum(hashes.iter().skip(1));
         if let Some(first) = hashes.first_mut() {
-            *first = sum([&known, &sum_of_all]);
+            *first = sum([&sum_of_known, &sum_of_all]);
         }
-        // From places to numbers: for every bit of `missing` that is set, all pairs that differ in that bit are swapped.
+        // From indices to leaf numbers: for every bit of `missing` that is set, all pairs that differ in that bit are swapped.
         for level in 0..hashes.len().ilog2() {
             let distance = 1 << level;
-            // Hidden from the compiler, which would turn a condition that is constant over the loop into a branch.
+            // Hidden from the compiler, which would turn a loop-invariant condition into a branch.
             let bit = std::hint::black_box((missing >> level) as u64 & 1);
             let swap = Block::from_words([bit.wrapping_neg(); 2]);
             for pair in hashes.chunks_exact_mut(2 * distance) {

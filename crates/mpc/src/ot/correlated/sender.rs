@@ -1,4 +1,4 @@
-//! The side with the offset: the garbler.
+//! The sender, which has the offset: the garbler.
 
 use super::check::{Sums, Transcript};
 use super::messages::{
@@ -28,18 +28,18 @@ pub struct Sender {
     delta: Arc<Delta>,
     group_bits: GroupBits,
     trees: Vec<TreeStreams>,
-    /// The transcript before the first worker's, from which those of all workers start.
+    /// The transcript before the first worker's messages, from which the transcripts of all workers start.
     root: Transcript,
     transcript: Transcript,
     demand: Demand,
     ready: Ready,
-    /// A check failed: there are no more transfers.
+    /// Whether a check failed. Then there are no more transfers.
     failed: bool,
     scratch: Scratch,
 }
 
 impl Sender {
-    /// Makes the base transfers (as their receiver, choosing by the bits of Δ), grows the punctured trees and checks
+    /// Runs the base transfers (as their receiver, choosing by the bits of Δ), grows the punctured trees and checks
     /// them.
     pub fn start(
         delta: Arc<Delta>,
@@ -54,7 +54,7 @@ impl Sender {
         Self::with_keys(delta, group_bits, kernel, &base, &message)
     }
 
-    /// The same with the keys of base transfers and the receiver's message about the trees.
+    /// As [`Sender::start`], given the keys of the base transfers and the receiver's message about the trees.
     pub(super) fn with_keys(
         delta: Arc<Delta>,
         group_bits: GroupBits,
@@ -83,13 +83,13 @@ impl Sender {
                 .iter()
                 .fold(0, |number, bit| number << 1 | usize::from(*bit));
             check.add_punctured(number, &leaves, missing, [sum[0], sum[1]]);
-            // Place 0 is empty, as the leaf is missing; no sum needs it.
+            // The missing leaf is at index 0, which is empty; no sum needs it.
             trees.push(TreeStreams::new(kernel, &leaves, number));
         }
         if !check.accepts(hash) {
             return Err(Misbehaviour::InconsistentSeeds.into());
         }
-        let root = Transcript::new(&base.transcript, message);
+        let root = Transcript::new(kernel, &base.transcript, message);
         Ok(Self::with_streams(
             delta,
             group_bits,
@@ -172,7 +172,7 @@ impl Sender {
             let message = receive_bytes(corrections_bytes(width, self.group_bits), channel)?;
             self.transcript.absorb(b"chunk", &message);
             let (corrections, _) = message.as_chunks::<BLOCK_BYTES>();
-            // The first tree decides and has no corrections.
+            // The first tree determines the choices and has no corrections.
             let corrections =
                 std::iter::once(None).chain(corrections.chunks_exact(width).map(Some));
             let rows = self.scratch.of_width(width).rows;
@@ -266,12 +266,12 @@ impl CotSender for Sender {
             match self.demand.next_step(rest.len(), self.ready.left()) {
                 Step::Refill(batch) => self.refill(batch, channel)?,
                 Step::InPlace(batch) => {
-                    let places = rest.split_off_mut(..batch).unwrap_or_default();
-                    self.make(places, channel)?;
+                    let out = rest.split_off_mut(..batch).unwrap_or_default();
+                    self.make(out, channel)?;
                 }
                 Step::Take(count) => {
-                    let places = rest.split_off_mut(..count).unwrap_or_default();
-                    places.copy_from_slice(self.ready.take(count).1);
+                    let out = rest.split_off_mut(..count).unwrap_or_default();
+                    out.copy_from_slice(self.ready.take(count).1);
                 }
             }
         }

@@ -1,8 +1,9 @@
-//! Trees of seeds (Goldreich, Goldwasser and Micali): one side derives the whole tree, the other all of it except one leaf.
+//! Seed trees (Goldreich, Goldwasser and Micali): one side derives the whole tree, the other all of it except one leaf.
 //!
 //! Level l of a tree uses one base transfer, whose choice bit is the l-th bit of the missing leaf's number, highest bit
-//! first. The choice 0 gives the value of the ones' side and vice versa: on the first level the node itself, below the
-//! sum of all nodes on that side. From the sum the side with the punctured tree gets the one node that it cannot derive.
+//! first. Choice 0 gives the value of the ones' side and vice versa: on the first level the node itself, and below it
+//! the sum of all nodes on that side. From the sum, the side with the punctured tree gets the one node that it cannot
+//! derive.
 
 use crate::block::Block;
 use crate::kernel::Kernel;
@@ -32,7 +33,7 @@ pub(crate) fn grow(
     (nodes, corrections)
 }
 
-/// All leaves again, from the two nodes of the first level.
+/// Derives all leaves again, from the two nodes of the first level.
 pub(crate) fn regrow(
     kernel: Kernel,
     tree: usize,
@@ -46,9 +47,10 @@ pub(crate) fn regrow(
     nodes
 }
 
-/// All leaves but the missing one, stored by their number plus the missing one's: place 0 is empty. No address depends on `missing`.
+/// All leaves but the missing one. Leaf y is stored at index y ⊕ missing, so index 0 is empty. No address depends on
+/// `missing`.
 ///
-/// `keys` and `missing` are by level, `corrections` are those of [`grow`].
+/// `keys` and `missing` are indexed by level, and `corrections` are those of [`grow`].
 pub(crate) fn grow_punctured(
     kernel: Kernel,
     tree: usize,
@@ -61,7 +63,7 @@ pub(crate) fn grow_punctured(
     })
 }
 
-/// For each level the node beside the path to the missing leaf: from these, [`regrow_punctured`] derives the leaves.
+/// For each level, the node beside the path to the missing leaf. [`regrow_punctured`] derives the leaves from these.
 pub(crate) fn siblings(
     kernel: Kernel,
     tree: usize,
@@ -78,7 +80,7 @@ pub(crate) fn siblings(
     siblings
 }
 
-/// The leaves of [`grow_punctured`] again.
+/// Derives the leaves of [`grow_punctured`] again.
 pub(crate) fn regrow_punctured(
     kernel: Kernel,
     tree: usize,
@@ -88,7 +90,7 @@ pub(crate) fn regrow_punctured(
     grow_beside(kernel, tree, missing, |level, _| siblings[level])
 }
 
-/// The sum of a level's nodes on the side that the missing leaf is not on.
+/// The sum of a level's nodes on the side opposite the missing leaf.
 fn corrected(level: usize, keys: &[Block], missing: &[bool], corrections: &[Block]) -> Block {
     if level == 0 {
         return keys[0];
@@ -97,7 +99,8 @@ fn corrected(level: usize, keys: &[Block], missing: &[bool], corrections: &[Bloc
     keys[level] ^ for_zero ^ ((for_zero ^ for_one) & Block::mask(missing[level]))
 }
 
-/// Grows a tree beside the path to the missing leaf. `sibling` gives the node beside the path, knowing the sum of the others on its side.
+/// Grows a tree beside the path to the missing leaf. `sibling` returns the node beside the path, given the sum of the
+/// others on its side.
 fn grow_beside(
     kernel: Kernel,
     tree: usize,
@@ -125,14 +128,14 @@ fn grow_beside(
     nodes
 }
 
-/// AES under the parent's seed. Tree and level are part of what is encrypted, so that a guessed seed can only be checked against
+/// AES under the parent's seed. Tree and level are part of the plaintext, so a guessed seed can only be checked against
 /// the nodes of one level.
 fn children(kernel: Kernel, tree: usize, level: usize, nodes: &[Block]) -> Zeroizing<Vec<Block>> {
-    let place = (tree as u128) << 16 | (level as u128) << 8;
+    let input = (tree as u128) << 16 | (level as u128) << 8;
     let mut keys: Vec<Block> = nodes.iter().flat_map(|node| [*node, *node]).collect();
     let mut children = Zeroizing::new(Vec::with_capacity(keys.len()));
     for _ in nodes {
-        children.extend([Block::new(place), Block::new(place | 1)]);
+        children.extend([Block::new(input), Block::new(input | 1)]);
     }
     kernel.encrypt_rekeyed(&keys, &mut children);
     keys.zeroize();
@@ -159,8 +162,8 @@ mod tests {
                 let punctured = grow_punctured(kernel, 7, &keys, &path, &corrections);
                 assert_eq!(leaves.len(), 1 << depth);
                 assert_eq!(punctured.len(), 1 << depth);
-                for place in 1..1 << depth {
-                    assert_eq!(punctured[place], leaves[place ^ missing]);
+                for index in 1..1 << depth {
+                    assert_eq!(punctured[index], leaves[index ^ missing]);
                 }
                 assert_eq!(punctured[0], Block::ZERO);
                 let first = [pairs[0][1], pairs[0][0]];

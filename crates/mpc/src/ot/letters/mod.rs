@@ -6,11 +6,10 @@
 //!   N keys per letter                           the key of each letter
 //! ```
 //!
-//! The key of letter k in column j is one hash over all bit labels of k together, and over k and j: SHA-256(domain ‖
-//! j ‖ k ‖ N ‖ label₀ ‖ label₁ ‖ …). Hashing the labels one by one and adding the hashes would leave the N keys
-//! linearly related, so that three of them give a fourth. The receiver knows all labels of its own letter; every
-//! other letter's hash covers a label that contains Δ. With SHA-256 a random oracle the other keys are random to the
-//! receiver.
+//! The key of letter k in column j is one hash over all bit labels of k together, and over k and j: SHA-256(domain ‖ j
+//! ‖ k ‖ N ‖ label₀ ‖ label₁ ‖ …). Hashing the labels one by one and adding the hashes would leave the N keys linearly
+//! related, so that three of them give a fourth. The receiver knows all labels of its own letter; every other letter's
+//! hash covers a label that contains Δ. If SHA-256 is a random oracle, the other keys are random to the receiver.
 //!
 //! Keys are derived once per letter and serve all comparisons with it (see [`super::lookup`]); columns are numbered
 //! over the whole session.
@@ -26,12 +25,12 @@ use crate::error::MpcError;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
-/// Letters that an alphabet may have: 2¹⁶ and one for padding, few enough for the pads of [`super::lookup`].
+/// The largest alphabet: 2¹⁶ letters and one for padding, few enough for the pads of [`super::lookup`].
 pub const MAX_ALPHABET: usize = (1 << 16) + 1;
 
-/// Letters that are transferred at a time: the sender allocates memory as transfers arrive, not as they are
-/// announced. Part of the wire format, as every piece is padded to whole blocks.
-const PIECE: usize = 1 << 12;
+/// Letters that are transferred at a time. The sender allocates memory as transfers arrive, not as they are announced.
+/// Part of the wire format, as every batch is padded to whole blocks.
+const LETTERS_PER_BATCH: usize = 1 << 12;
 
 /// Transfers per letter: ⌈log₂ N⌉.
 pub fn bits_per_letter(alphabet: usize) -> usize {
@@ -101,14 +100,19 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_many_pieces_agree() {
+    fn keys_of_many_batches_agree() {
         let (mut channel, _peer) = memory_pair();
         let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
         let (mut sender, mut receiver) = ideal_pair(Arc::clone(&delta), 4);
-        let letters: Vec<usize> = (0..2 * PIECE + 5).map(|i| i * 7 % 3).collect();
+        let letters: Vec<usize> = (0..2 * LETTERS_PER_BATCH + 5).map(|i| i * 7 % 3).collect();
         let sent = send(3, letters.len(), 0, &delta, &mut sender, &mut channel).unwrap();
         let received = receive(3, &letters, 0, &mut receiver, &mut channel).unwrap();
-        for column in [0, PIECE - 1, PIECE, 2 * PIECE + 4] {
+        for column in [
+            0,
+            LETTERS_PER_BATCH - 1,
+            LETTERS_PER_BATCH,
+            2 * LETTERS_PER_BATCH + 4,
+        ] {
             let (key, letter) = received.key(column).unwrap();
             assert_eq!(sent.keys(column).unwrap()[letter], key);
         }

@@ -1,6 +1,6 @@
-//! The side with the letters: the evaluator.
+//! The receiver, which has the letters: the evaluator.
 
-use super::{PIECE, bits_per_letter, check_alphabet, derive_key};
+use super::{LETTERS_PER_BATCH, bits_per_letter, check_alphabet, derive_key};
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::ot::{Bits, CorrelatedReceiver};
@@ -15,7 +15,7 @@ pub struct ReceivedLetters {
     keys: Zeroizing<Vec<Block>>,
 }
 
-/// Gets one key per letter. Columns are numbered as on the other side.
+/// Gets one key per letter. Both sides number columns in the same way.
 pub fn receive(
     alphabet: usize,
     letters: &[usize],
@@ -30,13 +30,13 @@ pub fn receive(
     let bits = bits_per_letter(alphabet);
     let mut keys = Zeroizing::new(Vec::with_capacity(letters.len()));
     correlated.announce(letters.len() * bits);
-    for piece in letters.chunks(PIECE) {
-        let mut choices = Bits::with_capacity(piece.len() * bits);
-        for letter in piece {
+    for batch in letters.chunks(LETTERS_PER_BATCH) {
+        let mut choices = Bits::with_capacity(batch.len() * bits);
+        for letter in batch {
             choices.push_low_bits(*letter as u64, bits);
         }
         let labels = correlated.receive(&choices, channel)?;
-        for (at, letter) in piece.iter().enumerate() {
+        for (at, letter) in batch.iter().enumerate() {
             let number = first_column.wrapping_add(keys.len() as u64);
             let labels = labels[at * bits..(at + 1) * bits].iter();
             let labels = labels.map(|label| label.0);
@@ -52,17 +52,17 @@ pub fn receive(
 }
 
 impl ReceivedLetters {
-    /// How many letters there are.
+    /// The number of letters.
     pub fn count(&self) -> usize {
         self.letters.len()
     }
 
-    /// N.
+    /// The size N of the alphabet.
     pub fn alphabet(&self) -> usize {
         self.alphabet
     }
 
-    /// The session's number of a column.
+    /// The number of a column in the session.
     pub(crate) fn column_number(&self, column: usize) -> u64 {
         self.first_column.wrapping_add(column as u64)
     }

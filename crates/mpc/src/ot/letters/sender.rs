@@ -1,6 +1,6 @@
-//! The side with all keys: the garbler.
+//! The sender, which has all keys: the garbler.
 
-use super::{PIECE, bits_per_letter, check_alphabet, derive_key};
+use super::{LETTERS_PER_BATCH, bits_per_letter, check_alphabet, derive_key};
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::label::{Delta, ZeroLabel};
@@ -10,9 +10,9 @@ use std::sync::Arc;
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
-/// Keys are stored up to this size, and derived again at every use beyond it: an alphabet of thousands must not cost
-/// gigabytes.
-const KEPT_KEYS: usize = 4 << 20;
+/// The most keys that are stored. The others are derived again at every use, so that an alphabet of thousands does not
+/// take gigabytes.
+const MAX_CACHED_KEYS: usize = 4 << 20;
 
 /// The sender's keys for a run of letters.
 pub struct SentLetters {
@@ -20,14 +20,14 @@ pub struct SentLetters {
     count: usize,
     first_column: u64,
     delta: Arc<Delta>,
-    /// `PIECE` letters to a piece.
+    /// `LETTERS_PER_BATCH` letters per element.
     labels: Vec<Zeroizing<Vec<ZeroLabel>>>,
-    kept: Zeroizing<Vec<Block>>,
+    cached: Zeroizing<Vec<Block>>,
 }
 
 /// The keys of a column, stored or derived for this use.
 pub(crate) enum ColumnKeys<'a> {
-    Kept(&'a [Block]),
+    Cached(&'a [Block]),
     Derived(Zeroizing<Vec<Block>>),
 }
 
@@ -36,7 +36,7 @@ impl Deref for ColumnKeys<'_> {
 
     fn deref(&self) -> &[Block] {
         match self {
-            Self::Kept(keys) => keys,
+            Self::Cached(keys) => keys,
             Self::Derived(keys) => keys,
         }
     }
@@ -55,8 +55,8 @@ pub fn send(
     check_alphabet(alphabet)?;
     let mut labels = Vec::new();
     correlated.announce(count * bits_per_letter(alphabet));
-    for first in (0..count).step_by(PIECE) {
-        let letters = PIECE.min(count - first);
+    for first in (0..count).step_by(LETTERS_PER_BATCH) {
+        let letters = LETTERS_PER_BATCH.min(count - first);
         labels.push(correlated.send(letters * bits_per_letter(alphabet), channel)?);
     }
     let mut sent = SentLetters {
@@ -65,29 +65,29 @@ pub fn send(
         first_column,
         delta: Arc::clone(delta),
         labels,
-        kept: Zeroizing::default(),
+        cached: Zeroizing::default(),
     };
-    let keep = count.min(KEPT_KEYS / alphabet);
-    let mut kept = Zeroizing::new(Vec::with_capacity(keep * alphabet));
-    for column in 0..keep {
-        sent.derive(column, &mut kept);
+    let columns = count.min(MAX_CACHED_KEYS / alphabet);
+    let mut cached = Zeroizing::new(Vec::with_capacity(columns * alphabet));
+    for column in 0..columns {
+        sent.derive(column, &mut cached);
     }
-    sent.kept = kept;
+    sent.cached = cached;
     Ok(sent)
 }
 
 impl SentLetters {
-    /// How many letters there are.
+    /// The number of letters.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// N.
+    /// The size N of the alphabet.
     pub fn alphabet(&self) -> usize {
         self.alphabet
     }
 
-    /// The session's number of a column.
+    /// The number of a column in the session.
     pub(crate) fn column_number(&self, column: usize) -> u64 {
         self.first_column.wrapping_add(column as u64)
     }
@@ -97,9 +97,9 @@ impl SentLetters {
         if column >= self.count {
             return Err(MpcError::Misuse("no such letter of the other side"));
         }
-        let place = column * self.alphabet;
-        if let Some(kept) = self.kept.get(place..place + self.alphabet) {
-            return Ok(ColumnKeys::Kept(kept));
+        let start = column * self.alphabet;
+        if let Some(cached) = self.cached.get(start..start + self.alphabet) {
+            return Ok(ColumnKeys::Cached(cached));
         }
         let mut keys = Zeroizing::new(Vec::with_capacity(self.alphabet));
         self.derive(column, &mut keys);
@@ -108,8 +108,8 @@ impl SentLetters {
 
     fn derive(&self, column: usize, keys: &mut Vec<Block>) {
         let bits = bits_per_letter(self.alphabet);
-        let place = column % PIECE * bits;
-        let labels = &self.labels[column / PIECE][place..place + bits];
+        let start = column % LETTERS_PER_BATCH * bits;
+        let labels = &self.labels[column / LETTERS_PER_BATCH][start..start + bits];
         let number = self.column_number(column);
         keys.extend((0..self.alphabet).map(|letter| {
             let chosen = labels

@@ -1,7 +1,7 @@
-//! The side with the letter: the evaluator.
+//! The receiver, which has the letter: the evaluator.
 
 use super::messages::{column_bytes, entry_bytes};
-use super::{MAX_BLOCKS, Place, Share, pad_input};
+use super::{MAX_BLOCKS, PadPosition, Share, pad_input};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
 use crate::kernel::Kernel;
@@ -9,7 +9,7 @@ use crate::ot::letters::ReceivedLetters;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// Reads the message of one column and returns the receiver's share of its costs. The whole message is read for every
+/// Reads the message of one column and returns the receiver's share of its costs. Reads the whole message, whatever the
 /// letter.
 pub fn read_column(
     kernel: Kernel,
@@ -17,7 +17,7 @@ pub fn read_column(
     width: usize,
     letters: &ReceivedLetters,
     column: usize,
-    place: Place,
+    position: PadPosition,
     message: &[u8],
 ) -> Result<Share, MpcError> {
     let blocks = (rows * width).div_ceil(128);
@@ -38,9 +38,10 @@ pub fn read_column(
     }
     let mut share = Zeroizing::new(vec![Block::ZERO; blocks]);
     for (block, pad) in share.iter_mut().enumerate() {
-        *pad = pad_input(letters.column_number(column), letter, place, block);
+        *pad = pad_input(letters.column_number(column), letter, position, block);
     }
-    kernel.encrypt_rekeyed(&vec![key; blocks], &mut share);
+    let keys = Zeroizing::new(vec![key; blocks]);
+    kernel.encrypt_rekeyed(&keys, &mut share);
     for (share, entry) in share.iter_mut().zip(entry.as_chunks::<BLOCK_BYTES>().0) {
         *share ^= Block::from_bytes(*entry);
     }

@@ -1,7 +1,7 @@
-//! The side with the tables: the garbler.
+//! The sender, which has the tables: the garbler.
 
 use super::messages::entry_bytes;
-use super::{MAX_BLOCKS, Place, Share, pad_input};
+use super::{MAX_BLOCKS, PadPosition, Share, pad_input};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
 use crate::kernel::Kernel;
@@ -9,7 +9,7 @@ use crate::ot::letters::SentLetters;
 use crate::prg::Prg;
 use zeroize::Zeroizing;
 
-/// The costs of a strip of rows against every letter, packed as they are sent.
+/// The costs of a strip of rows against every letter, packed as on the wire.
 pub struct StripTable {
     rows: usize,
     width: usize,
@@ -70,7 +70,7 @@ pub(crate) fn write_column(
     table: &mut StripTable,
     letters: &SentLetters,
     column: usize,
-    place: Place,
+    position: PadPosition,
     shares: &mut Prg,
     message: &mut Vec<u8>,
 ) -> Result<Share, MpcError> {
@@ -83,17 +83,17 @@ pub(crate) fn write_column(
     let pads = &mut table.pads;
     for (block, share) in share.iter().enumerate() {
         for (letter, pad) in pads.iter_mut().enumerate() {
-            *pad = pad_input(letters.column_number(column), letter, place, block);
+            *pad = pad_input(letters.column_number(column), letter, position, block);
         }
         kernel.encrypt_rekeyed(&keys, pads);
         for (letter, pad) in pads.iter().enumerate() {
             let entry = (table.entries[letter * table.blocks + block] ^ *share ^ *pad).to_bytes();
-            let room = (bytes - block * BLOCK_BYTES).min(BLOCK_BYTES);
+            let length = (bytes - block * BLOCK_BYTES).min(BLOCK_BYTES);
             let at = start + letter * bytes + block * BLOCK_BYTES;
-            match message[at..at + room].as_mut_array() {
-                // A length that the compiler knows.
+            match message[at..at + length].as_mut_array() {
+                // A length known at compile time.
                 Some(whole) => *whole = entry,
-                None => message[at..at + room].copy_from_slice(&entry[..room]),
+                None => message[at..at + length].copy_from_slice(&entry[..length]),
             }
         }
     }

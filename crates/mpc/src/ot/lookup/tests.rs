@@ -26,8 +26,8 @@ proptest! {
             (seed ^ (row * 64 + letter) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - width)
         };
         let fill = |row: usize, costs: &mut [u64]| {
-            for (letter, place) in costs.iter_mut().enumerate() {
-                *place = cost(row, letter);
+            for (letter, entry) in costs.iter_mut().enumerate() {
+                *entry = cost(row, letter);
             }
         };
         let own_letters: Vec<usize> = (0..4).map(|i| i * 11 % alphabet).collect();
@@ -40,20 +40,20 @@ proptest! {
         let mut table = StripTable::new(alphabet, width, rows, fill).unwrap();
         prop_assert_eq!(table.rows(), rows);
         let mut shares = Prg::new(Kernel::best(), Block::new(9));
-        let place = Place { comparison: 3, strip: 1 };
+        let position = PadPosition { comparison: 3, strip: 1 };
         let mut seen = std::collections::BTreeSet::new();
         for (column, letter) in own_letters.iter().enumerate() {
             let mut message = vec![0xaa; 5];
-            let kept = write_column(Kernel::best(), &mut table, &sent, column, place, &mut shares, &mut message).unwrap();
+            let sender_share = write_column(Kernel::best(), &mut table, &sent, column, position, &mut shares, &mut message).unwrap();
             let message = &message[5..];
             prop_assert_eq!(message.len(), column_bytes(alphabet, rows, width));
-            let got = read_column(Kernel::portable(), rows, width, &received, column, place, message).unwrap();
+            let got = read_column(Kernel::portable(), rows, width, &received, column, position, message).unwrap();
             for row in 0..rows {
-                let sum = share_bits(&kept, row * width, width) ^ share_bits(&got, row * width, width);
+                let sum = share_bits(&sender_share, row * width, width) ^ share_bits(&got, row * width, width);
                 prop_assert_eq!(sum, cost(row, *letter));
             }
             seen.insert(message.to_vec());
-            let other = Place { comparison: 3, strip: 2 };
+            let other = PadPosition { comparison: 3, strip: 2 };
             let wrong = read_column(Kernel::best(), rows, width, &received, column, other, message).unwrap();
             prop_assert!(rows * width < 40 || wrong[0] != got[0], "pads of another strip differ");
         }
@@ -74,10 +74,10 @@ fn wrong_shapes_are_refused() {
     let (_, mut receiver) = ideal_pair(delta, 1);
     let (mut channel, _peer) = memory_pair();
     let received = letters::receive(3, &[1], 0, &mut receiver, &mut channel).unwrap();
-    let place = Place {
+    let position = PadPosition {
         comparison: 0,
         strip: 0,
     };
-    let refused = read_column(Kernel::best(), 8, 1, &received, 0, place, &[0; 4]);
+    let refused = read_column(Kernel::best(), 8, 1, &received, 0, position, &[0; 4]);
     assert!(matches!(refused, Err(MpcError::Misuse(_))));
 }

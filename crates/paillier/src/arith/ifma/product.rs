@@ -9,7 +9,8 @@ use core::arch::x86_64::{
 use super::reduce::reduce;
 use super::{ANY, Ifma, LIMB_MASK, Lanes, Scratch, of_length};
 
-/// Calls a function for digits of the lengths of short keys, which the compiler then unrolls, or of any length.
+/// Calls a function with the digit lengths of short keys as constants, so that the compiler unrolls it, or with any
+/// length.
 macro_rules! by_length {
     ($ring:expr, $function:ident($($argument:expr),*)) => {
         match $ring.limbs {
@@ -138,7 +139,7 @@ fn accumulate_cross_products<const H: usize>(acc: &mut [Lanes], a: &[Lanes]) {
     }
 }
 
-/// The six pairs of one block, in registers: through memory each would wait for the one before it.
+/// The six pairs of one block, in registers: in memory, each would wait for the one before it.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn accumulate_cross_products_of_four(acc: &mut [Lanes], block: &[Lanes; 4]) {
@@ -170,7 +171,7 @@ fn accumulate_four_rows<const H: usize>(acc: &mut [Lanes], a: &[Lanes], rows: &[
     let a = of_length::<H>(a);
     let [row0, row1, row2, row3] = [rows[0].get(), rows[1].get(), rows[2].get(), rows[3].get()];
     let acc = &mut acc[..a.len() + 4];
-    // Named one by one: as an array the compiler would keep them in memory.
+    // Separate variables, because the compiler would keep an array in memory.
     let (mut open0, mut open1, mut open2, mut open3) =
         (acc[0].get(), acc[1].get(), acc[2].get(), acc[3].get());
     for (j, limb) in a.iter().enumerate() {
@@ -193,7 +194,7 @@ fn accumulate_four_rows<const H: usize>(acc: &mut [Lanes], a: &[Lanes], rows: &[
     end[3].set(open3);
 }
 
-/// The same with two rows.
+/// As [`accumulate_four_rows`], with two rows.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn accumulate_two_rows(acc: &mut [Lanes], a: &[Lanes], rows: &[Lanes; 2]) {

@@ -1,4 +1,4 @@
-//! Montgomery's reduction of eight residues.
+//! Montgomery reduction of eight residues.
 #![deny(unsafe_code)]
 
 use core::arch::x86_64::{
@@ -8,7 +8,7 @@ use core::arch::x86_64::{
 
 use super::{Ifma, LIMB_MASK, Lanes, Scratch, of_length};
 
-/// Montgomery reduction of both digits at once, the quotient of the low digit subtracted from the high one.
+/// Montgomery reduction of both digits at once, with the quotient of the low digit subtracted from the high one.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 pub(super) fn reduce<const H: usize>(
@@ -53,7 +53,7 @@ fn reduce_rows<const ROWS: usize, const H: usize>(
     let (mut low_quotient, mut high_quotient) = ([zero; ROWS], [zero; ROWS]);
     let (mut low_carry, mut high_carry) = (zero, zero);
 
-    // The quotients, one column after the other: the only part where latency counts.
+    // The quotients, column by column. Only this part is bound by latency.
     for column in 0..ROWS {
         let (quotient, carry) =
             next_quotient(ring, column, &low_quotient, low[column].get(), low_carry);
@@ -72,7 +72,7 @@ fn reduce_rows<const ROWS: usize, const H: usize>(
     low[ROWS].set(_mm512_add_epi64(low[ROWS].get(), low_carry));
     high[ROWS].set(_mm512_add_epi64(high[ROWS].get(), high_carry));
 
-    // The limbs of the modulus that the open columns still need, youngest first.
+    // The limbs of the modulus that the open columns still need, newest first.
     let mut recent = [zero; ROWS];
     for k in 0..ROWS {
         recent[k] = modulus[ROWS - 1 - k].get();
@@ -112,8 +112,8 @@ fn reduce_rows<const ROWS: usize, const H: usize>(
     }
 }
 
-/// The quotient that clears a column, given those of the columns before it, and the carry out of the column. What
-/// depends on the latest quotient is added last and separately, so that the chain from one to the next stays short.
+/// The quotient that clears a column, given those of the columns before it, and the carry out of the column. The term
+/// with the latest quotient is added last and separately, which keeps the dependency chain short.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn next_quotient<const ROWS: usize>(
@@ -141,7 +141,7 @@ fn next_quotient<const ROWS: usize>(
     (quotient, _mm512_srli_epi64::<52>(cleared))
 }
 
-/// Carries the columns of both digits into 52-bit limbs. The values fit, so nothing is left at the end.
+/// Carries the columns of both digits into 52-bit limbs. The values fit, so there is no final carry.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn carry(low_columns: &[Lanes], high_columns: &[Lanes], low: &mut [Lanes], high: &mut [Lanes]) {

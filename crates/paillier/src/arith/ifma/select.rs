@@ -10,12 +10,12 @@ use core::hint::black_box;
 
 use super::{Element, Lanes};
 
-/// Limbs that are selected at a time: as many as leave registers to work with.
+/// Limbs that are selected at a time: as many as leave enough free registers.
 const MAX_LIMBS: usize = 20;
 /// The limbs of the shortest elements, modulo the square of a prime of 256 bits.
 const MIN_LIMBS: usize = 10;
 
-/// Each lane takes its own entry; every entry is read, whatever the digits.
+/// Each lane takes its own entry. Every entry is read, whatever the digits.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn select(table: &[Element], digits: &Lanes, out: &mut [Lanes]) {
     let (mut first, count) = (0, out.len());
@@ -33,8 +33,8 @@ pub(super) fn select(table: &[Element], digits: &Lanes, out: &mut [Lanes]) {
     }
 }
 
-/// Selects `N` limbs. Their number is known to the compiler, so that the selected limbs stay in registers: in memory
-/// they would be written by masked stores, whose time may depend on the mask, and so on the digits.
+/// Selects `N` limbs. `N` is a constant, so that the selected limbs stay in registers. In memory they would be written
+/// by masked stores, whose time may depend on the mask, and so on the digits.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn select_limbs<const N: usize>(
@@ -48,12 +48,11 @@ fn select_limbs<const N: usize>(
     let mut index = _mm512_setzero_si512();
     for entry in table {
         let hit = _mm512_cmpeq_epi64_mask(digits, index);
-        // All ones in the lanes that select this entry. The barrier keeps the compiler from turning it into masked
-        // loads.
-        let wanted = black_box(_mm512_maskz_set1_epi64(hit, -1));
+        // All ones in the lanes that select this entry. The barrier keeps the compiler from using masked loads instead.
+        let mask = black_box(_mm512_maskz_set1_epi64(hit, -1));
         let limbs = &entry.0[first..first + N];
         for (slot, limb) in chosen.iter_mut().zip(limbs) {
-            *slot = _mm512_or_si512(*slot, _mm512_and_si512(limb.get(), wanted));
+            *slot = _mm512_or_si512(*slot, _mm512_and_si512(limb.get(), mask));
         }
         index = _mm512_add_epi64(index, _mm512_set1_epi64(1));
     }
@@ -62,7 +61,7 @@ fn select_limbs<const N: usize>(
     }
 }
 
-/// Each lane takes its own entry of one shared table: sixteen entries per permutation, every one of them read.
+/// Each lane takes its own entry of one shared table: sixteen entries per permutation, and every entry is read.
 ///
 /// The tables of all windows together do not fit the caches, so the start of `later`, the next table, is prefetched.
 #[target_feature(enable = "avx512f,avx512ifma")]

@@ -1,4 +1,4 @@
-//! Shared by several tests: fixed keys, a scripted generator, and conversions for the independent library.
+//! Shared test helpers: fixed keys, a scripted generator, and conversions for the independent library.
 #![allow(dead_code, reason = "each test uses its own part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
 

@@ -1,11 +1,11 @@
-//! The circuit of a matrix cell, and what two letters put into it.
+//! The circuit of a matrix cell, and its input for two letters.
 
 use veilpath_mpc::circuit::cells::{
     Cell, ClippedCell, DifferenceCell, FrechetCell, HausdorffCell, LocalCell, RecurrenceCell,
     SavingCell, UnitCell, WarpingCell,
 };
 
-/// The cell of some comparisons.
+/// The cell circuit of some comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engines) enum Circuit {
     Unit(UnitCell),
@@ -19,7 +19,7 @@ pub(in crate::engines) enum Circuit {
     Recurrence(RecurrenceCell),
 }
 
-/// Evaluates an expression with the cell of any kind of circuit.
+/// Evaluates an expression with the cell of any circuit variant.
 macro_rules! with_cell {
     ($circuit:expr, $cell:ident => $value:expr) => {
         match $circuit {
@@ -39,12 +39,12 @@ macro_rules! with_cell {
 pub(in crate::engines) use with_cell;
 
 impl Circuit {
-    /// AND gates of a cell, with those of its counters, which take one for each bit.
+    /// AND gates of a cell, including its counters, which take one per bit.
     pub(in crate::engines) fn and_gates(&self) -> u64 {
         with_cell!(self, cell => (cell.and_gates() + cell.counters().len()) as u64)
     }
 
-    /// Wires of a column's result.
+    /// Wires in a column's result.
     pub(super) fn result_wires(&self) -> usize {
         with_cell!(self, cell => cell.result_wires())
     }
@@ -59,7 +59,7 @@ impl Circuit {
         with_cell!(self, cell => cell.down_wires() as u64)
     }
 
-    /// The input for what two letters give, divided by the common divisor.
+    /// The input for the entry of two letters, divided by the common divisor.
     pub(super) fn input(&self, entry: i64) -> u64 {
         match self {
             Circuit::Unit(cell) => cell.input(entry == 0),

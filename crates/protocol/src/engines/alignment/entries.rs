@@ -1,11 +1,11 @@
-//! The values of pairs of letters – costs, scores, distances, points – as inputs of matrix cells.
+//! Costs, scores, distances or points of two letters as inputs of matrix cells.
 
 use super::scoring::{Circuit, Scoring};
 use subtle::{Choice, ConditionallySelectable};
 use veilpath_metrics::{Costs, Model, RecurrentLetters, Scores};
 
-/// The largest table of all pairs of letters that is scanned or stored. For larger ones costs are computed on demand,
-/// without looking for a common divisor.
+/// The largest letter-pair table that is scanned or stored. Beyond it, costs are computed on demand and no common
+/// divisor is sought.
 const MAX_ENTRIES: usize = 1 << 20;
 
 /// The inputs of matrix cells, by the garbler's letter and the evaluator's.
@@ -13,7 +13,7 @@ pub(in crate::engines) struct Inputs<'a> {
     scoring: &'a Scoring,
     model: &'a Model,
     circuit: Circuit,
-    /// All inputs, if there are few.
+    /// All inputs, if they fit.
     table: Vec<u64>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Inputs<'a> {
     pub(in crate::engines) fn fill(&self, a: usize, inputs: &mut [u64]) {
         let first = a * self.scoring.letters();
         match self.table.get(first..first + inputs.len()) {
-            Some(known) => inputs.copy_from_slice(known),
+            Some(row) => inputs.copy_from_slice(row),
             None => self.compute(a, inputs),
         }
     }
@@ -60,22 +60,23 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// Padding takes as long as a letter. Otherwise the time until the other side gets its columns would reveal how
-    /// much of a scanpath is padding. So the first letter's input is computed in its place and discarded.
+    /// Takes as long for padding as for a letter: it computes the first letter's input instead and discards it.
+    /// Otherwise the time until the other side gets its columns would reveal how much of a scanpath is padding.
     fn input(&self, a: usize, b: usize) -> u64 {
         let padding = self.scoring.padding_letter();
         let is_padding = [a, b].map(|letter| Choice::from(u8::from(letter == padding)));
         let [first, second] = is_padding;
         let padded = first | second;
-        let letter = |place: usize| {
-            let place = u64::conditional_select(&(place as u64), &0, padded);
-            u16::try_from(place).unwrap_or(0)
+        let letter = |index: usize| {
+            let index = u64::conditional_select(&(index as u64), &0, padded);
+            u16::try_from(index).unwrap_or(0)
         };
         let entry = self.model.entry(letter(a), letter(b));
         // Only entries that the cell clips are rounded.
         let entry = entry / i64::try_from(self.scoring.divisor()).unwrap_or(i64::MAX);
         let input = self.circuit.input(self.scoring.cost(entry));
-        let of_padding = [false, true].map(|both| self.circuit.input_of_padding(both));
+        let of_padding =
+            [false, true].map(|both_padded| self.circuit.input_of_padding(both_padded));
         let of_padding = u64::conditional_select(&of_padding[0], &of_padding[1], first & second);
         u64::conditional_select(&input, &of_padding, padded)
     }
@@ -85,7 +86,7 @@ impl<'a> Inputs<'a> {
 pub(in crate::engines) struct Entries<'a> {
     model: &'a Model,
     letters: u32,
-    /// Letters of the garbler whose rows contain every entry that occurs.
+    /// The garbler's first letters, whose rows together contain every entry.
     rows: u32,
 }
 
@@ -116,15 +117,15 @@ impl<'a> Entries<'a> {
             .flat_map(move |a| letters(self.letters).map(move |b| self.model.entry(a, b)))
     }
 
-    /// The common divisor of the gaps and of all entries that matter. One beyond `most` does not (a cost above two
-    /// gaps, a score below them).
-    pub(in crate::engines) fn divisor(&self, of_gaps: u64, most: u64) -> u64 {
+    /// The common divisor of the gaps and of all entries that matter. An entry beyond `limit` does not matter: a cost
+    /// above that of two gaps, or a score below it.
+    pub(in crate::engines) fn divisor(&self, of_gaps: u64, limit: u64) -> u64 {
         if !self.fit_in_table() {
             return 1;
         }
         let matters = |entry: &i64| match self.model {
-            Model::Global(_) => entry.unsigned_abs() < most,
-            _ => *entry > 0 || entry.unsigned_abs() < most,
+            Model::Global(_) => entry.unsigned_abs() < limit,
+            _ => *entry > 0 || entry.unsigned_abs() < limit,
         };
         let divisor = self
             .all()
@@ -133,13 +134,13 @@ impl<'a> Entries<'a> {
         divisor.max(1)
     }
 
-    /// The largest cost after division, clipped at `most`.
-    pub(in crate::engines) fn largest(&self, most: u64, divisor: u64) -> u64 {
+    /// The largest cost after division, clipped at `limit`.
+    pub(in crate::engines) fn largest(&self, limit: u64, divisor: u64) -> u64 {
         if !self.fit_in_table() {
-            return most;
+            return limit;
         }
         let largest = self.all().map(|cost| cost.unsigned_abs() / divisor).max();
-        largest.unwrap_or(0).min(most)
+        largest.unwrap_or(0).min(limit)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What happens to the number of a matrix before it is an output: hidden lengths or durations are added, or a bound is tested.
+//! The last step from a matrix's number to an output: hidden lengths or durations are added, or a bound is tested.
 
 use crate::Role;
 
@@ -6,20 +6,20 @@ use crate::Role;
 /// the number, modulo 2^width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engines) struct LengthTerms {
-    /// Bits of everything that is added.
+    /// Bits of each term and of the sum.
     pub(in crate::engines) width: usize,
     /// Whether the number is subtracted.
     pub(in crate::engines) subtract: bool,
-    /// Whether twice the number is.
+    /// Whether the number is doubled first.
     pub(in crate::engines) doubled: bool,
     pub(super) per_host_letter: i128,
     pub(super) per_join_letter: i128,
     pub(super) constant: i128,
-    /// Added to make everything positive.
+    /// Keeps the sum from becoming negative.
     pub(super) offset: i128,
 }
 
-/// A bit of a number: whether it is at least `at_least`, or the opposite.
+/// A one-bit test: whether a number is at least `at_least`, or the opposite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engines) struct Test {
     pub(in crate::engines) at_least: u64,
@@ -47,7 +47,7 @@ impl LengthTerms {
         value as u64
     }
 
-    /// Modulo 2^width. By a mask: divisions take longer for some numbers than for others.
+    /// Reduces modulo 2^width with a mask: the duration of a division depends on its operands.
     #[allow(clippy::cast_sign_loss)] // modulo 2⁶⁴
     fn term(&self, value: i128) -> u64 {
         value as u64 & (u64::MAX >> (u64::BITS as usize - self.width.clamp(1, 64)))
@@ -55,17 +55,17 @@ impl LengthTerms {
 }
 
 impl Test {
-    pub(super) fn at_least(least: i128) -> Self {
+    pub(super) fn at_least(limit: i128) -> Self {
         Self {
-            at_least: u64::try_from(least.max(0)).unwrap_or(u64::MAX),
+            at_least: u64::try_from(limit.max(0)).unwrap_or(u64::MAX),
             negated: false,
         }
     }
 
-    pub(super) fn at_most(most: i128) -> Self {
+    pub(super) fn at_most(limit: i128) -> Self {
         Self {
             negated: true,
-            ..Self::at_least(most + 1)
+            ..Self::at_least(limit + 1)
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What engines that compute whole alignments have in common: which recurrence a metric is, what its inputs and outputs are, and
-//! how an output becomes an answer.
+//! Shared by the engines that compute whole alignments: the recurrence of each metric, its inputs and outputs, and how an output
+//! becomes an answer.
 
 pub(super) mod circuit;
 pub(super) mod entries;

@@ -1,4 +1,4 @@
-//! From the number of a matrix to the raw result, and what is known about both in advance.
+//! Turns a matrix's number into the raw result. Both have ranges that are known in advance.
 
 use super::length_terms::{LengthTerms, Test};
 use super::scoring::{Kind, Longest, MAX_LETTERS, Scoring, shape};
@@ -10,12 +10,12 @@ use veilpath_mpc::circuit::numbers::bits_for;
 use veilpath_mpc::circuit::recurrence::RecurrenceOutput;
 
 impl Scoring {
-    /// The numbers that matrices of this shape can have.
+    /// The possible numbers of a matrix of this shape.
     fn numbers(&self, rows: u32, columns: u32) -> RangeInclusive<u64> {
         let shape = shape(rows, columns);
         let (rows, columns) = (u64::from(rows), u64::from(columns));
         let shorter = rows.min(columns);
-        // Letters of the evaluator that must be inserted: 2 for each is in the sum.
+        // Each of the evaluator's letters that must be inserted adds 2 to the sum.
         let inserted = 2 * columns.saturating_sub(rows);
         match self.kind {
             Kind::Unit => inserted..=inserted + shorter,
@@ -32,7 +32,8 @@ impl Scoring {
         }
     }
 
-    /// The most bits of an output that are opened. With hidden lengths all outputs are as wide as the longest needs.
+    /// The largest number of output bits that are opened. With hidden lengths, all outputs are as wide as the longest
+    /// scanpaths need.
     pub(in crate::engines) fn opened_bits(&self, rows: u32, columns: u32) -> usize {
         match (self.padding, self.length_terms()) {
             (None, _) => self.output_bits(rows, columns),
@@ -47,8 +48,8 @@ impl Scoring {
         }
     }
 
-    /// Bits of the output for a matrix of this shape. The lowest ones tell possible numbers apart, and no others are opened: a
-    /// side that makes the circuit compute something else learns no more bits than a result of this pair has.
+    /// Output bits for a matrix of this shape. Only the lowest bits, which tell possible numbers apart, are opened. So a side
+    /// that makes the circuit compute something else learns no more bits than a result of this pair has.
     pub(in crate::engines) fn output_bits(&self, rows: u32, columns: u32) -> usize {
         let numbers = self.numbers(rows, columns);
         bits_for(numbers.end() - numbers.start())
@@ -56,14 +57,14 @@ impl Scoring {
 
     /// The raw result for an output; `None` if no matrix of this shape has such a result.
     pub(in crate::engines) fn raw(&self, output: u64, rows: u32, columns: u32) -> Option<i64> {
-        let (least, most) = self.numbers(rows, columns).into_inner();
+        let (smallest, largest) = self.numbers(rows, columns).into_inner();
         let bits = self.output_bits(rows, columns);
         let mask = u64::MAX >> (u64::BITS as usize - bits.min(64));
         if output & !mask != 0 {
             return None;
         }
-        let number = least.checked_add(output.wrapping_sub(least) & mask)?;
-        if number > most {
+        let number = smallest.checked_add(output.wrapping_sub(smallest) & mask)?;
+        if number > largest {
             return None;
         }
         if let Kind::Recurrence(outputs) = self.kind
@@ -80,8 +81,8 @@ impl Scoring {
         i64::try_from(value * i128::from(self.divisor)).ok()
     }
 
-    /// The raw result as a linear function of the number of a matrix: a constant, and the factor of the number. With
-    /// hidden lengths the number is the adjusted one.
+    /// The raw result as a linear function of a matrix's number: a constant, and the number's factor. With hidden
+    /// lengths, the number is the adjusted one.
     pub(crate) fn linear(&self, rows: u32, columns: u32) -> Result<[i64; 2], ProtocolError> {
         let (rows, columns) = (i128::from(rows), i128::from(columns));
         let (constant, factor) = match (self.padding, self.kind) {
@@ -93,7 +94,7 @@ impl Scoring {
             }
             (None, Kind::Unit | Kind::Clipped) => (rows - columns, 1),
             (None, Kind::Difference { .. }) => (self.gaps(rows, columns), -1),
-            // Ranks have become distances.
+            // Ranks have already become distances.
             (None, _) => (0, 1),
         };
         let scaled = |number: i128| {
@@ -103,7 +104,7 @@ impl Scoring {
         Ok([scaled(constant)?, scaled(factor)?])
     }
 
-    /// All bits of the number of a matrix of this shape.
+    /// The full width of the number of a matrix of this shape.
     pub(crate) fn whole_bits(&self, rows: u32, columns: u32) -> usize {
         if let Some(largest) = self.distances.iter().max() {
             return bits_for(*largest);
@@ -126,23 +127,23 @@ impl Scoring {
             .ok_or(ProtocolError::Job(JobError::CostsTooLarge))
     }
 
-    /// The bit of a number that says whether the raw result is within a bound.
+    /// The test of a number that decides whether the raw result is within a bound.
     pub(in crate::engines) fn test(&self, bound: Bound, rows: u32, columns: u32) -> Test {
         let (rows, columns) = (i128::from(rows), i128::from(columns));
         match (self.kind, self.divided(bound)) {
-            (Kind::Unit | Kind::Clipped, Bound::AtMost(most)) => {
-                Test::at_most(i128::from(most) - rows + columns)
+            (Kind::Unit | Kind::Clipped, Bound::AtMost(limit)) => {
+                Test::at_most(i128::from(limit) - rows + columns)
             }
-            (Kind::Difference { .. }, Bound::AtMost(most)) => {
-                Test::at_least(self.gaps(rows, columns) - i128::from(most))
+            (Kind::Difference { .. }, Bound::AtMost(limit)) => {
+                Test::at_least(self.gaps(rows, columns) - i128::from(limit))
             }
-            (_, Bound::AtMost(most)) => Test::at_most(most.into()),
-            (_, Bound::AtLeast(least)) => Test::at_least(least.into()),
+            (_, Bound::AtMost(limit)) => Test::at_most(limit.into()),
+            (_, Bound::AtLeast(limit)) => Test::at_least(limit.into()),
         }
     }
 
-    /// How values that only one side knows enter the result: hidden lengths, on which only global alignments depend, or
-    /// durations.
+    /// How values that only one side knows enter the result: durations, or hidden lengths, on which only global
+    /// alignments depend.
     pub(in crate::engines) fn length_terms(&self) -> Option<LengthTerms> {
         if let Kind::Reward { largest } = self.kind {
             let length = self.padding.map_or(MAX_LETTERS, |padding| padding.length);
@@ -164,7 +165,8 @@ impl Scoring {
             | Kind::Frechet { .. }
             | Kind::Hausdorff { .. }
             | Kind::Recurrence(_) => return None,
-            // The sum Σ of the padded matrix is 2·L minus what the letters save, and so is the sum of all gaps.
+            // For padded length L, the matrix sum Σ is 2·L minus the letters' savings; the unpadded cost is m + n minus
+            // the same.
             Kind::Unit | Kind::Clipped => (1, 1, -2 * i128::from(padding.length), 2),
             Kind::Difference { insert, delete } => {
                 (i128::from(insert), i128::from(delete), 0, insert + delete)
@@ -198,7 +200,7 @@ impl Scoring {
         })
     }
 
-    /// Bits of adjusted numbers of matrices of scanpaths up to these lengths; 0 if nothing is adjusted.
+    /// Bits of the adjusted numbers for scanpaths up to these lengths; 0 if nothing is adjusted.
     pub(in crate::engines) fn adjusted_bits(&self, longest: Longest) -> usize {
         match (self.kind, self.padding) {
             (Kind::Reward { largest }, None) => {
@@ -211,12 +213,13 @@ impl Scoring {
         }
     }
 
-    /// In answers about groups, the distance of each rank, if numbers are ranks. The largest rank is the last.
+    /// In group answers, the distance of each rank, if numbers are ranks. The last entry belongs to the largest
+    /// rank.
     pub(crate) fn distances(&self) -> Option<&[u64]> {
         (!self.distances.is_empty()).then_some(&self.distances)
     }
 
-    /// In answers about groups, the number behind a raw result: its distance, if it is a rank.
+    /// In group answers, the number behind a raw result: its distance, if it is a rank.
     pub(crate) fn grouped(&self, raw: i64) -> i64 {
         let rank = usize::try_from(raw).unwrap_or(usize::MAX);
         match self.distances.get(rank) {
@@ -225,7 +228,7 @@ impl Scoring {
         }
     }
 
-    /// The adjusted result for a number, from which the user's score follows if lengths are hidden.
+    /// The adjusted result for a number. With hidden lengths, the user's score follows from it.
     pub(in crate::engines) fn adjusted(&self, number: u64) -> Option<i64> {
         match self.length_terms() {
             Some(length_terms) if !length_terms.doubled => {
@@ -239,14 +242,14 @@ impl Scoring {
         }
     }
 
-    /// The bit of an adjusted number that says whether it is within a bound.
+    /// The test of an adjusted number that decides whether it is within a bound.
     pub(in crate::engines) fn adjusted_test(&self, bound: Bound) -> Test {
         let offset = self
             .length_terms()
             .map_or(0, |length_terms| length_terms.offset);
         match self.divided(bound) {
-            Bound::AtMost(most) => Test::at_most(i128::from(most) + offset),
-            Bound::AtLeast(least) => Test::at_least(i128::from(least) + offset),
+            Bound::AtMost(limit) => Test::at_most(i128::from(limit) + offset),
+            Bound::AtLeast(limit) => Test::at_least(i128::from(limit) + offset),
         }
     }
 
@@ -263,24 +266,23 @@ impl Scoring {
     fn divided(&self, bound: Bound) -> Bound {
         let divisor = i64::try_from(self.divisor).unwrap_or(i64::MAX);
         match bound {
-            Bound::AtMost(most) => Bound::AtMost(most.div_euclid(divisor)),
-            Bound::AtLeast(least) => Bound::AtLeast(-(-least).div_euclid(divisor)),
+            Bound::AtMost(limit) => Bound::AtMost(limit.div_euclid(divisor)),
+            Bound::AtLeast(limit) => Bound::AtLeast(-(-limit).div_euclid(divisor)),
         }
     }
 
-    fn within(&self, value: i128, least: i128, most: i128) -> Option<i64> {
-        if !(least..=most).contains(&value) {
+    fn within(&self, value: i128, smallest: i128, largest: i128) -> Option<i64> {
+        if !(smallest..=largest).contains(&value) {
             return None;
         }
         i64::try_from(value * i128::from(self.divisor)).ok()
     }
 
-    /// About how many AND gates a pair needs in addition to those of its matrix cells, if these are
-    /// many.
+    /// Roughly how many AND gates a pair needs beyond those of its matrix cells, if there are many.
     pub(in crate::engines) fn gates_per_pair(&self, rows: u32, columns: u32) -> u64 {
         let borders = u64::from(rows) + u64::from(columns);
         match self.kind {
-            // The largest of all rows and columns.
+            // The maximum over all rows and columns.
             Kind::Hausdorff { largest } => 2 * bits_for(largest) as u64 * borders,
             Kind::Recurrence(outputs) => {
                 let points = RecurrenceOutput::Points.bits(shape(rows, columns)) as u64;
@@ -300,14 +302,14 @@ impl Scoring {
         }
     }
 
-    /// How much an output can say about a scanpath, for any behaviour of the other side and any length of its
-    /// scanpaths.
+    /// How much an output can reveal about a scanpath, however the other side behaves and however long its scanpaths
+    /// are.
     pub(in crate::engines) fn answer_size(&self) -> AnswerSize {
         if let Some(padding) = self.padding {
             return AnswerSize::Bits(self.opened_bits(padding.length, padding.length));
         }
         match self.kind {
-            // How many letters of the longer scanpath are inserted is known in advance.
+            // The number of inserted letters of the longer scanpath is known in advance.
             Kind::Unit => AnswerSize::BitsOf(1),
             Kind::Clipped => AnswerSize::BitsOf(2),
             Kind::Difference { insert, delete } => AnswerSize::BitsOf(insert + delete),
@@ -323,7 +325,8 @@ impl Scoring {
                 AnswerSize::Bits(bits_for(largest))
             }
             Kind::Recurrence(outputs) => {
-                // Shares have the same bits for all shapes; points as many as a letter has matrix cells.
+                // Shares of points have the same width for all shapes. The number of points grows with the matrix cells
+                // per letter.
                 let points = |output: &RecurrenceOutput| *output == RecurrenceOutput::Points;
                 let shares = outputs.iter().filter(|output| !points(output));
                 let shares: usize = shares.map(|output| output.bits(shape(0, 0))).sum();

@@ -1,4 +1,4 @@
-//! How a metric is computed on shares.
+//! How to compute a metric on shares.
 
 use super::circuit::Circuit;
 use super::scoring::{Kind, Longest, Scoring};
@@ -7,13 +7,13 @@ use veilpath_mpc::circuit::cells::{
 };
 use veilpath_mpc::circuit::numbers::bits_for;
 use veilpath_mpc::circuit::recurrence::{RecurrenceOutput, RecurrenceOutputs};
-use veilpath_mpc::shares::{Cell, InnerProduct, fits, runs_fit};
+use veilpath_mpc::shares::{Cell, InnerProduct, matrix_fits, runs_fit};
 
 /// A metric on shares.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engines) struct OnShares {
     pub(in crate::engines) method: Method,
-    /// The cell of matrices, if there are any: what is looked up in them.
+    /// The matrix cell, if there are matrices: what is looked up for it.
     pub(in crate::engines) cell: Option<Cell>,
     /// The circuit with the same inputs.
     pub(in crate::engines) inputs: Circuit,
@@ -28,7 +28,7 @@ pub(in crate::engines) enum Method {
         from_two_per_column: bool,
     },
     /// A maximum over the letters of the alphabet. Numbers are at most `largest`.
-    Farthest { largest: u64 },
+    Hausdorff { largest: u64 },
     /// Diagonal runs in matrices, and sums over the letters of the alphabet.
     Recurrence(RecurrenceOutputs),
 }
@@ -38,7 +38,7 @@ impl Scoring {
     pub(in crate::engines) fn on_shares(&self, longest: Longest) -> OnShares {
         let matrix = |cell: Cell, inputs: Circuit| OnShares {
             method: Method::Matrix {
-                // Its numbers count what is spent, those of the recurrence on shares what is saved.
+                // The circuit's numbers count costs; the recurrence on shares counts savings.
                 from_two_per_column: self.kind == Kind::Clipped,
             },
             cell: Some(cell),
@@ -87,7 +87,7 @@ impl Scoring {
                 matrix(cell, Circuit::Frechet(FrechetCell::new(largest, padded)))
             }
             Kind::Hausdorff { largest } => OnShares {
-                method: Method::Farthest { largest },
+                method: Method::Hausdorff { largest },
                 cell: None,
                 inputs: Circuit::Hausdorff(HausdorffCell::new(largest, padded)),
             },
@@ -99,13 +99,13 @@ impl Scoring {
         }
     }
 
-    /// Whether a pair of these lengths can be compared: numbers fit 64 bits, the alphabet can be looked up, and messages fit the
-    /// buffers of a channel.
+    /// Whether a pair of these lengths can be compared: numbers fit 64 bits, the alphabet is small enough to look up, and
+    /// messages fit a channel's buffers.
     pub(in crate::engines) fn fits_shares(&self, rows: u32, columns: u32) -> bool {
         let on_shares = self.on_shares(Longest::of(rows, columns));
         let (m, n) = (rows as usize, columns as usize);
         match (on_shares.method, on_shares.cell) {
-            (Method::Matrix { .. }, Some(cell)) => fits(m, n, cell, self.letters()),
+            (Method::Matrix { .. }, Some(cell)) => matrix_fits(m, n, cell, self.letters()),
             (Method::Recurrence(outputs), cell) => {
                 let (divisor, quotient) = divisor_bits(&outputs, rows, columns);
                 divisor + quotient <= 64
@@ -124,30 +124,30 @@ pub(in crate::engines) fn has_diagonals(outputs: &RecurrenceOutputs) -> bool {
         .any(|output| output == RecurrenceOutput::Diagonals)
 }
 
-/// Bits of the number of cells of a matrix.
+/// Bits of a matrix's cell count.
 pub(in crate::engines) fn cell_bits(rows: u32, columns: u32) -> usize {
     bits_of(u128::from(rows) * u128::from(columns))
 }
 
-/// Bits of the sum over all cells of a matrix of their distances from a corner.
+/// Bits of the sum of all matrix cells' distances from a corner.
 pub(in crate::engines) fn centre_bits(rows: u32, columns: u32) -> usize {
     let longest = 2 * u128::from(rows.max(columns).saturating_sub(1));
     bits_of(u128::from(rows) * u128::from(columns) * longest)
 }
 
-/// Bits of numbers in recurrence plots.
+/// Widths of the numbers in a recurrence plot, in bits.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engines) struct Sizes {
-    /// Of the largest number of rows, of columns and of cells.
+    /// For the largest number of rows, of columns and of cells.
     pub(in crate::engines) rows: usize,
     pub(in crate::engines) columns: usize,
     pub(in crate::engines) cells: usize,
-    /// Of the sum over all cells of their distances from a corner.
+    /// For the sum of all cells' distances from a corner.
     pub(in crate::engines) centres: usize,
 }
 
 impl Sizes {
-    /// Those of matrices of one shape.
+    /// The widths for matrices of this shape.
     pub(in crate::engines) fn of(rows: u32, columns: u32) -> Self {
         Self {
             rows: bits_for(rows.into()),
@@ -157,7 +157,7 @@ impl Sizes {
         }
     }
 
-    /// A sum over letters of products of what both sides count.
+    /// The sum over all letters of the product of both sides' counts.
     pub(in crate::engines) fn inner_product(self, alphabet: usize) -> InnerProduct {
         let bits = [self.rows, self.columns];
         InnerProduct {
@@ -167,7 +167,7 @@ impl Sizes {
         }
     }
 
-    /// The same with the host's places instead of counts.
+    /// The same widths with the host's positions instead of counts.
     pub(in crate::engines) fn row_centres(self) -> Self {
         Self {
             rows: self.rows + self.rows.max(self.columns),
@@ -176,7 +176,7 @@ impl Sizes {
         }
     }
 
-    /// The same with the joining side's places instead of counts.
+    /// The same widths with the joining side's positions instead of counts.
     pub(in crate::engines) fn column_centres(self) -> Self {
         Self {
             columns: 2 * self.columns,
@@ -186,13 +186,13 @@ impl Sizes {
     }
 }
 
-/// Bits of the divisors of all shares of points together, and of their quotients.
+/// Bits that fit every divisor of a share of points, and bits of the quotients.
 pub(in crate::engines) fn divisor_bits(
     outputs: &RecurrenceOutputs,
     rows: u32,
     columns: u32,
 ) -> (usize, usize) {
-    // A share is divided by twice the points, that of rows and columns by four times.
+    // A share is divided by twice the number of points; the share of rows and columns by four times that number.
     let of_points = cell_bits(rows, columns) + 2;
     match outputs
         .iter()

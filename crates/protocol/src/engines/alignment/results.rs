@@ -1,4 +1,4 @@
-//! From outputs of circuits to the answers that this side learns.
+//! Turns circuit outputs into the answers that this side learns.
 
 use super::length_terms::Test;
 use super::scoring::Scoring;
@@ -10,11 +10,11 @@ use veilpath_metrics::Threshold;
 /// An output that this side has learned.
 pub(in crate::engines) struct Opened {
     pub(in crate::engines) pair: usize,
-    /// `None` if no scanpaths of these lengths have such a result.
+    /// `None` if no scanpaths of these lengths can have this result.
     pub(in crate::engines) answer: Option<Answer>,
 }
 
-/// The answers for outputs; `None` for one that is not a possible result.
+/// The answers for outputs; `None` where an output is not a possible result.
 pub(crate) fn decode_all(
     job: &Job<'_>,
     outputs: &[(usize, u64)],
@@ -72,13 +72,13 @@ pub(in crate::engines) struct Results<'a> {
     observer: &'a dyn Observer,
     /// `None` if the scores are hidden from this side.
     answers: Option<Vec<Option<Answer>>>,
-    /// Whether an output was not a possible result. Reported at the end, because stopping early would tell the
-    /// other side.
+    /// Whether some output was not a possible result. This is reported at the end, because stopping early would tell
+    /// the other side.
     out_of_range: bool,
 }
 
 impl<'a> Results<'a> {
-    /// Starts with the answers that follow from the lengths: those of empty scanpaths.
+    /// Starts with the answers that follow from the lengths, those for empty scanpaths.
     pub(in crate::engines) fn new(
         job: &Job<'_>,
         scoring: &Scoring,
@@ -105,15 +105,15 @@ impl<'a> Results<'a> {
 
     /// Stores the answer for a pair.
     fn store(&mut self, pair: usize, answer: Answer) {
-        let place = self.answers.as_mut().and_then(|all| all.get_mut(pair));
-        if let Some(place) = place {
-            *place = Some(answer);
+        let slot = self.answers.as_mut().and_then(|all| all.get_mut(pair));
+        if let Some(slot) = slot {
+            *slot = Some(answer);
             self.observer.scored(pair, answer);
         }
     }
 }
 
-/// Stores what a portion has opened.
+/// Stores the opened outputs of a portion.
 pub(in crate::engines) fn store(job: &Job<'_>, results: &Mutex<Results<'_>>, opened: Vec<Opened>) {
     let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
     for Opened { pair, answer } in opened {

@@ -1,13 +1,13 @@
 //! Which circuit computes a metric, and how its output becomes the raw result.
 //!
-//! All of this follows from the agreed metric and the lengths, so both sides compute the same. Costs are first
-//! divided by their common divisor: the width of a matrix cell, and with it its whole cost, depends on their size.
+//! All of this follows from the agreed metric and the lengths, so both sides compute the same. Costs are first divided
+//! by their common divisor, because the width of a matrix cell, and so its whole cost, depends on their size.
 //!
-//! With hidden lengths every scanpath ends in letters of padding, one letter more than the alphabet has. Padding
-//! against anything costs as much as a deletion and an insertion. (In a local alignment its score is so low that it
-//! is never used.) So it changes no difference between neighbouring cells, and the sum of the last row is the same as
-//! without padding. Warping, Fréchet and Hausdorff distances need at least one letter of padding at the end of every scanpath
-//! ([`ends_in_padding`]); their cells say what it costs. In a recurrence plot padding has no points.
+//! With hidden lengths, every scanpath is filled up with a padding letter, which is not in the alphabet. Substituting padding
+//! for anything costs as much as a deletion and an insertion. (In a local alignment its score is so low that it is never
+//! used.) So padding changes no difference between neighbouring cells, and the sum of the last row is the same as without
+//! padding. Warping, Fréchet and Hausdorff distances need at least one letter of padding at the end of every scanpath
+//! ([`ends_in_padding`]); their cells define what it costs. In a recurrence plot, padding has no points.
 
 pub(in crate::engines) use super::circuit::Circuit;
 
@@ -31,7 +31,7 @@ use veilpath_mpc::wavefront::{STRIP_ROWS, Shape};
 #[derive(Clone, Debug)]
 pub(crate) struct Scoring {
     pub(super) kind: Kind,
-    /// The divisor of all costs.
+    /// The common divisor of all costs.
     pub(super) divisor: u64,
     alphabet: u32,
     pub(super) padding: Option<Padding>,
@@ -41,20 +41,20 @@ pub(crate) struct Scoring {
     durations: Vec<u64>,
 }
 
-/// Units of a distance in answers about groups. A power of two, so that a factor of such a number is not rounded.
+/// Fixed-point units per distance in group answers. A power of two, so that scaling by it does not round.
 pub(crate) const UNITS: f64 = 65_536.0;
 
-/// The longest scanpaths of some pairs, as far as a circuit depends on them.
+/// The longest lengths among some pairs, as far as a circuit depends on them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::engines) struct Longest {
-    /// Of the shorter one of each pair.
+    /// The longest among the shorter scanpaths of each pair.
     pub(super) shorter: u32,
-    /// Of the longer one.
+    /// The longest among the longer scanpaths of each pair.
     pub(super) longer: u32,
 }
 
 impl Longest {
-    /// Those of one pair.
+    /// The lengths of one pair.
     pub(in crate::engines) fn of(rows: u32, columns: u32) -> Self {
         Self {
             shorter: rows.min(columns),
@@ -62,7 +62,7 @@ impl Longest {
         }
     }
 
-    /// Those of two sets of pairs.
+    /// The longest lengths of two sets of pairs together.
     pub(in crate::engines) fn max(self, other: Self) -> Self {
         Self {
             shorter: self.shorter.max(other.shorter),
@@ -71,7 +71,7 @@ impl Longest {
     }
 }
 
-/// Costs and scores are divided by the common divisor.
+/// The recurrence of a metric. Costs and scores are divided by the common divisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Gaps of 1, substitutions of 0 or 1.
@@ -94,12 +94,12 @@ pub(super) enum Kind {
     Recurrence(RecurrenceOutputs),
 }
 
-/// Hidden lengths.
+/// How lengths are hidden.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Padding {
     /// The padded length of every scanpath.
     pub(super) length: u32,
-    /// What each letter adds to a maximised score, divided like the costs; `None` if the result is a cost.
+    /// What each letter adds to a maximised score, divided like costs; `None` if the result is a cost.
     pub(super) reward: Option<u64>,
 }
 
@@ -126,7 +126,7 @@ impl Scoring {
         let (kind, divisor) = match model {
             Model::Global(costs) => {
                 let (insert, delete) = (u64::from(costs.insert), u64::from(costs.delete));
-                // If rewards are added inside the circuit, they are divided as well.
+                // Rewards that are added inside the circuit are divided as well.
                 let rewards = padding.and(reward).unwrap_or(0);
                 let of_gaps = gcd(rewards, gcd(insert, delete));
                 let divisor = entries.divisor(of_gaps, insert + delete);
@@ -157,8 +157,8 @@ impl Scoring {
             }
             Model::Warping(warping) => {
                 let divisor = entries.divisor(0, u64::MAX);
-                let most = u64::from(warping.largest(alphabet)) / divisor;
-                let largest = entries.largest(most, divisor);
+                let max_cost = u64::from(warping.largest(alphabet)) / divisor;
+                let largest = entries.largest(max_cost, divisor);
                 (Kind::Warping { largest }, divisor)
             }
             Model::Bottleneck(model) => {
@@ -204,11 +204,11 @@ impl Scoring {
         }
     }
 
-    /// What a scanpath adds to the result apart from its alignment: for each of its letters 1, or its duration.
+    /// What a scanpath adds to the result apart from its alignment: 1, or the duration, for each letter.
     pub(in crate::engines) fn weight(&self, scanpath: &Scanpath) -> u64 {
         match self.kind {
             Kind::Reward { .. } => {
-                // All durations are read for each letter, so that no address depends on one.
+                // Reads all durations for each letter, so that no address depends on a letter.
                 let duration = |letter: &u16| {
                     let durations = (0..).zip(&self.durations);
                     durations.fold(0, |found, (number, duration): (u64, &u64)| {
@@ -222,12 +222,13 @@ impl Scoring {
         }
     }
 
-    /// Whether the result of a pair follows from the lengths: that of an empty scanpath, unless its partner's durations are added.
+    /// Whether the result of a pair follows from the lengths. It does if a scanpath is empty, unless the other one's durations are
+    /// added.
     pub(crate) fn follows_from_lengths(&self, rows: u32, columns: u32) -> bool {
         (rows == 0 || columns == 0) && !matches!(self.kind, Kind::Reward { .. })
     }
 
-    /// The cost of two letters for what they give, divided by the common divisor; rewards are saved costs.
+    /// The cost for the entry of two letters, divided by the common divisor; rewards are saved costs.
     pub(super) fn cost(&self, entry: i64) -> i64 {
         match self.kind {
             Kind::Reward { largest } => i64::try_from(largest).unwrap_or(i64::MAX) - entry,
@@ -235,12 +236,12 @@ impl Scoring {
         }
     }
 
-    /// Letters that the evaluator may have, including padding.
+    /// The number of letters that the evaluator may have, including padding.
     pub(in crate::engines) fn letters(&self) -> usize {
         self.alphabet as usize + usize::from(self.padding.is_some())
     }
 
-    /// The letter of padding, which is not in the alphabet.
+    /// The padding letter, which is not in the alphabet.
     pub(in crate::engines) fn padding_letter(&self) -> usize {
         self.alphabet as usize
     }
@@ -296,7 +297,7 @@ impl Scoring {
     }
 }
 
-/// Whether 5·w + 2 gates are fewer than 6·w − 2, where an insertion and a deletion take w bits together.
+/// Whether 5·w + 2 gates are fewer than 6·w − 2, where an insertion plus a deletion has w bits.
 fn is_wide(insertion_and_deletion: u64) -> bool {
     bits_for(insertion_and_deletion) >= 5
 }
@@ -347,5 +348,5 @@ pub(in crate::engines) fn shape(rows: u32, columns: u32) -> Shape {
     }
 }
 
-/// The longest scanpath that the look-up can number.
+/// The longest scanpath that the look-up can index.
 pub(in crate::engines) const MAX_LETTERS: u32 = MAX_STRIPS * STRIP_ROWS as u32;

@@ -1,4 +1,4 @@
-//! Work that the observer may time, on this thread and on others.
+//! Work that the observer may time, on this thread or another.
 
 use crate::{Observer, ProtocolError};
 use std::thread::ScopedJoinHandle;
@@ -13,7 +13,7 @@ pub(in crate::engines) fn timed<T>(
     result.unwrap_or(Err(ProtocolError::Internal("work was not done")))
 }
 
-/// Waits for a worker's thread and returns its result.
+/// Joins a worker's thread and returns its result.
 pub(in crate::engines) fn joined(
     thread: ScopedJoinHandle<'_, Result<(), ProtocolError>>,
 ) -> Result<(), ProtocolError> {

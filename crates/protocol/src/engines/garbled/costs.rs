@@ -1,4 +1,4 @@
-//! What a job will cost, by the formula at the top of the engine.
+//! Estimates a job's cost, by the formula at the top of the engine.
 
 use super::hello::workers_of;
 use super::schedule::Sizes;
@@ -10,13 +10,13 @@ use veilpath_mpc::alignment::{LOOKAHEAD, span_count};
 use veilpath_mpc::ot::correlated::MAX_BATCH;
 use veilpath_mpc::wavefront::Shape;
 
-/// Bytes to start a stage, to the garbler: a point, and the seed trees with their check.
+/// Bytes to the garbler at the start of a stage: a point, and the seed trees with their check.
 const START_TO_HOST: u64 = 32 + 32 * 8 * 16 + 32;
 
-/// Bytes to start a stage, to the evaluator: the points of base transfers, and the start of the tweaks.
+/// Bytes to the evaluator at the start of a stage: the points of the base transfers, and the first tweak.
 const START_TO_JOIN: u64 = 128 * 64 + 16;
 
-/// Bytes to the garbler for transfers: four each, and a proof for each batch.
+/// Bytes to the garbler for transfers: four each, plus a proof for each batch.
 fn transfer_bytes(transfers: u64) -> u64 {
     let batches = transfers.div_ceil(MAX_BATCH as u64);
     transfers
@@ -24,14 +24,14 @@ fn transfer_bytes(transfers: u64) -> u64 {
         .saturating_add(batches.saturating_mul(544))
 }
 
-/// AND gates whose tables one worker of each side garbles, encrypts, sends and evaluates in a second, with both on the two
+/// AND gates per second that one worker on each side can garble, encrypt, send and evaluate, with both sides on the two
 /// cores of one machine with AES instructions. Measured; it varies by half with the circuit and the processor.
 const GATES_PER_SECOND: f64 = 18e6;
 
-/// The same with any number of workers: one thread of each side has the connection.
+/// The same with any number of workers, limited by the one thread per side that owns the connection.
 const MAX_GATES_PER_SECOND: f64 = 36e6;
 
-/// Base transfers of a stage, on such a machine.
+/// Seconds for the base transfers of a stage, on such a machine.
 const STAGE_SECONDS: f64 = 0.03;
 
 /// Rounds of a stage that overlap with nothing: base transfers, their check and the letters.
@@ -77,7 +77,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, cores: u32) -> Costs {
     let (whole, rest) = (work.pairs / pairs_in_portion, work.pairs % pairs_in_portion);
     let portions = whole + u64::from(rest > 0);
     let exchanges = whole.saturating_mul(spans(pairs_in_portion)) + spans(rest);
-    // Where the keys of all letters do not fit, each scanpath of the host needs them again.
+    // If the keys of all letters do not fit, they are transferred again for each of the host's scanpaths.
     let transferred = match work.join_letters <= sizes.letters {
         true => work.join_letters,
         false => work.pairs.saturating_mul(columns),
@@ -99,7 +99,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, cores: u32) -> Costs {
         waits: 1 + stages * STAGE_WAITS + portions.div_ceil(workers as u64) * PORTION_WAITS,
         exchanges,
         one_way: false,
-        // Several workers request what they wait for, and so do not run ahead.
+        // Several workers request the bytes they wait for, so they do not run ahead.
         in_flight: match workers {
             1 => (LOOKAHEAD + 1) as f64,
             workers => workers as f64,

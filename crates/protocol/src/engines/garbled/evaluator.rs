@@ -1,4 +1,4 @@
-//! The evaluator (the joining side): it never reveals a letter.
+//! The evaluator (the joining side). It never reveals a letter.
 
 use super::Partitioning;
 use super::outputs::{add_length_terms, bits_of, reduce_to_output};
@@ -32,7 +32,7 @@ pub(crate) fn join(
     join_with(job, channel, observer, partitioning, &mut system_rng()?)
 }
 
-/// The same with a given partitioning, with all randomness from a given generator.
+/// Like [`join`], with a given partitioning and random generator.
 pub(super) fn join_with(
     job: &Job<'_>,
     mut channel: &mut dyn Channel,
@@ -47,7 +47,7 @@ pub(super) fn join_with(
             Ok(EvaluatorSession::start(Kernel::best(), rng, &mut channel)?)
         })?;
         let mut sessions = vec![session];
-        let places = stage.places();
+        let column_ranges = stage.column_ranges();
         let letters = timed(observer, || {
             let own = padded_letters(job, &schedule, stage);
             Ok(sessions[0].letters(schedule.scoring.letters(), &own, &mut channel)?)
@@ -55,7 +55,7 @@ pub(super) fn join_with(
         let evaluator = StageEvaluator {
             job,
             schedule: &schedule,
-            places: &places,
+            column_ranges: &column_ranges,
             letters: &letters,
             results: &results,
             observer,
@@ -110,14 +110,14 @@ fn padded_letters(job: &Job<'_>, schedule: &Schedule, stage: &Stage) -> Zeroizin
 struct StageEvaluator<'a, 'o> {
     job: &'a Job<'a>,
     schedule: &'a Schedule,
-    places: &'a HashMap<usize, Range<usize>>,
+    column_ranges: &'a HashMap<usize, Range<usize>>,
     letters: &'a ReceivedLetters,
     results: &'a Mutex<Results<'o>>,
     observer: &'o dyn Observer,
 }
 
 impl<'a> StageEvaluator<'a, '_> {
-    /// Compares the pairs of some portions, one portion after the other.
+    /// Compares the pairs of some portions, one portion after another.
     fn evaluate_all(
         &self,
         portions: impl Iterator<Item = &'a Portion>,
@@ -125,8 +125,8 @@ impl<'a> StageEvaluator<'a, '_> {
         channel: &mut dyn Channel,
     ) -> Result<(), ProtocolError> {
         for portion in portions {
-            let known = timed(self.observer, || self.evaluate(portion, session, channel))?;
-            store(self.job, self.results, known);
+            let opened = timed(self.observer, || self.evaluate(portion, session, channel))?;
+            store(self.job, self.results, opened);
         }
         Ok(())
     }
@@ -138,7 +138,7 @@ impl<'a> StageEvaluator<'a, '_> {
         session: &mut EvaluatorSession,
         channel: &mut dyn Channel,
     ) -> Result<Vec<Opened>, ProtocolError> {
-        let members = self.schedule.start(self.job, self.places, portion)?;
+        let members = self.schedule.start(self.job, self.column_ranges, portion)?;
         let comparisons: Vec<_> = members
             .iter()
             .map(|member| EvaluatorComparison {
@@ -159,7 +159,7 @@ impl<'a> StageEvaluator<'a, '_> {
                 .iter()
                 .map(|member| scoring.weight(self.job.own[member.join]))
                 .map(|weight| length_terms.join_term(weight));
-            // Allocated at full size: a list that grows leaves copies in freed memory.
+            // Allocated at full size: growing would leave copies in freed memory.
             let mut own = Bits::with_capacity(members.len() * length_terms.width);
             for bit in terms.flat_map(|term| bits_of(term, length_terms.width)) {
                 own.push(bit);
@@ -182,7 +182,7 @@ impl<'a> StageEvaluator<'a, '_> {
             &members,
             numbers,
         )?;
-        let halves = session.halves(&numbers);
+        let halves = session.xor_shares(&numbers);
         self.schedule.open(self.job, &members, &halves, channel)
     }
 }

@@ -1,4 +1,4 @@
-//! The garbler (the host): it learns the lengths of scanpaths and the scores revealed to it, and nothing else.
+//! The garbler (the host). It learns the lengths of scanpaths and the scores revealed to it, and nothing else.
 
 use super::Partitioning;
 use super::outputs::{add_length_terms, bits_of, reduce_to_output};
@@ -33,7 +33,7 @@ pub(crate) fn host(
     host_with(job, channel, observer, partitioning, &mut system_rng()?)
 }
 
-/// The same with a given partitioning, with all randomness from a given generator.
+/// Like [`host`], with a given partitioning and random generator.
 pub(super) fn host_with(
     job: &Job<'_>,
     mut channel: &mut dyn Channel,
@@ -44,12 +44,12 @@ pub(super) fn host_with(
     let (workers, schedule) = Schedule::negotiate(job, channel, partitioning)?;
     let results = Mutex::new(schedule.results(job, observer)?);
     for stage in &schedule.stages {
-        // A new offset for every stage: whatever the other side has guessed about the last one is useless.
+        // Every stage has a new offset, so guesses about the last one are useless to the other side.
         let session = timed(observer, || {
             Ok(GarblerSession::start(Kernel::best(), rng, &mut channel)?)
         })?;
         let mut sessions = vec![session];
-        let places = stage.places();
+        let column_ranges = stage.column_ranges();
         let letters = timed(observer, || {
             let alphabet = schedule.scoring.letters();
             Ok(sessions[0].letters(alphabet, stage.letters(), &mut channel)?)
@@ -57,7 +57,7 @@ pub(super) fn host_with(
         let garbler = StageGarbler {
             job,
             schedule: &schedule,
-            places: &places,
+            column_ranges: &column_ranges,
             letters: &letters,
             results: &results,
             observer,
@@ -98,14 +98,14 @@ pub(super) fn host_with(
 struct StageGarbler<'a, 'o> {
     job: &'a Job<'a>,
     schedule: &'a Schedule,
-    places: &'a HashMap<usize, Range<usize>>,
+    column_ranges: &'a HashMap<usize, Range<usize>>,
     letters: &'a SentLetters,
     results: &'a Mutex<Results<'o>>,
     observer: &'o dyn Observer,
 }
 
 impl<'a> StageGarbler<'a, '_> {
-    /// Compares the pairs of some portions, one portion after the other.
+    /// Compares the pairs of some portions, one portion after another.
     fn garble_all(
         &self,
         portions: impl Iterator<Item = &'a Portion>,
@@ -114,7 +114,7 @@ impl<'a> StageGarbler<'a, '_> {
     ) -> Result<(), ProtocolError> {
         let mut inputs: Option<Inputs<'_>> = None;
         for portion in portions {
-            let known = timed(self.observer, || {
+            let opened = timed(self.observer, || {
                 let fitting = match inputs.take() {
                     Some(inputs) if *inputs.circuit() == portion.circuit => inputs,
                     _ => Inputs::new(
@@ -125,7 +125,7 @@ impl<'a> StageGarbler<'a, '_> {
                 };
                 self.garble(portion, inputs.insert(fitting), session, channel)
             })?;
-            store(self.job, self.results, known);
+            store(self.job, self.results, opened);
         }
         Ok(())
     }
@@ -138,7 +138,7 @@ impl<'a> StageGarbler<'a, '_> {
         session: &mut GarblerSession,
         channel: &mut dyn Channel,
     ) -> Result<Vec<Opened>, ProtocolError> {
-        let members = self.schedule.start(self.job, self.places, portion)?;
+        let members = self.schedule.start(self.job, self.column_ranges, portion)?;
         let comparisons: Vec<_> = members
             .iter()
             .map(|member| GarblerComparison {
@@ -163,7 +163,7 @@ impl<'a> StageGarbler<'a, '_> {
                 .iter()
                 .map(|member| scoring.weight(self.job.own[member.host]))
                 .map(|weight| length_terms.host_term(weight));
-            // Allocated at full size: a vector that grows leaves copies in freed memory.
+            // Allocated at full size: growing would leave copies in freed memory.
             let mut own = Zeroizing::new(Vec::with_capacity(members.len() * length_terms.width));
             own.extend(terms.flat_map(|term| bits_of(term, length_terms.width)));
             let own = session.own_bits(&own, channel)?;
@@ -185,7 +185,7 @@ impl<'a> StageGarbler<'a, '_> {
             &members,
             numbers,
         )?;
-        let halves = session.halves(&numbers, channel)?;
+        let halves = session.xor_shares(&numbers, channel)?;
         self.schedule.open(self.job, &members, &halves, channel)
     }
 }

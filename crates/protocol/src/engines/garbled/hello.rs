@@ -1,10 +1,10 @@
-//! The first messages: lengths, unless they are hidden, and how many workers each side offers.
+//! The first messages: lengths, unless hidden, and the number of workers that each side offers.
 
 use crate::engines::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_lengths};
 use crate::{Job, Misbehaviour, ProtocolError, Role};
 use veilpath_channel::Channel;
 
-/// The most workers. With more than a few, the connection between the two sides is the bottleneck.
+/// The largest number of workers. With more than a few, the connection is the bottleneck.
 const MAX_WORKERS: usize = 8;
 
 /// The result of the first messages, known to both sides.
@@ -15,13 +15,13 @@ pub(super) struct Negotiated {
     pub(super) workers: usize,
 }
 
-/// The workers that this machine offers. Encrypting or decrypting what the workers produce or consume is about a
-/// third of a side's work, and the other side may run on the same machine. So there is a worker for every two cores.
+/// The number of workers that this machine offers, one for every two cores: encrypting or decrypting the workers'
+/// traffic is about a third of a side's work, and the other side may run on the same machine.
 pub(super) fn workers_of_this_machine() -> usize {
     workers_of(std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// The workers that a machine with this many cores offers.
+/// The number of workers that a machine with this many cores offers.
 pub(super) fn workers_of(cores: usize) -> usize {
     (cores / 2).clamp(1, MAX_WORKERS)
 }

@@ -1,7 +1,7 @@
-//! Garbled circuits, for every metric.
+//! Garbled circuits, for every metric that [`Engine::can_compute`](crate::Engine::can_compute) allows.
 //!
 //! The host is the garbler, the joining side the evaluator. The evaluator's letters enter by oblivious transfer. The
-//! cryptography is in the crate `veilpath-mpc`; this module decides what goes through it, and in which pieces.
+//! cryptography is in the crate `veilpath-mpc`; this module decides what is computed, and in which pieces.
 //!
 //! ```text
 //! evaluator.rs (join)                                          garbler.rs (host)
@@ -24,49 +24,49 @@
 //! ```
 //!
 //! # What each side learns
-//! **Both:** how many scanpaths there are and how long they are (with hidden lengths: only that none is longer than
-//! the padding). **The side or sides named by `reveal_to`:** the score of every pair or, with a threshold, one bit.
-//! **Nothing else:** from these numbers and its own input, a side could compute everything that it sees, up to a
-//! computationally indistinguishable difference. A side that is not named gets no message that depends on a score.
+//! **Both:** how many scanpaths there are and how long they are (with hidden lengths: only that none is longer than the
+//! padding). **The side or sides named by `reveal_to`:** the score of every pair or, with a threshold, one bit.
+//! **Nothing else:** everything that a side sees can be simulated from these numbers and its own input, up to
+//! computational indistinguishability. A side that is not named gets no message that depends on a score.
 //!
-//! Scores accumulate, and no engine can change that: a party that chooses its scanpaths learns what the answers say
-//! about them.
+//! Scores accumulate, and no engine can change that: a party that chooses its own scanpaths learns what the scores say
+//! about the other side's.
 //!
 //! # Assumption
-//! Both parties follow the protocol and keep what they see (semi-honest). AES-128 is an ideal cipher as far as half
-//! gates need it (`veilpath_mpc::hash` gives the bound in numbers), SHA-256 and SHA-512 are random oracles for transfers and
-//! the keys of letters, and the gap Diffie–Hellman problem is hard in Ristretto255. Transfers hold against malicious parties too
-//! (`veilpath_mpc::ot`). But a malicious garbler could garble another circuit, and a malicious evaluator could change
-//! looked-up costs and outputs (`veilpath_mpc::alignment`).
+//! Both parties follow the protocol and keep what they see (semi-honest). AES-128 is an ideal cipher as far as half gates need
+//! it (`veilpath_mpc::hash` gives the concrete bound), SHA-256 and SHA-512 are random oracles for transfers and letter keys, and
+//! the gap Diffie–Hellman problem is hard in Ristretto255. Transfers are secure against malicious parties too
+//! (`veilpath_mpc::ot`). But a malicious garbler could garble another circuit, and a malicious evaluator could change looked-up
+//! costs and outputs (`veilpath_mpc::alignment`).
 //!
 //! # Circuits
 //! | costs, after division by their common divisor | AND gates per matrix cell | bits looked up |
 //! |---|---|---|
 //! | gaps of 1, substitutions of 0 or 1 (Levenshtein) | 3 | 1 |
 //! | gaps of 1, substitutions of 0, 1 or 2; Levenshtein with hidden lengths | 5 | 2 |
-//! | all other global alignments, ScanMatch among them: an insertion and a deletion cost C together, w = ⌈log₂(C + 1)⌉ | 6·w − 2 for w < 5, 5·w + 2 from there on | w |
+//! | all other global alignments, ScanMatch among them: an insertion and a deletion together cost C, w = ⌈log₂(C + 1)⌉ | 6·w − 2 for w < 5, else 5·w + 2 | w |
 //! | local alignments with w bits for the largest score and two gaps | at most 10·w − 2 | at most w |
 //!
 //! | other measures | AND gates per matrix cell | bits looked up |
 //! |---|---|---|
 //! | sequence score: gaps of 1, substitutions of 0 or 2 | 5 | 2 |
-//! | ScaSim: an alignment with free gaps and rewards of up to w bits; durations are added inside the circuit | 6·w − 2 for w < 5, 5·w + 2 from there on | w |
+//! | ScaSim: an alignment with free gaps and rewards of up to w bits; durations are added inside the circuit | 6·w − 2 for w < 5, else 5·w + 2 | w |
 //! | dynamic time warping: the longer length times the largest distance has w bits | 5·w − 1; 6·w − 1 with hidden lengths | those of a distance; one more with hidden lengths |
 //! | discrete Fréchet distance: w bits for the rank of a distance | 6·w | w |
 //! | Hausdorff distance: w bits for the rank of a distance | 4·w, and 2·w for each row and column | w |
 //! | recurrence: points; and for each direction of lines of at least L points | 1; and 3 for L = 2, ⌈log₂ L⌉ + 3 for longer lines | 1 |
 //!
-//! Of a recurrence plot only the agreed numbers come out, packed into one output: counts stay inside the circuit, and shares of points are
-//! divided and rounded there (`veilpath_mpc::circuit::recurrence`). A Fréchet or Hausdorff distance comes out as a rank, which has fewer
-//! bits than a distance; in answers about groups it becomes a distance inside the circuit, because ranks cannot be added.
+//! A recurrence plot outputs only the agreed numbers, packed into one output: counts stay inside the circuit, and shares of points are
+//! divided and rounded there (`veilpath_mpc::circuit::recurrence`). A Fréchet or Hausdorff distance is output as a rank, which has fewer
+//! bits than a distance. In group answers, the circuit turns it into a distance, because ranks cannot be added.
 //!
-//! The raw result is an integer, exactly that of the plain comparison. A circuit outputs that integer (or a number
-//! from which the public lengths give it), an adjusted number to which hidden lengths were added inside the circuit, or
-//! the bit of a threshold. The bound of a threshold as an integer is public, so comparing with it inside the circuit
-//! gives the same bit as the score (`veilpath_metrics::Comparison::bound`).
+//! The raw result is an integer, exactly that of the plain comparison. A circuit outputs that integer (or a number that
+//! gives it together with the public lengths), an adjusted number to which hidden lengths were added inside the
+//! circuit, or a threshold bit. A threshold's integer bound is public, so comparing with it inside the circuit gives
+//! the same bit as the score (`veilpath_metrics::Comparison::bound`).
 //!
-//! ScanMatch's own score divides by the longer length. With hidden lengths the circuit would have to divide secrets
-//! and round. It is refused instead ([`crate::Unsupported`]).
+//! ScanMatch's own score divides by the longer length. With hidden lengths, the circuit would have to divide secrets
+//! and round, so this combination is refused ([`crate::Unsupported`]).
 //!
 //! # Cost
 //! For m·n matrix cells with g gates and w bits looked up over an alphabet of N letters (one more with hidden
@@ -75,18 +75,17 @@
 //! - to the evaluator: m·n·(32·g + N·w/8) bytes; to the garbler: 4·w·m·n + 4·n·⌈log₂ N⌉ bytes, the latter once for
 //!   all of the garbler's scanpaths, and 544 bytes for every 32,640 of these bits; 13 kilobytes to start a stage;
 //! - Levenshtein with 52 letters: 107 bytes per matrix cell;
-//! - rounds: one for each span of about 8,192/w matrix cells. Columns and transfers run ahead of the tables, so a round
-//!   trip passes for every third span; a portion (64 megabytes of tables) takes two more (`costs.rs`);
-//! - memory: O(m + n) for the comparisons that are swept together, and keys for 2¹⁸ of the evaluator's letters at a
-//!   time, or for one longer scanpath: `memory` is the formula. A job that needs more than two gigabytes for one
-//!   scanpath is always refused.
+//! - rounds: one for each span of about 8,192/w matrix cells. Columns and transfers run ahead of the tables, so only
+//!   every third span takes a round trip; a portion (64 megabytes of tables) takes two more (`costs.rs`);
+//! - memory: O(m + n) for the comparisons that run together, and keys for 2¹⁸ of the evaluator's letters at a time, or
+//!   for one longer scanpath; `memory` has the formula. A job that needs more than two gigabytes for one scanpath is
+//!   always refused.
 //!
 //! # Cores
-//! Comparisons run on up to eight workers, one thread each on both sides (`workers/`); the smaller of the two offers
-//! counts. A side offers half of its cores: encrypting or decrypting what the workers produce or consume is about a
-//! third of the work and is done by the thread that has the channel, and both sides may run on one machine. So with
-//! two cores there is one worker and no extra thread. A job of less than half a million gates, or of one pair, has
-//! one worker.
+//! Comparisons run on up to eight workers, one thread each on both sides (`workers/`); the smaller offer counts. A side
+//! offers half of its cores: encrypting or decrypting the workers' traffic is about a third of the work and is done by
+//! the thread that owns the channel, and both sides may run on one machine. So two cores mean one worker and no extra
+//! thread. A job of less than about 262,000 gates, or of one pair, has one worker.
 //!
 #![doc = include_str!("messages.md")]
 
@@ -111,7 +110,7 @@ use crate::{JobSize, Revealed, Role, Spec};
 use schedule::Sizes;
 use veilpath_metrics::Comparison;
 
-/// How a run is divided up. Scores do not depend on it.
+/// How a run is partitioned. Scores do not depend on it.
 #[derive(Clone, Copy, Debug)]
 struct Partitioning {
     /// Workers that this side offers.
@@ -128,7 +127,7 @@ impl Partitioning {
     }
 }
 
-/// What each side learns, for the users.
+/// What each side learns, in words for users.
 pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
     let learned = |to: &str, what: &str| Revealed {
         to: to.to_string(),
@@ -141,16 +140,18 @@ pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
     ] {
         let lengths = match spec.pad_to {
             None => format!("the length of every scanpath of {other}"),
-            Some(most) => format!("that no scanpath of {other} has more than {most} letters"),
+            Some(max_length) => {
+                format!("that no scanpath of {other} has more than {max_length} letters")
+            }
         };
         all.push(learned(name, &lengths));
         if spec.reveal_to.includes(role) {
-            all.push(learned(name, &spec.reveal.in_words(&spec.metric)));
+            all.push(learned(name, &spec.reveal.describe(&spec.metric)));
         }
     }
     all.push(learned(
         "both",
-        "no more, if both follow the protocol and AES, SHA-2 and Curve25519 are as strong as believed",
+        "nothing else, if both follow the protocol and AES, SHA-2 and Curve25519 are secure",
     ));
     all
 }
@@ -162,27 +163,26 @@ pub fn and_gates_per_cell(comparison: &Comparison, length: usize) -> u64 {
     scoring.circuit(Longest::of(length, length)).and_gates()
 }
 
-/// How many bits the output of a pair has if scores are revealed. No party can learn more about the pair, even if it
-/// cheats.
+/// How many bits a pair's output has if scores are revealed. No party can learn more about the pair, even if it cheats.
 pub(crate) fn answer_size(comparison: &Comparison, pad_to: Option<u32>) -> AnswerSize {
     Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to).answer_size()
 }
 
-/// Bytes of a worker's buffers.
+/// The size of a worker's buffers.
 const WORKER_BYTES: u64 = 8 << 20;
 
-/// Bytes of the keys that the garbler keeps instead of deriving them again.
-const KEPT_KEY_BYTES: u64 = 64 << 20;
+/// The size of the keys that the garbler caches instead of deriving them again.
+const CACHED_KEY_BYTES: u64 = 64 << 20;
 
-/// An upper bound of the memory of a side: keys of the evaluator's letters that are in use at the same time, and for each
-/// worker the columns of one portion.
+/// An upper bound on a side's memory: the keys of the evaluator's letters that are in use at the same time, and each
+/// worker's columns of one portion.
 pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSize) -> u64 {
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to);
     let [host, join] = [size.host.longest, size.join.longest]
         .map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
     let circuit = scoring.circuit(Longest::of(host, join));
     let sizes = Sizes::default();
-    // A portion ends with the pair that exceeds its gates.
+    // A portion ends with the pair that exceeds its gate limit.
     let cells = sizes.portion_gates / circuit.and_gates().max(1);
     let columns = (cells / size.host.shortest.max(1))
         .saturating_add(size.join.longest)
@@ -191,11 +191,11 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
     let label_bytes = schedule::label_bytes(&scoring, &circuit);
     let keys = letters.saturating_mul(label_bytes.letter);
     let alphabet = scoring.letters() as u64;
-    let kept = letters.saturating_mul(16 * alphabet).min(KEPT_KEY_BYTES);
+    let cached = letters.saturating_mul(16 * alphabet).min(CACHED_KEY_BYTES);
     // The table of inputs, unless they are computed on demand.
     let table = 8 * alphabet.pow(2).min(1 << 20);
     let worker = columns.saturating_mul(label_bytes.column) + WORKER_BYTES + table;
     let workers = hello::workers_of_this_machine() as u64;
-    keys.saturating_add(kept)
+    keys.saturating_add(cached)
         .saturating_add(worker.saturating_mul(workers))
 }

@@ -1,5 +1,5 @@
-//! From the number of a matrix to the output: hidden lengths are added, a threshold leaves one bit, and a score as many as it
-//! needs. Both parties run the same circuit.
+//! Turns a matrix's number into the output: adds hidden lengths, reduces a threshold to one bit, and keeps the bits that a
+//! score needs. Both parties run the same circuit.
 
 use super::schedule::{Member, Schedule};
 use crate::engines::alignment::length_terms::{LengthTerms, Test};
@@ -11,7 +11,7 @@ use veilpath_mpc::circuit::numbers::bits_for;
 use veilpath_mpc::circuit::reduce::{Number, Operation, Pair, pairwise, public_number};
 use veilpath_mpc::circuit::tables::entries;
 
-/// Adds the terms of the two sides for their lengths; `hosts` and `joins` have `width` wires for each number.
+/// Adds both sides' length terms; `hosts` and `joins` have `width` wires for each number.
 pub(super) fn add_length_terms<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,
@@ -48,7 +48,7 @@ pub(super) fn add_length_terms<P: Party>(
     Ok(adjusted)
 }
 
-/// With a threshold, replaces each number by one bit; otherwise leaves the bits that results of this pair can differ in.
+/// With a threshold, replaces each number by one bit; otherwise keeps the bits in which results of this pair can differ.
 pub(super) fn reduce_to_output<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,
@@ -62,7 +62,7 @@ pub(super) fn reduce_to_output<P: Party>(
         return Ok(entries(party, channel, distances, &numbers, width)?);
     }
     let Reveal::Threshold(threshold) = job.reveal else {
-        // With hidden lengths all pairs, and so their outputs, look the same.
+        // With hidden lengths, all pairs look the same, and so do their outputs.
         for (number, member) in numbers.iter_mut().zip(members) {
             let (rows, columns) = schedule.lengths(job, member.pair);
             let scoring = &schedule.scoring;

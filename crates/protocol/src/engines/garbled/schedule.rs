@@ -1,4 +1,4 @@
-//! In which portions the pairs are compared. Both sides compute the same schedule from the lengths.
+//! Divides the pairs into portions. Both sides compute the same schedule from the lengths.
 
 use super::Partitioning;
 use super::hello::negotiate;
@@ -10,44 +10,44 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use veilpath_channel::Channel;
 
-/// How large the pieces of a run are. Both sides must use the same; tests use small ones.
+/// The sizes of the pieces of a run. Both sides must use the same ones; tests use small ones.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     /// AND gates after which the scores so far are revealed.
     pub(super) portion_gates: u64,
-    /// AND gates that are worth a separate portion, if several workers wait for work.
-    pub(super) least_gates: u64,
+    /// The fewest AND gates that are worth a separate portion, if several workers share the run.
+    pub(super) min_gates: u64,
     /// Pairs of any length after which the scores so far are revealed.
     pub(super) portion_pairs: usize,
-    /// The evaluator's letters that have keys at the same time: they take some hundred bytes each.
+    /// How many of the evaluator's letters have keys at the same time. Each takes a few hundred bytes.
     pub(super) letters: u64,
 }
 
 impl Default for Sizes {
-    /// A portion is some 64 megabytes of tables: a tenth of a second on a fast connection, long compared with a round
-    /// trip.
+    /// A portion is about 64 megabytes of tables: a tenth of a second on a fast connection, which is long compared with
+    /// a round trip.
     fn default() -> Self {
         Self {
             portion_gates: 2 << 20,
-            least_gates: 1 << 18,
+            min_gates: 1 << 18,
             portion_pairs: PORTION_PAIRS,
             letters: 1 << 18,
         }
     }
 }
 
-/// The most pairs of a portion.
+/// The largest number of pairs in a portion.
 pub(super) const PORTION_PAIRS: usize = 4096;
 
-/// Memory that one of the evaluator's scanpaths may take on a side: labels of its letters' keys and of the wires of a
-/// column.
+/// Memory that one of the evaluator's scanpaths may take on a side, for the labels of its letters' keys and of its
+/// columns' wires.
 const MAX_COLUMN_BYTES: u64 = 2 << 30;
 
 /// Bytes of labels, 16 for each.
 pub(super) struct LabelBytes {
     /// For a letter of the evaluator: the labels of its bits, and the letter itself.
     pub(super) letter: u64,
-    /// For a column of a comparison: shares and labels of what is looked up, and labels of the wires that it passes on.
+    /// For a column of a comparison: shares and labels of looked-up values, and labels of outgoing wires.
     pub(super) column: u64,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct LabelBytes {
 pub(super) fn label_bytes(scoring: &Scoring, circuit: &Circuit) -> LabelBytes {
     let letters = scoring.letters() as u64;
     let bits = u64::from(u64::BITS - letters.saturating_sub(1).leading_zeros());
-    // Shares are lists of their own.
+    // Shares are separately allocated lists.
     const SHARE_BYTES: u64 = 2 * 48;
     LabelBytes {
         letter: 16 * bits + 32,
@@ -68,27 +68,27 @@ pub(super) struct Schedule {
     pub(super) scoring: Scoring,
     host_lengths: Vec<u32>,
     join_lengths: Vec<u32>,
-    /// Pairs whose results do not follow from the lengths, in the agreed order.
-    open: Vec<usize>,
-    /// Some of the evaluator's scanpaths, and the portions that need only those.
+    /// The pairs whose results do not follow from the lengths, in the agreed order.
+    pending: Vec<usize>,
+    /// Each stage covers some of the evaluator's scanpaths and the portions that need only those.
     pub(super) stages: Vec<Stage>,
 }
 
 /// Portions that share the keys of the evaluator's letters.
 pub(super) struct Stage {
-    /// The evaluator's scanpaths, and where their letters are among those of the stage.
+    /// The evaluator's scanpaths, and the position of their letters in the stage.
     pub(super) columns: Vec<(usize, Range<usize>)>,
     pub(super) portions: Vec<Portion>,
 }
 
-/// Pairs that are compared together; their scores are revealed before the next portion begins.
+/// Pairs that are compared together. Their scores are revealed before the next portion begins.
 pub(super) struct Portion {
-    /// Indices into [`Schedule::open`].
-    places: Range<usize>,
+    /// A range of [`Schedule::pending`].
+    range: Range<usize>,
     pub(super) circuit: Circuit,
 }
 
-/// A comparison of a portion.
+/// A comparison in a portion.
 pub(super) struct Member {
     pub(super) pair: usize,
     pub(super) host: usize,
@@ -111,7 +111,7 @@ impl Schedule {
         Ok((workers, schedule))
     }
 
-    /// The answers so far: those that follow from the lengths.
+    /// The initial results, which follow from the lengths.
     pub(super) fn results<'o>(
         &self,
         job: &Job<'_>,
@@ -121,7 +121,7 @@ impl Schedule {
         Results::new(job, &self.scoring, lengths, observer)
     }
 
-    /// The schedule for scanpaths of these lengths, which are the padded ones if lengths are hidden.
+    /// The schedule for scanpaths of these lengths (the padded lengths if they are hidden).
     pub(super) fn new(
         job: &Job<'_>,
         own: Vec<u32>,
@@ -144,10 +144,10 @@ impl Schedule {
             scoring,
             host_lengths,
             join_lengths,
-            open: Vec::new(),
+            pending: Vec::new(),
             stages: Vec::new(),
         };
-        schedule.open = (0..job.pairs.len())
+        schedule.pending = (0..job.pairs.len())
             .filter(|&pair| {
                 let (rows, columns) = schedule.lengths(job, pair);
                 !schedule.scoring.follows_from_lengths(rows, columns)
@@ -163,7 +163,7 @@ impl Schedule {
     /// An estimate of the memory for the longest of the evaluator's scanpaths.
     fn column_bytes(&self, job: &Job<'_>) -> u64 {
         let longest = |side: fn(&(u32, u32)) -> u32| {
-            let lengths = self.open.iter().map(|&pair| self.lengths(job, pair));
+            let lengths = self.pending.iter().map(|&pair| self.lengths(job, pair));
             lengths.map(|pair| side(&pair)).max().unwrap_or(0)
         };
         let circuit = self.scoring.circuit(self.longest(job));
@@ -183,22 +183,23 @@ impl Schedule {
             let (rows, columns) = self.lengths(job, pair);
             (u64::from(rows) * u64::from(columns)).saturating_mul(gates)
         };
-        let all = self.open.iter().map(|&pair| gates_of(pair));
+        let all = self.pending.iter().map(|&pair| gates_of(pair));
         let all = all.fold(0, u64::saturating_add);
         // Several workers get several portions each, so that they finish at about the same time.
-        let most = match workers {
+        let max_gates = match workers {
             1 => sizes.portion_gates,
-            workers => (all / (4 * workers as u64)).clamp(sizes.least_gates, sizes.portion_gates),
+            workers => (all / (4 * workers as u64)).clamp(sizes.min_gates, sizes.portion_gates),
         };
         let mut portions = Vec::new();
         let (mut first, mut sum, mut longest) = (0, 0u64, Longest::default());
-        for (place, &pair) in self.open.iter().enumerate() {
+        for (index, &pair) in self.pending.iter().enumerate() {
             sum = sum.saturating_add(gates_of(pair));
             longest = longest.max(self.longest_of_pair(job, pair));
-            let next = place + 1;
-            if sum >= most || next - first == sizes.portion_pairs || next == self.open.len() {
+            let next = index + 1;
+            if sum >= max_gates || next - first == sizes.portion_pairs || next == self.pending.len()
+            {
                 portions.push(Portion {
-                    places: first..next,
+                    range: first..next,
                     circuit: self.scoring.circuit(longest),
                 });
                 (first, sum, longest) = (next, 0, Longest::default());
@@ -214,7 +215,7 @@ impl Schedule {
 
     /// The longest scanpaths of all pairs.
     fn longest(&self, job: &Job<'_>) -> Longest {
-        let pairs = self.open.iter();
+        let pairs = self.pending.iter();
         pairs
             .map(|&pair| self.longest_of_pair(job, pair))
             .fold(Longest::default(), Longest::max)
@@ -222,10 +223,10 @@ impl Schedule {
 
     fn stages(&self, job: &Job<'_>, workers: usize, sizes: Sizes) -> Vec<Stage> {
         let mut stages: Vec<Stage> = Vec::new();
-        let mut known: HashSet<usize> = HashSet::new();
+        let mut in_stage: HashSet<usize> = HashSet::new();
         let mut letters = 0u64;
         for portion in self.portions(job, workers, sizes) {
-            let mut new: Vec<usize> = self.open[portion.places.clone()]
+            let mut new: Vec<usize> = self.pending[portion.range.clone()]
                 .iter()
                 .map(|&pair| job.pairs[pair].1)
                 .collect();
@@ -240,7 +241,7 @@ impl Schedule {
             let missing: Vec<usize> = new
                 .iter()
                 .copied()
-                .filter(|join| !known.contains(join))
+                .filter(|join| !in_stage.contains(join))
                 .collect();
             let more = sum(&missing);
             let add = match stages.last_mut() {
@@ -250,7 +251,7 @@ impl Schedule {
                     missing
                 }
                 _ => {
-                    known.clear();
+                    in_stage.clear();
                     letters = sum(&new);
                     stages.push(Stage {
                         columns: Vec::new(),
@@ -261,7 +262,7 @@ impl Schedule {
             };
             if let Some(stage) = stages.last_mut() {
                 for join in add {
-                    known.insert(join);
+                    in_stage.insert(join);
                     let start = stage.letters();
                     let end = start + self.join_lengths[join] as usize;
                     stage.columns.push((join, start..end));
@@ -278,26 +279,28 @@ impl Schedule {
         columns: &'a HashMap<usize, Range<usize>>,
         portion: &Portion,
     ) -> impl Iterator<Item = Member> + 'a {
-        self.open[portion.places.clone()].iter().map(move |&pair| {
-            let (host, join) = job.pairs[pair];
-            Member {
-                pair,
-                host,
-                join,
-                rows: self.host_lengths[host],
-                columns: columns.get(&join).cloned().unwrap_or_default(),
-            }
-        })
+        self.pending[portion.range.clone()]
+            .iter()
+            .map(move |&pair| {
+                let (host, join) = job.pairs[pair];
+                Member {
+                    pair,
+                    host,
+                    join,
+                    rows: self.host_lengths[host],
+                    columns: columns.get(&join).cloned().unwrap_or_default(),
+                }
+            })
     }
 
-    /// Starts a portion and returns its comparisons: the next messages depend on their letters.
+    /// Starts a portion and returns its comparisons. The next messages depend on their letters.
     pub(super) fn start(
         &self,
         job: &Job<'_>,
         columns: &HashMap<usize, Range<usize>>,
         portion: &Portion,
     ) -> Result<Vec<Member>, ProtocolError> {
-        job.store.start(&self.open[portion.places.clone()])?;
+        job.store.start(&self.pending[portion.range.clone()])?;
         Ok(self.members(job, columns, portion).collect())
     }
 
@@ -321,13 +324,13 @@ impl Schedule {
 }
 
 impl Stage {
-    /// Letters of all its scanpaths.
+    /// The total number of letters.
     pub(super) fn letters(&self) -> usize {
         self.columns.last().map_or(0, |(_, range)| range.end)
     }
 
     /// Where each of the evaluator's scanpaths has its letters.
-    pub(super) fn places(&self) -> HashMap<usize, Range<usize>> {
+    pub(super) fn column_ranges(&self) -> HashMap<usize, Range<usize>> {
         self.columns.iter().cloned().collect()
     }
 }

@@ -1,5 +1,5 @@
-//! Both sides in one process: scores against the plain comparison, what either side sees, and what happens when the other does
-//! not follow the protocol.
+//! Runs both sides in one process: scores against the plain comparison, what either side sees, and what happens if the other
+//! side does not follow the protocol.
 
 mod bits;
 mod channels;
@@ -38,7 +38,7 @@ fn in_pieces(workers: usize) -> Partitioning {
         workers,
         sizes: Sizes {
             portion_gates: 30_000,
-            least_gates: 2_000,
+            min_gates: 2_000,
             portion_pairs: 60,
             letters: 150,
         },

@@ -1,4 +1,4 @@
-//! What both sides know before the first ciphertext is sent. Each computes it from the spec and all lengths.
+//! What both sides know before the first ciphertext is sent. Each side computes it from the spec and all lengths.
 
 use super::PaillierOptions;
 use super::hardened;
@@ -22,12 +22,12 @@ pub(super) struct Agreement {
     host_lengths: Vec<u32>,
     join_lengths: Vec<u32>,
     /// Pairs with at least one matrix cell, in the agreed order.
-    pub(super) open: Vec<usize>,
+    pub(super) pending: Vec<usize>,
     /// The key holder's scanpaths in the order in which they are first needed.
     pub(super) hosts: Vec<usize>,
-    /// Candidate sets of all pairs.
+    /// The number of candidate sets of all pairs.
     pub(super) steps: u64,
-    /// Matrix cells of all pairs.
+    /// The number of matrix cells of all pairs.
     pub(super) cells: u64,
 }
 
@@ -53,7 +53,7 @@ impl Agreement {
             letters,
         )?;
         let mut seen = HashSet::new();
-        let (mut open, mut hosts, mut steps, mut cells) = (Vec::new(), Vec::new(), 0u64, 0u64);
+        let (mut pending, mut hosts, mut steps, mut cells) = (Vec::new(), Vec::new(), 0u64, 0u64);
         for (pair, &(host, _)) in job.pairs.iter().enumerate() {
             let (m, n) = lengths(pair);
             if m == 0 || n == 0 {
@@ -61,7 +61,7 @@ impl Agreement {
             }
             steps = steps.saturating_add(recurrence.steps(m, n));
             cells = cells.saturating_add(u64::from(m) * u64::from(n));
-            open.push(pair);
+            pending.push(pair);
             if seen.insert(host) {
                 hosts.push(host);
             }
@@ -83,7 +83,7 @@ impl Agreement {
             options,
             host_lengths,
             join_lengths,
-            open,
+            pending,
             hosts,
             steps,
             cells,
@@ -94,7 +94,7 @@ impl Agreement {
         self.options.key_size()
     }
 
-    /// The most candidate sets in one message.
+    /// The largest number of candidate sets in one message.
     pub(super) fn batch(&self) -> u32 {
         self.options.batch()
     }
@@ -104,7 +104,7 @@ impl Agreement {
         self.hardened.as_ref().map_or(1, hardened::Shape::replies)
     }
 
-    /// The letters of one of the key holder's scanpaths.
+    /// The length of one of the key holder's scanpaths.
     pub(super) fn host_length(&self, host: usize) -> u32 {
         self.host_lengths[host]
     }
@@ -123,7 +123,7 @@ impl Agreement {
             .sum()
     }
 
-    /// The readings that follow from the lengths: those of empty scanpaths. `None` for all others.
+    /// The scores that follow from the lengths, those of empty scanpaths; `None` for all others.
     pub(super) fn known_scores(
         &self,
         job: &Job<'_>,
@@ -133,11 +133,11 @@ impl Agreement {
         for (pair, pair_score) in pair_scores.iter_mut().enumerate() {
             let (m, n) = self.lengths(job, pair);
             if m == 0 || n == 0 {
-                let known = self.read(job, pair, self.recurrence.empty_matrix_result(m, n))?;
+                let score = self.read(job, pair, self.recurrence.empty_matrix_result(m, n))?;
                 if job.learns_pairs(job.role) {
-                    observer.scored(pair, known.into());
+                    observer.scored(pair, score.into());
                 }
-                *pair_score = Some(known);
+                *pair_score = Some(score);
             }
         }
         Ok(pair_scores)
@@ -162,7 +162,7 @@ pub(super) const MASK_BITS: u32 = 126;
 /// A placeholder for a result that is shared between the sides.
 pub(super) const SHARED_RESULT: PairScore = PairScore::new(0.0, None);
 
-/// All readings, once every pair has one.
+/// All scores, once every pair has one.
 pub(super) fn complete(
     job: &Job<'_>,
     pair_scores: Vec<Option<PairScore>>,

@@ -1,4 +1,4 @@
-//! Matrix cells on the matrix owner's side: from known values to masked candidates, and from a minimum to a new
+//! Matrix cells on the matrix owner's side: masks candidates made of known values, and turns a minimum into a new
 //! value.
 
 use super::agreement::Agreement;
@@ -19,7 +19,7 @@ pub(super) struct Target {
     pub(super) cell: Option<Cell>,
 }
 
-/// The encrypted numbers that candidates are made of.
+/// The encrypted numbers from which candidates are formed.
 pub(super) enum Inputs {
     /// M(i−1, j−1), D(i, k_B[j]), M(i, j−1) and M(i−1, j).
     Cell {
@@ -28,7 +28,7 @@ pub(super) enum Inputs {
         left: Ciphertext,
         above: Ciphertext,
     },
-    /// Values whose minimum is wanted.
+    /// Values whose minimum is sought.
     Round(Vec<Ciphertext>),
 }
 
@@ -47,11 +47,11 @@ pub(super) enum StepMask {
     Hardened(Multipliers),
 }
 
-/// Data that step 6 needs once the key holder has answered.
+/// What step 6 needs once the key holder has answered.
 pub(super) enum Pending {
     /// After the paper's masks.
     Shared(Unmasking),
-    /// After the hardened variant's.
+    /// After the hardened variant's masks.
     Hardened { target: Target, pads: Pads },
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Unmasking {
     inverse: Scalar,
 }
 
-/// Candidates of one cell in the order π with their mask, and E(−t·T).
+/// One cell's candidates in the order π with their mask, and E(−t·T).
 struct Masked {
     candidates: Vec<Ciphertext>,
     mask: Mask,
@@ -80,7 +80,7 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Steps 1 to 4 for some cells: the bytes for the key holder, and what step 6 will need.
+    /// Runs steps 1 to 4 for some cells. Returns the bytes for the key holder, and what step 6 will need.
     pub(super) fn mask(&self, steps: Vec<Step>) -> Result<(Vec<u8>, Vec<Pending>), ProtocolError> {
         if let Some(shape) = &self.agreement.hardened {
             return self.mask_hardened(shape, steps);
@@ -100,7 +100,7 @@ impl Context<'_> {
         let factors: Vec<&Scalar> = masks.iter().map(|mask| &mask.a).collect();
         let inverses = self.public.inverse_batch(&factors).map_err(|_| {
             // ρ₁, ρ₁+1 and ρ₂ are far below the primes of any honest key.
-            ProtocolError::KeyRefused(veilpath_paillier::KeyFault::SmallFactor)
+            ProtocolError::KeyRejected(veilpath_paillier::KeyFault::SmallFactor)
         })?;
         let pending = targets
             .into_iter()
@@ -173,10 +173,10 @@ impl Context<'_> {
         candidates: &[Vec<Ciphertext>],
         masks: &[Mask],
     ) -> Result<Vec<Ciphertext>, ProtocolError> {
-        let place = |place: usize| candidates.iter().filter_map(move |c| c.get(place));
-        let mut totals: Vec<Ciphertext> = place(0).cloned().collect();
+        let candidates_at = |index: usize| candidates.iter().filter_map(move |c| c.get(index));
+        let mut totals: Vec<Ciphertext> = candidates_at(0).cloned().collect();
         for more in 1..self.agreement.recurrence.width() {
-            let pairs: Vec<_> = totals.iter().zip(place(more)).collect();
+            let pairs: Vec<_> = totals.iter().zip(candidates_at(more)).collect();
             totals = self.public.add_batch(&pairs)?;
         }
         let powers: Vec<_> = totals
@@ -200,13 +200,13 @@ impl Context<'_> {
             for group in &groups {
                 let mut row = Vec::new();
                 let mut slots = Zeroizing::new(Vec::with_capacity(layout.cells * layout.width()));
-                for (cell, place) in layout.places(ciphertext) {
-                    // The last group may have fewer cells; the sums of all have the same shape.
+                for (cell, position) in layout.slot_entries(ciphertext) {
+                    // The last group may have fewer cells, but the sums of all groups have the same shape.
                     let Some(cell) = group.get(cell) else {
                         row.extend([(&nothing, &no_factor), (&nothing, &one)]);
                         continue;
                     };
-                    let candidate = &cell.candidates[place];
+                    let candidate = &cell.candidates[position];
                     row.extend([(candidate, &cell.mask.a), (&cell.minus_sum, &one)]);
                     slots.push(cell.mask.offset());
                 }
@@ -221,7 +221,7 @@ impl Context<'_> {
         self.in_groups(&packed, groups.len())
     }
 
-    /// Adds an offset to each sum, which gives it fresh randomness.
+    /// Adds an offset to each sum, under fresh randomness.
     pub(super) fn add_offsets(
         &self,
         sums: &[Ciphertext],
@@ -235,7 +235,7 @@ impl Context<'_> {
         Ok(self.public.add_batch(&pairs)?)
     }
 
-    /// The bytes of the groups, where `packed` has for each place in a group the ciphertexts of all.
+    /// The bytes of the groups; `packed` has, for each place in a group, the ciphertexts of all groups.
     pub(super) fn in_groups(
         &self,
         packed: &[Vec<Ciphertext>],

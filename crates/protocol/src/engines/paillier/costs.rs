@@ -1,4 +1,4 @@
-//! What a job will cost, by the formula at the top of the engine.
+//! Estimates a job's cost, by the formula at the top of the engine.
 
 use super::PaillierOptions;
 use super::matrix_owner::{MAX_OUTSTANDING, WINDOW_BYTES};
@@ -6,19 +6,19 @@ use crate::Work;
 use crate::estimate::Costs;
 use veilpath_paillier::KeySize;
 
-/// Rounds of a single comparison for each letter of the longer scanpath: a request takes two thirds of the cells that are
+/// Rounds of a single comparison per letter of the longer scanpath: a request takes two thirds of the cells that are
 /// ready.
 const ROUNDS_PER_LETTER: u64 = 5;
 
 /// Costs that depend on the size of the key.
 struct KeySizeCosts {
-    /// Cells to a ciphertext with the paper's masks.
+    /// Cells per ciphertext with the paper's masks.
     cells: u64,
-    /// The same with the hardened ones.
+    /// The same with the hardened masks.
     hardened_cells: u64,
     /// Seconds per cell with both sides on two cores with AVX-512 IFMA, as `veilpath bench cell` measures them.
     cell: f64,
-    /// Seconds for a key and the tables of both sides.
+    /// Seconds to generate a key and both sides' tables.
     start: f64,
 }
 
@@ -39,10 +39,10 @@ fn by_size(size: KeySize) -> KeySizeCosts {
     }
 }
 
-/// The time of an entry of D, in cells: one is encrypted and checked.
+/// The time to encrypt and check an entry of D, in units of a cell's time.
 const CELLS_PER_ENTRY: f64 = 0.06;
 
-/// The matrix owner waits for lengths and the key.
+/// Rounds at the start: the matrix owner waits for lengths and the key.
 const START_WAITS: u64 = 2;
 
 /// The estimated costs of a job between sides with this many cores.
@@ -59,7 +59,7 @@ pub(crate) fn costs(options: PaillierOptions, work: &Work, cores: u32) -> Costs 
     };
     let replies = if options.hardened { 3 } else { 1 };
     let entries = work.host_letters.saturating_mul(work.alphabet);
-    // A full request, and rows of D that fit a reply next to its answers.
+    // A full request, and the rows of D that fit into a reply next to its answers.
     let window = WINDOW_BYTES as u64;
     let full = window / MAX_OUTSTANDING as u64 / (replies * ciphertext);
     let full = full.clamp(1, options.batch.into());
@@ -82,7 +82,7 @@ pub(crate) fn costs(options: PaillierOptions, work: &Work, cores: u32) -> Costs 
         waits: START_WAITS,
         exchanges: requests.max(chain).max(after_first),
         one_way: false,
-        // Only full requests overlap, and there have to be enough cells that are ready.
+        // Only full requests overlap, and only if enough cells are ready.
         in_flight: match one_by_one {
             true => 1.0,
             false => (requests as f64 / chain.max(1) as f64).clamp(1.0, MAX_OUTSTANDING as f64),

@@ -1,11 +1,11 @@
-//! The key holder (the host; Alice in the paper): it has the secret key, encrypts its substitution costs, and returns
+//! The key holder (the host; Alice in the paper). It has the secret key, encrypts its substitution costs, and returns
 //! minima without knowing which cell they belong to.
 
 use super::PaillierOptions;
 use super::agreement::{Agreement, MASK_BITS, SHARED_RESULT, complete};
 use super::messages::{self, Header, receive_ciphertexts, split};
 use super::tap::Tap;
-use super::workers::{LANES, Randomness, on_all_cores, piece_length, pieces};
+use super::workers::{LANES, Randomness, chunk_length, into_chunks, on_all_cores};
 use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
 use crate::{Job, JobError, Misbehaviour, Observer, ProtocolError};
 use crypto_bigint::{BoxedUint, CtLt, CtSelect};
@@ -16,9 +16,9 @@ use veilpath_metrics::PairScore;
 use veilpath_paillier::{Plaintext, PublicKey, SecretKey, system_rng};
 use zeroize::Zeroizing;
 
-/// Substitution costs that one core encrypts at a time.
+/// The number of substitution costs that one core encrypts at a time.
 const COSTS_PER_TASK: usize = 8 * LANES;
-/// Substitution costs that are encrypted before they are sent.
+/// The number of substitution costs to encrypt before sending them.
 const COSTS_PER_MESSAGE: usize = 64 * LANES;
 
 /// Runs the key holder.
@@ -31,7 +31,7 @@ pub(crate) fn host(
     host_tapped(job, options, channel, observer, &())
 }
 
-/// The same, with a tap for an audit.
+/// Like [`host`], with a tap for audits.
 pub(super) fn host_tapped(
     job: &Job<'_>,
     options: PaillierOptions,
@@ -44,7 +44,7 @@ pub(super) fn host_tapped(
     send_lengths(channel, &own)?;
     let agreement = Agreement::new(job, options, theirs)?;
     let mut pair_scores = agreement.known_scores(job, observer)?;
-    if !agreement.open.is_empty() {
+    if !agreement.pending.is_empty() {
         let key_holder = KeyHolder::setup(job, agreement, channel, observer, tap)?;
         key_holder.serve(channel, &mut pair_scores)?;
     }
@@ -57,15 +57,15 @@ struct KeyHolder<'a> {
     observer: &'a dyn Observer,
     key: Arc<SecretKey>,
     randomness: Randomness,
-    /// Whether a masked value was out of range. Only the end of the run may show it: whether a number that the matrix
-    /// owner computed from encrypted costs is in range depends on this side's letters, and until the end it can leave
-    /// without having opened, and been charged for, a single pair.
+    /// Whether a masked value was out of range. Only the end of the run may reveal it: whether a number that the matrix
+    /// owner computed from encrypted costs is in range depends on this side's letters, and until the end the matrix
+    /// owner can leave without having opened, or been charged for, a single pair.
     out_of_range: AtomicBool,
     tap: &'a dyn Tap,
 }
 
 impl<'a> KeyHolder<'a> {
-    /// Setup i: the key holder generates (sk, pk), unless it was given a key, and shares pk.
+    /// Setup i: the key holder generates (sk, pk), unless it was given a key, and sends pk.
     fn setup(
         job: &'a Job<'a>,
         agreement: Agreement,
@@ -103,16 +103,17 @@ impl<'a> KeyHolder<'a> {
         self.key.public_key()
     }
 
-    /// Answers until every comparison has its result. A peer that requests more than the protocol allows is an error.
+    /// Answers requests until every comparison has its result. Fails if the peer requests more than the protocol
+    /// allows.
     fn serve(
         &self,
         channel: &mut dyn Channel,
         pair_scores: &mut [Option<PairScore>],
     ) -> Result<(), ProtocolError> {
-        let mut open = self.agreement.open.len();
+        let mut remaining = self.agreement.pending.len();
         let mut rows = Rows::new(&self.agreement, self.job);
         let mut steps = 0;
-        while open > 0 {
+        while remaining > 0 {
             let header = Header::receive(channel, &self.agreement)?;
             let before = steps;
             steps += u64::from(header.steps);
@@ -125,8 +126,8 @@ impl<'a> KeyHolder<'a> {
             self.tap
                 .request(&self.agreement, &self.key, &masked, header.steps as usize)?;
             let results = self.receive_results(channel, header.results, pair_scores)?;
-            for piece in self.minima(&masked, header.steps as usize)? {
-                channel.send(&piece)?;
+            for chunk in self.minima(&masked, header.steps as usize)? {
+                channel.send(&chunk)?;
             }
             for &(pair, raw) in &results {
                 let Some(raw) = raw else {
@@ -138,7 +139,7 @@ impl<'a> KeyHolder<'a> {
                 pair_scores[pair] = Some(pair_score);
                 self.observer.scored(pair, pair_score.into());
             }
-            open = open.saturating_sub(results.len());
+            remaining = remaining.saturating_sub(results.len());
             self.substitution_costs(channel, &mut rows, header.rows)?;
             channel.flush()?;
             self.observer.cells(self.share(steps) - self.share(before));
@@ -150,7 +151,7 @@ impl<'a> KeyHolder<'a> {
     }
 
     /// Initialization i: the next rows of D, `D(i, j) = E(S(s_A[i], α[j]))` for all letters α of the alphabet. (The
-    /// paper gives D one row per letter of Bob; it has one per letter of Alice.)
+    /// paper says that D has one row per letter of Bob's, but it must be one per letter of Alice's.)
     fn substitution_costs(
         &self,
         channel: &mut dyn Channel,
@@ -161,7 +162,7 @@ impl<'a> KeyHolder<'a> {
         let alphabet = || (0..self.agreement.letters).filter_map(|b| u16::try_from(b).ok());
         let mut left = count;
         while left > 0 {
-            // Several rows at once if they are short, so that all cores have work.
+            // Encrypts several rows at once if they are short, so that all cores have work.
             let rows_at_once = COSTS_PER_MESSAGE.div_ceil(self.agreement.letters as usize);
             let mut costs = Vec::new();
             for _ in 0..rows_at_once.min(left as usize) {
@@ -171,14 +172,14 @@ impl<'a> KeyHolder<'a> {
                 costs.extend(alphabet().map(|other| (letter, other)));
                 left -= 1;
             }
-            let work = pieces(costs, COSTS_PER_TASK);
+            let work = into_chunks(costs, COSTS_PER_TASK);
             let encrypted = on_all_cores(self.observer, work, |pairs| {
                 let cost = |&(a, b)| Plaintext::from(recurrence.substitution(a, b));
                 self.encrypt(pairs.iter().map(cost).collect())
             })?;
-            for piece in encrypted {
-                channel.send(&piece)?;
-                self.tap.substitutions(&piece);
+            for chunk in encrypted {
+                channel.send(&chunk)?;
+                self.tap.substitutions(&chunk);
             }
         }
         Ok(())
@@ -191,8 +192,8 @@ impl<'a> KeyHolder<'a> {
             .chunks(layout.ciphertexts * self.agreement.key_size().ciphertext_bytes())
             .collect();
         let mut left = steps;
-        let at_a_time = piece_length(steps, LANES * layout.cells) / layout.cells;
-        let work: Vec<(Vec<&[u8]>, usize)> = pieces(groups, at_a_time)
+        let at_a_time = chunk_length(steps, LANES * layout.cells) / layout.cells;
+        let work: Vec<(Vec<&[u8]>, usize)> = into_chunks(groups, at_a_time)
             .into_iter()
             .map(|groups| {
                 let cells = left.min(groups.len() * layout.cells);
@@ -206,14 +207,16 @@ impl<'a> KeyHolder<'a> {
             let sets = values.chunks(layout.width()).take(cells);
             self.encrypt(match &self.agreement.hardened {
                 Some(shape) => sets.flat_map(|set| shape.answer(set)).collect(),
-                None => sets.map(|set| Plaintext::from_uint(&least(set))).collect(),
+                None => sets
+                    .map(|set| Plaintext::from_uint(&minimum(set)))
+                    .collect(),
             })
         })
     }
 
     /// Final result: the key holder decrypts E(M(m, n)), once per comparison, and only accepts a value that scanpaths
-    /// of these lengths can have. The comparison is charged first: its result, or the fact that it was rejected, is the
-    /// first thing about this side's letters that the matrix owner can read.
+    /// of these lengths can have. The comparison is charged first, because its result, or the fact that it was
+    /// rejected, is the first thing that the matrix owner can learn about this side's letters.
     fn receive_results(
         &self,
         channel: &mut dyn Channel,
@@ -240,7 +243,7 @@ impl<'a> KeyHolder<'a> {
             .key
             .decrypt_batch(&ciphertexts.iter().collect::<Vec<_>>())?;
         if !self.job.learns_pairs(self.job.role) {
-            self.keep_shares(&pairs, &values)?;
+            self.store_shares(&pairs, &values)?;
             return Ok(pairs.into_iter().map(|pair| (pair, None)).collect());
         }
         let raw = |(pair, value): (usize, &Plaintext)| {
@@ -254,8 +257,8 @@ impl<'a> KeyHolder<'a> {
         pairs.into_iter().zip(&values).map(raw).collect()
     }
 
-    /// Keeps shares of results that the matrix owner has hidden. A number that is out of range is noticed at the end.
-    fn keep_shares(&self, pairs: &[usize], values: &[Plaintext]) -> Result<(), ProtocolError> {
+    /// Keeps shares of results that the matrix owner has masked. A number that is out of range is reported at the end.
+    fn store_shares(&self, pairs: &[usize], values: &[Plaintext]) -> Result<(), ProtocolError> {
         let shares = values.iter().map(|value| {
             let value = value.to_i128().and_then(|value| u128::try_from(value).ok());
             let value = value.filter(|value| *value >> MASK_BITS <= 1);
@@ -266,21 +269,21 @@ impl<'a> KeyHolder<'a> {
             self.agreement.recurrence.raw_share(value, true)
         });
         let shares: Zeroizing<Vec<u64>> = Zeroizing::new(shares.collect());
-        Ok(self.job.store.keep_halves(pairs, &shares)?)
+        Ok(self.job.store.store_halves(pairs, &shares)?)
     }
 
     fn encrypt(&self, plaintexts: Vec<Plaintext>) -> Result<Vec<u8>, ProtocolError> {
         encrypt(self.public(), &self.randomness, plaintexts)
     }
 
-    /// The share of all matrix cells for this many steps: the key holder cannot tell which steps fill cells.
+    /// The proportional number of matrix cells for this many steps: the key holder cannot tell which steps fill cells.
     fn share(&self, steps: u64) -> u64 {
         let cells = u128::from(steps) * u128::from(self.agreement.cells);
         u64::try_from(cells / u128::from(self.agreement.steps.max(1))).unwrap_or(u64::MAX)
     }
 }
 
-/// The masked values of whole groups, in the order of cells and places, and whether all are in range.
+/// The masked values of whole groups, ordered by cell and place, and whether all are in range.
 pub(super) fn open_groups(
     agreement: &Agreement,
     key: &SecretKey,
@@ -295,13 +298,13 @@ pub(super) fn open_groups(
     for (index, plaintext) in opened.iter().enumerate() {
         let (slots, fits) = layout.slots().unpack_low(plaintext);
         in_range &= fits;
-        let used = layout.places(index % layout.ciphertexts).count();
+        let used = layout.slot_entries(index % layout.ciphertexts).count();
         values.extend(slots.into_iter().take(used).map(Zeroizing::new));
     }
     Ok((values, in_range))
 }
 
-/// The bytes of encrypted numbers, each with fresh randomness.
+/// Encrypts numbers, each with fresh randomness, and returns their bytes.
 pub(super) fn encrypt(
     public: &PublicKey,
     randomness: &Randomness,
@@ -316,15 +319,15 @@ pub(super) fn encrypt(
     Ok(bytes)
 }
 
-/// The least of some numbers, in constant time.
-fn least(candidates: &[Zeroizing<BoxedUint>]) -> Zeroizing<BoxedUint> {
+/// The minimum, in constant time.
+fn minimum(candidates: &[Zeroizing<BoxedUint>]) -> Zeroizing<BoxedUint> {
     let mut candidates = candidates.iter();
-    let mut least = candidates.next().cloned().unwrap_or_default();
+    let mut minimum = candidates.next().cloned().unwrap_or_default();
     for candidate in candidates {
-        let smaller = candidate.ct_lt(&least);
-        least = Zeroizing::new(least.ct_select(candidate, smaller));
+        let smaller = candidate.ct_lt(&minimum);
+        minimum = Zeroizing::new(minimum.ct_select(candidate, smaller));
     }
-    least
+    minimum
 }
 
 /// The key holder's letters in the order in which the matrix owner requests their costs.

@@ -1,6 +1,7 @@
-//! Steps 2 to 4 and 6 of the paper in numbers: masks, their ranges, and the places of masked values in ciphertexts.
+//! The arithmetic of the paper's steps 2 to 4 and 6: masks, their ranges, and the slots of masked values in
+//! ciphertexts.
 //!
-//! With T = Σ xₗ the two options of step 2 and the affine transformation of step 3 are one linear form each,
+//! With T = Σ xₗ, each option of step 2 and the affine transformation of step 3 together are one linear form,
 //!
 //! ```text
 //! option 1:  x″ = a·x + b         a = ρ₁·ρ₂        b = ρ₂·δ₁ + δ₂
@@ -16,16 +17,16 @@
 //! r₁+r₂+bx+σ+3 bits, and all slots of a ciphertext together stay below n/2.
 //!
 //! # Statistical distance
-//! The masks hide the size of the candidates, not their differences (see the head of the engine). Let two sets of candidates
-//! have the same differences. Under the same ρ₁, ρ₂, δ₁ and option their masked values differ by the same number, which is
-//! below 2^(r₁+r₂+bx+1). δ₂ is uniform over 2^(r₂+r₁+bx+2+σ) numbers, so the two views are within 2^−(σ+1) of each other.
-//! A session has S candidate sets, and distances add up, so **σ = 40 + ⌈log₂ S⌉: all sets of a session together are within
-//! 2⁻⁴¹**, whatever its size. Both sides know S from the lengths. The largest session (2²⁸ letters on each side, so at most
-//! 2⁵⁶ cells and 2⁵⁷ sets) has σ = 97 and values of bx + 164 bits, which fit every key.
+//! The masks hide the size of the candidates, not their differences (see the engine's module documentation). Let two sets of
+//! candidates have the same differences. Under the same ρ₁, ρ₂, δ₁ and option, their masked values differ by the same
+//! number, which is below 2^(r₁+r₂+bx+1). δ₂ is uniform over 2^(r₂+r₁+bx+2+σ) numbers, so the two views are within 2^−(σ+1)
+//! of each other. A session has S candidate sets, and distances add up, so **σ = 40 + ⌈log₂ S⌉: all sets of a session
+//! together are within 2⁻⁴¹**, whatever its size. Both sides know S from the lengths. The largest session (2²⁸ letters on
+//! each side, so at most 2⁵⁶ cells and 2⁵⁷ sets) has σ = 97 and values of bx + 164 bits, which fit every key.
 //!
-//! r₁ and r₂ do not matter here. ρ₁·ρ₂ of any length hides the size of the differences only roughly: a uniform number
-//! is most likely close to the end of its range. 32 bits each leave room for as many cells in a ciphertext as 40 bits
-//! did with σ = 40.
+//! r₁ and r₂ do not matter here. A product ρ₁·ρ₂ of any length hides the size of the differences only roughly, because
+//! a uniform number is most likely close to the end of its range. With 32 bits each, as many cells fit into a
+//! ciphertext as with 40 bits and σ = 40.
 
 use super::order::{Order, permutation};
 use crate::{JobError, ProtocolError};
@@ -36,22 +37,21 @@ use zeroize::Zeroizing;
 
 const RHO_1_BITS: u32 = 32;
 const RHO_2_BITS: u32 = 32;
-/// Additive masks hide values up to a statistical distance of 2 to the minus this, for a whole
-/// session.
+/// Additive masks hide values up to a statistical distance of 2^−`STATISTICAL_BITS`, for a whole session.
 const STATISTICAL_BITS: u32 = 40;
 
-/// The declared length of `a`.
+/// The public bit length of `a`.
 pub(super) const FACTOR_BITS: u32 = RHO_1_BITS + RHO_2_BITS;
-/// The declared length of `t`.
+/// The public bit length of `t`.
 pub(super) const SUM_FACTOR_BITS: u32 = RHO_2_BITS;
 
-/// σ: the bits by which a mask is longer than what it hides, in a session with this many masks.
+/// σ: by how many bits a mask is longer than what it hides, in a session with this many masks.
 pub(super) fn excess_bits(masks: u64) -> u32 {
     let log = u64::BITS - masks.max(1).saturating_sub(1).leading_zeros();
     STATISTICAL_BITS + log
 }
 
-/// How long the random numbers are.
+/// The bit lengths of the random numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ranges {
     delta_1_bits: u32,
@@ -81,13 +81,13 @@ impl Ranges {
         })
     }
 
-    /// L: no masked value has more bits.
+    /// L: the largest bit length of a masked value.
     pub(super) fn value_bits(&self) -> u32 {
         self.value_bits
     }
 }
 
-/// The secret numbers of one cell: `x″ = a·x − t·T + b`, and the order in which the values are sent.
+/// The secrets of one cell: the numbers in `x″ = a·x − t·T + b`, and the order in which the values are sent.
 pub(super) struct Mask {
     pub(super) a: Scalar,
     pub(super) t: Scalar,
@@ -96,18 +96,18 @@ pub(super) struct Mask {
 }
 
 /// The random numbers of one cell, as the paper names them.
-pub(super) struct Numbers {
+pub(super) struct MaskSecrets {
     pub(super) rho_1: Zeroizing<u64>,
     pub(super) rho_2: Zeroizing<u64>,
     pub(super) delta_1: Zeroizing<U256>,
     pub(super) delta_2: Zeroizing<U256>,
-    /// 1 for option 2 of step 2, else 0: a number, so that nothing branches on it.
+    /// 1 for option 2 of step 2, else 0. An integer, so that nothing branches on it.
     pub(super) option: Zeroizing<u64>,
 }
 
-impl Numbers {
-    /// ρ₁, ρ₂, δ₁, δ₂ and the option of step 2. ρ₁, ρ₁+1 and ρ₂ have inverses modulo n: no honest key has such small
-    /// factors, and a dishonest one is detected when the inverse is computed.
+impl MaskSecrets {
+    /// Draws ρ₁, ρ₂, δ₁, δ₂ and the option of step 2. ρ₁, ρ₁+1 and ρ₂ have inverses modulo n: no honest key has such
+    /// small factors, and a dishonest one is detected when the inverse is computed.
     pub(super) fn draw<R: CryptoRng + ?Sized>(ranges: &Ranges, rng: &mut R) -> Self {
         let mut delta_1 = random_bits(ranges.delta_1_bits, rng);
         // The top bit keeps every masked value positive.
@@ -123,17 +123,17 @@ impl Numbers {
 }
 
 impl Mask {
-    /// Steps 2 to 4: the mask of one cell with `width` candidates, and the permutation π.
+    /// Steps 2 to 4: draws the mask of one cell with `width` candidates, and the permutation π.
     pub(super) fn draw<R: CryptoRng + ?Sized>(
         ranges: &Ranges,
         width: usize,
         rng: &mut R,
     ) -> Result<Self, ProtocolError> {
-        Self::new(&Numbers::draw(ranges, rng), permutation(width, rng))
+        Self::new(&MaskSecrets::draw(ranges, rng), permutation(width, rng))
     }
 
     /// The linear form of these numbers.
-    pub(super) fn new(numbers: &Numbers, order: Order) -> Result<Self, ProtocolError> {
+    pub(super) fn new(numbers: &MaskSecrets, order: Order) -> Result<Self, ProtocolError> {
         let (rho_1, rho_2, option) = (&*numbers.rho_1, &*numbers.rho_2, &*numbers.option);
         let a = Zeroizing::new(BoxedUint::from(
             u128::from(*rho_2) * u128::from(rho_1 + option),
@@ -149,7 +149,7 @@ impl Mask {
         })
     }
 
-    /// `b`, for a slot.
+    /// `b`, to be added to a slot.
     pub(super) fn offset(&self) -> BoxedUint {
         BoxedUint::from(&*self.b)
     }
@@ -167,7 +167,7 @@ pub(super) fn random_bits<R: CryptoRng + ?Sized>(bits: u32, rng: &mut R) -> Zero
     Zeroizing::new(U256::from_le_slice(&*bytes).shr_vartime(U256::BITS - bits))
 }
 
-/// Where the masked values of a batch are: `cells` cells share a group of `ciphertexts` ciphertexts.
+/// Where a batch's masked values are placed: `cells` cells share a group of `ciphertexts` ciphertexts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     slots: SlotLayout,
@@ -177,7 +177,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// As many whole cells in a ciphertext as fit; if none fits, or without packing, a cell takes several.
+    /// Packs as many whole cells into a ciphertext as fit. If none fits, or without packing, a cell takes several
+    /// ciphertexts.
     pub(super) fn new(
         size: KeySize,
         ranges: &Ranges,
@@ -198,10 +199,10 @@ impl Layout {
             needed: bits,
             key_bits: size.bits(),
         };
-        let widest = SlotLayout::with_most_slots(size, bits).map_err(|_| refused())?;
-        let room = if packing { widest.slots() as usize } else { 1 };
-        let cells = (room / width).max(1);
-        let used = room.min(cells * width);
+        let widest = SlotLayout::with_max_slots(size, bits).map_err(|_| refused())?;
+        let slots = if packing { widest.slots() as usize } else { 1 };
+        let cells = (slots / width).max(1);
+        let used = slots.min(cells * width);
         let used_slots = u32::try_from(used).map_err(|_| refused())?;
         Ok(Self {
             slots: SlotLayout::new(size, used_slots, bits).map_err(|_| refused())?,
@@ -216,32 +217,32 @@ impl Layout {
         &self.slots
     }
 
-    /// Slots of a cell.
+    /// The number of slots of a cell.
     pub(super) fn width(&self) -> usize {
         self.width
     }
 
-    /// Ciphertexts for this many cells.
+    /// The number of ciphertexts for this many cells.
     pub(super) fn ciphertexts_for(&self, cells: usize) -> usize {
         cells.div_ceil(self.cells) * self.ciphertexts
     }
 
-    /// The slots of one ciphertext of a group: for each, the cell in the group and the place in its order.
-    pub(super) fn places(&self, ciphertext: usize) -> impl Iterator<Item = (usize, usize)> {
+    /// The slots of one ciphertext of a group: for each, the cell in the group and the position in its order.
+    pub(super) fn slot_entries(&self, ciphertext: usize) -> impl Iterator<Item = (usize, usize)> {
         let slots = self.slots.slots() as usize;
         let (start, all, width) = (ciphertext * slots, self.cells * self.width, self.width);
-        (start..(start + slots).min(all)).map(move |place| (place / width, place % width))
+        (start..(start + slots).min(all)).map(move |at| (at / width, at % width))
     }
 
-    /// The public shape of one ciphertext's sum: in each slot a candidate to the power a, and T to the power −t,
-    /// which was computed before.
+    /// The public shape of one ciphertext's sum: in each slot a candidate to the power a, and the precomputed T to the
+    /// power −t.
     pub(super) fn shape(&self, ciphertext: usize) -> Vec<TermShape> {
-        let places = u32::try_from(self.places(ciphertext).count()).unwrap_or(0);
+        let count = u32::try_from(self.slot_entries(ciphertext).count()).unwrap_or(0);
         let term = |slot, scalar_bits| TermShape {
             scalar_bits,
             shift_bits: self.slots.shift_bits(slot),
         };
-        (0..places)
+        (0..count)
             .flat_map(|slot| [term(slot, FACTOR_BITS), term(slot, 1)])
             .collect()
     }

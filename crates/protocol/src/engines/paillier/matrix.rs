@@ -1,11 +1,11 @@
-//! One comparison on the matrix owner's side: the encrypted alignment matrix M, as far as it is still needed.
+//! One comparison on the matrix owner's side: the part of the encrypted alignment matrix M that is still needed.
 
 use super::order::{Cell, Staircase};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use veilpath_paillier::Ciphertext;
 
-/// The matrix of one pair. A value is kept until the three cells that depend on it have used it: memory grows with
+/// The matrix of one pair. A value is kept until the three cells that depend on it have used it, so memory grows with
 /// the sum of the lengths, not with their product.
 pub(super) struct Matrix {
     /// The key holder's scanpath.
@@ -13,20 +13,21 @@ pub(super) struct Matrix {
     rows: u32,
     columns: u32,
     stairs: Staircase,
-    known: HashMap<Cell, Known>,
+    values: HashMap<Cell, Stored>,
     cells_left: u64,
-    /// In a local alignment: values whose minimum is still to be found.
+    /// In a local alignment, the search for the minimum of all values.
     search: Option<MinimumSearch>,
 }
 
-struct Known {
+struct Stored {
     value: Ciphertext,
     uses: u8,
 }
 
-/// The search for the least value of all cells, in rounds of a few, which reveals no cell.
+/// The search for the least value of all cells. It takes a few values per round, and does not reveal which cells they
+/// are.
 struct MinimumSearch {
-    /// Values in a round.
+    /// The number of values in a round.
     width: usize,
     waiting: Vec<Ciphertext>,
     rounds_out: u64,
@@ -35,17 +36,17 @@ struct MinimumSearch {
 /// The consequences of a new value.
 #[derive(Default)]
 pub(super) struct Progress {
-    /// Cells that became candidates.
+    /// Cells that became ready.
     pub(super) cells: Vec<Cell>,
-    /// A round of the search that is ready. A short one is filled with values that represent score 0.
+    /// A round of the search that is ready. A short round is filled up with values that represent score 0.
     pub(super) round: Option<Vec<Ciphertext>>,
     /// The result of the comparison.
     pub(super) result: Option<Ciphertext>,
 }
 
 impl Matrix {
-    /// Initialization ii: a matrix with only its border known. `round_width` is the number of values in a
-    /// round of the search for the minimum.
+    /// Initialization ii: a matrix of which only the border is known. `round_width` is the number of values in a round
+    /// of the minimum search.
     pub(super) fn new(
         host: usize,
         (rows, columns): (u32, u32),
@@ -56,7 +57,7 @@ impl Matrix {
             rows,
             columns,
             stairs: Staircase::new(rows, columns),
-            known: HashMap::new(),
+            values: HashMap::new(),
             cells_left: u64::from(rows) * u64::from(columns),
             search: round_width.map(|width| MinimumSearch {
                 width,
@@ -66,9 +67,9 @@ impl Matrix {
         }
     }
 
-    /// The value of a cell for one of those that depend on it; `None` on the border.
+    /// Takes the value of a cell for one of the cells that depend on it; `None` on the border.
     pub(super) fn take(&mut self, cell: Cell) -> Option<Ciphertext> {
-        let Entry::Occupied(mut entry) = self.known.entry(cell) else {
+        let Entry::Occupied(mut entry) = self.values.entry(cell) else {
             return None;
         };
         entry.get_mut().uses -= 1;
@@ -78,7 +79,7 @@ impl Matrix {
         Some(entry.get().value.clone())
     }
 
-    /// M(i, j) is known.
+    /// Records the value M(i, j).
     pub(super) fn fill(&mut self, cell: Cell, value: Ciphertext) -> Progress {
         let (row, column) = cell;
         self.cells_left -= 1;
@@ -97,17 +98,17 @@ impl Matrix {
             Some(search) => search.enter(value.clone(), self.cells_left, &mut progress),
         }
         if uses > 0 {
-            self.known.insert(cell, Known { value, uses });
+            self.values.insert(cell, Stored { value, uses });
         }
         progress
     }
 
-    /// The least value of a round is known.
-    pub(super) fn finish_round(&mut self, least: Ciphertext) -> Progress {
+    /// Records the least value of a round.
+    pub(super) fn finish_round(&mut self, minimum: Ciphertext) -> Progress {
         let mut progress = Progress::default();
         if let Some(search) = &mut self.search {
             search.rounds_out -= 1;
-            search.enter(least, self.cells_left, &mut progress);
+            search.enter(minimum, self.cells_left, &mut progress);
         }
         progress
     }

@@ -1,5 +1,5 @@
-//! The matrix owner (the joining side; Bob in the paper): it fills the encrypted matrices, requesting the least of
-//! masked values in a random order.
+//! The matrix owner (the joining side; Bob in the paper). It fills the encrypted matrices in a random order, and
+//! requests the minimum of each cell's masked values.
 
 mod requests;
 mod shares;
@@ -17,7 +17,7 @@ use super::messages::{self, Header, receive_ciphertexts};
 use super::order::Candidates;
 use super::substitutions::Substitutions;
 use super::tap::Tap;
-use super::workers::{LANES, Randomness, on_all_cores, piece_length, pieces};
+use super::workers::{LANES, Randomness, chunk_length, into_chunks, on_all_cores};
 use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
 use crate::{Job, Misbehaviour, Observer, ProtocolError};
 use rand::CryptoRng;
@@ -27,8 +27,9 @@ use veilpath_metrics::PairScore;
 use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, system_rng};
 use window::Window;
 
-/// Bytes of matrix values and substitution costs that comparisons in flight may take. One comparison is always in flight.
-pub(crate) const KEPT_BYTES: usize = 96 << 20;
+/// Bytes that the matrix values and substitution costs of comparisons in flight may take. One comparison is always
+/// allowed.
+pub(crate) const MAX_STORED_BYTES: usize = 96 << 20;
 
 /// Runs the matrix owner.
 pub(crate) fn join(
@@ -40,7 +41,7 @@ pub(crate) fn join(
     join_with(job, options, channel, observer, &mut system_rng()?)
 }
 
-/// The same with all choices and masks from a given generator.
+/// Like [`join`], with all choices and masks from a given generator.
 pub(super) fn join_with<R: CryptoRng>(
     job: &Job<'_>,
     options: PaillierOptions,
@@ -51,7 +52,7 @@ pub(super) fn join_with<R: CryptoRng>(
     join_tapped(job, options, channel, observer, rng, (&(), None))
 }
 
-/// The same, with a tap for an audit, which may also fix how many comparisons are in flight.
+/// Like [`join_with`], with a tap for audits, which may also fix how many comparisons are in flight.
 pub(super) fn join_tapped<R: CryptoRng>(
     job: &Job<'_>,
     options: PaillierOptions,
@@ -64,14 +65,14 @@ pub(super) fn join_tapped<R: CryptoRng>(
     let theirs = receive_lengths(channel, job)?;
     let agreement = Agreement::new(job, options, theirs)?;
     let pair_scores = agreement.known_scores(job, observer)?;
-    if agreement.open.is_empty() {
+    if agreement.pending.is_empty() {
         return complete(job, pair_scores);
     }
     // Setup i: the matrix owner receives pk.
     let public = messages::receive_key(channel, agreement.key_size())?;
     let mut matrix_owner = MatrixOwner {
         substitutions: Substitutions::new(&agreement, job),
-        waiting: agreement.open.iter().copied().collect(),
+        waiting: agreement.pending.iter().copied().collect(),
         job,
         agreement,
         public,
@@ -100,11 +101,11 @@ struct MatrixOwner<'a, R> {
     observer: &'a dyn Observer,
     rng: &'a mut R,
     substitutions: Substitutions,
-    /// Pairs that are not started yet.
+    /// Pairs that have not started yet.
     waiting: VecDeque<usize>,
     /// Comparisons in flight, by pair.
     matrices: HashMap<usize, Matrix>,
-    /// Values that these may have to store.
+    /// The number of values that these may have to store.
     matrix_values: usize,
     window: Window,
     candidates: Candidates<Work>,
@@ -115,13 +116,13 @@ struct MatrixOwner<'a, R> {
     tap: &'a dyn Tap,
 }
 
-/// Something that needs the key holder.
+/// Work that needs the key holder.
 enum Work {
     Cell(usize, (u32, u32)),
     Round(usize, Vec<Ciphertext>),
 }
 
-/// A request that has no answer yet.
+/// An unanswered request.
 struct Request {
     rows: u32,
     pending: Vec<Pending>,
@@ -129,7 +130,7 @@ struct Request {
     reply_bytes: usize,
 }
 
-/// An answer: the bytes of minima, and the data that step 6 needs for them.
+/// An answer: the bytes of the minima, and what step 6 needs for them.
 struct Answer {
     minima: Vec<u8>,
     pending: Vec<Pending>,
@@ -171,21 +172,22 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         }
     }
 
-    /// Starts comparisons whose substitution costs have arrived, as far as the window has room. They are charged now,
+    /// Starts comparisons whose substitution costs have arrived, as long as the window has room. Charges them now,
     /// because their cells can be chosen next.
     fn start_pairs(&mut self) -> Result<(), ProtocolError> {
         let alone = self.agreement.batch() == 1;
-        let most = KEPT_BYTES / (self.agreement.key_size().ciphertext_bytes() + 128);
+        let max_values = MAX_STORED_BYTES / (self.agreement.key_size().ciphertext_bytes() + 128);
         let mut started = Vec::new();
         while let Some(&pair) = self.waiting.front() {
             let host = self.job.pairs[pair].0;
             let (rows, columns) = self.agreement.lengths(self.job, pair);
             let values = rows as usize + columns as usize;
-            let kept = self.matrix_values + values + self.substitutions.kept();
+            let stored = self.matrix_values + values + self.substitutions.stored();
             let choice = self.candidates.len() + self.outstanding_steps();
             // One at a time, as in the paper.
-            let room = !alone && kept <= most && self.window.has_room(choice, self.full_request());
-            if !self.substitutions.complete(host) || !(room || self.window.is_empty()) {
+            let has_room =
+                !alone && stored <= max_values && self.window.has_room(choice, self.full_request());
+            if !self.substitutions.complete(host) || !(has_room || self.window.is_empty()) {
                 break;
             }
             self.waiting.pop_front();
@@ -204,8 +206,9 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         Ok(())
     }
 
-    /// One batch for all cores: values out of an answer (step 6) and the next request, whose cells are chosen at
-    /// random and masked (steps 1 to 4). They are independent, so together they leave no core idle.
+    /// Runs one batch on all cores: extracts the values from an answer (step 6) and prepares the next request, whose
+    /// cells are chosen at random and masked (steps 1 to 4). The two are independent, so together they leave no core
+    /// idle.
     fn run_batch(
         &mut self,
         channel: &mut dyn Channel,
@@ -221,26 +224,26 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         if !(steps.is_empty() && pending.is_empty()) {
             let context = self.context()?;
             // The longest tasks first, so that the cores finish at about the same time.
-            let at_a_time = piece_length(steps.len(), LANES * self.agreement.layout.cells);
-            let mut work: Vec<_> = pieces(steps, at_a_time)
+            let at_a_time = chunk_length(steps.len(), LANES * self.agreement.layout.cells);
+            let mut work: Vec<_> = into_chunks(steps, at_a_time)
                 .into_iter()
                 .map(CoreTask::Mask)
                 .collect();
-            let at_a_time = piece_length(pending.len(), LANES);
+            let at_a_time = chunk_length(pending.len(), LANES);
             let bytes = self.agreement.replies() * self.agreement.key_size().ciphertext_bytes();
             let minima = minima.chunks(at_a_time * bytes);
-            let pending = pieces(pending, at_a_time);
+            let pending = into_chunks(pending, at_a_time);
             work.extend(minima.zip(pending).map(|(m, p)| CoreTask::Correct(m, p)));
-            let done = on_all_cores(self.observer, work, |piece| match piece {
+            let done = on_all_cores(self.observer, work, |chunk| match chunk {
                 CoreTask::Mask(steps) => context.mask(steps).map(TaskResult::Masked),
                 CoreTask::Correct(minima, pending) => {
                     context.correct(minima, pending).map(TaskResult::Corrected)
                 }
             })?;
-            for piece in done {
-                match piece {
-                    TaskResult::Masked(piece) => masked.push(piece),
-                    TaskResult::Corrected(piece) => values.extend(piece),
+            for chunk in done {
+                match chunk {
+                    TaskResult::Masked(chunk) => masked.push(chunk),
+                    TaskResult::Corrected(chunk) => values.extend(chunk),
                 }
             }
         }
@@ -437,5 +440,5 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
     }
 }
 
-/// A value that must be known by the order of the cells is missing.
+/// A value is missing that the order of the cells guarantees to be known.
 const MISSING: ProtocolError = ProtocolError::Internal("a value of the matrix is missing");

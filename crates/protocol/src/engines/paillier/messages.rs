@@ -10,10 +10,10 @@ use crate::{Misbehaviour, ProtocolError};
 use veilpath_channel::Channel;
 use veilpath_paillier::{BoxedUint, KeySize, PublicKey};
 
-/// Bytes that are received at a time.
-const PIECE: usize = 64 << 10;
+/// The number of bytes to receive at a time.
+const CHUNK_BYTES: usize = 64 << 10;
 
-/// The matrix owner's request: how many of each follow, or are requested.
+/// The header of the matrix owner's request: how many items of each kind follow or are requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Header {
     /// Rows of D that the key holder must send next.
@@ -29,22 +29,22 @@ impl Header {
 
     pub(super) fn send(&self, channel: &mut dyn Channel) -> Result<(), ProtocolError> {
         let mut bytes = [0; Self::BYTES];
-        for (place, number) in [self.rows, self.steps, self.results].iter().enumerate() {
-            bytes[4 * place..4 * place + 4].copy_from_slice(&number.to_le_bytes());
+        for (index, number) in [self.rows, self.steps, self.results].iter().enumerate() {
+            bytes[4 * index..4 * index + 4].copy_from_slice(&number.to_le_bytes());
         }
         Ok(channel.send(&bytes)?)
     }
 
-    /// Receives a header. It must request something, and no more at once than agreed.
+    /// Receives a header. It must request something, and no more at once than was agreed.
     pub(super) fn receive(
         channel: &mut dyn Channel,
         agreement: &Agreement,
     ) -> Result<Self, ProtocolError> {
         let mut bytes = [0; Self::BYTES];
         channel.receive(&mut bytes)?;
-        let number = |place: usize| {
+        let number = |index: usize| {
             let mut four = [0; 4];
-            four.copy_from_slice(&bytes[4 * place..4 * place + 4]);
+            four.copy_from_slice(&bytes[4 * index..4 * index + 4]);
             u32::from_le_bytes(four)
         };
         let header = Self {
@@ -62,7 +62,7 @@ impl Header {
     }
 }
 
-/// Setup: the key holder shares pk.
+/// Setup: the key holder sends pk.
 pub(super) fn send_key(channel: &mut dyn Channel, key: &PublicKey) -> Result<(), ProtocolError> {
     let bytes = key.modulus().to_be_bytes();
     let length = key.size().bits() as usize / 8;
@@ -70,7 +70,7 @@ pub(super) fn send_key(channel: &mut dyn Channel, key: &PublicKey) -> Result<(),
     Ok(channel.flush()?)
 }
 
-/// The key, if it has the agreed size and no defect that the other side can detect.
+/// Receives the key. Rejects it if it does not have the agreed size, or has a defect that this side can detect.
 pub(super) fn receive_key(
     channel: &mut dyn Channel,
     size: KeySize,
@@ -81,7 +81,7 @@ pub(super) fn receive_key(
     Ok(PublicKey::from_modulus(&modulus, size)?)
 }
 
-/// Ciphertexts as received, not yet checked. Memory is allocated as bytes arrive, not as they are announced.
+/// Receives ciphertexts without checking them. Memory is allocated as bytes arrive, not as they are announced.
 pub(super) fn receive_ciphertexts(
     channel: &mut dyn Channel,
     count: usize,
@@ -93,7 +93,7 @@ pub(super) fn receive_ciphertexts(
     let mut bytes = Vec::new();
     while bytes.len() < total {
         let start = bytes.len();
-        bytes.resize(start + PIECE.min(total - start), 0);
+        bytes.resize(start + CHUNK_BYTES.min(total - start), 0);
         channel.receive(&mut bytes[start..])?;
     }
     Ok(bytes)

@@ -1,7 +1,7 @@
-//! The paper's engine: Needleman–Wunsch over Paillier encryption, for every metric.
+//! The paper's engine: Needleman–Wunsch over Paillier encryption, for alignments and the sequence score.
 //!
-//! The host is the key holder (Alice in the paper), the joining side the matrix owner (Bob): it fills the encrypted
-//! matrices. The names of steps are those of the paper's section "Privacy-preserving Needleman-Wunsch protocol".
+//! The host is the key holder (Alice in the paper). The joining side is the matrix owner (Bob) and fills the encrypted
+//! matrices. The names of steps come from the paper's section "Privacy-preserving Needleman-Wunsch protocol".
 //!
 //! ```text
 //! matrix_owner.rs (join)                                 key_holder.rs (host)
@@ -24,78 +24,77 @@
 //!  │◀──────────────────────────────────────── M(m, n) ──────│
 //! ```
 //!
-//! Rows of D, batches and results share messages (`messages.rs`). With a batch of 1 and without packing a cell is one
-//! message of three ciphertexts and an answer of one, and one comparison runs at a time: the paper's pattern.
+//! Rows of D, batches and results share messages (`messages.rs`). With a batch of 1 and without packing, a cell is one
+//! message of three ciphertexts and an answer of one, and one comparison runs at a time, as in the paper.
 //!
 //! # What each side learns
-//! Both: the number and the lengths of the other's scanpaths, and the score of every pair.
+//! Both sides learn the number and the lengths of the other's scanpaths, and the score of every pair.
 //!
-//! The **matrix owner** learns no more than that if it follows the protocol: everything else that it sees is
+//! The **matrix owner** learns no more than that if it follows the protocol, because everything else that it sees is
 //! encrypted.
 //!
 //! The **key holder learns more, and no user should rely on it not using that.** It decrypts the masked candidates of
-//! every cell. Of each cell it sees them in random order, shifted and multiplied by secret numbers, but *the same*
-//! numbers for all candidates of the cell. So it sees which candidates are equal; the exact ratio of their differences
-//! (for three candidates 0, 1 and 4 apart it sees 1 : 3 : 4); and, because the multiplier has a limited length, roughly
-//! how large the differences are. It does not see which cell it is, nor of which comparison, but with simple metrics
-//! and short scanpaths the differences reveal much: with |a−b| costs most of the matrix owner's letters can be guessed,
-//! with unit costs a good part of them. Every further view of the same scanpath (another scanpath of the key holder, a
-//! repetition after an interruption) adds to it. In a local alignment one candidate is always the score 0, so it sees
-//! ratios of scores and not only of differences. The coin between the two options of step 2 changes nothing: both give
-//! the same distribution. This engine is a faithful reproduction for study, and a heuristic; it is not a proof of
-//! privacy.
+//! every cell. It sees them in random order, shifted and multiplied by secret numbers, but *the same* numbers for all
+//! candidates of a cell. So it sees which candidates are equal; the exact ratio of their differences (for three
+//! candidates 0, 1 and 4 apart it sees 1 : 3 : 4); and, because the multiplier has a limited length, roughly how large
+//! the differences are. It does not see which cell it is, or which comparison, but with simple metrics and short
+//! scanpaths the differences reveal much: most of the matrix owner's letters can be guessed with |a−b| costs, and a
+//! good part of them with unit costs. Every further view of the same scanpath (another scanpath of the key holder, a
+//! repetition after an interruption) adds to it. In a local alignment, one candidate is always the score 0, so the key
+//! holder sees ratios of scores and not only of differences. The random choice between the two options of step 2
+//! changes nothing: both give the same distribution. This engine is a faithful reproduction for study, and a heuristic
+//! without a proof of privacy.
 //!
 //! # Assumption
-//! Both are semi-honest. Then what the matrix owner sees is hidden by the decisional composite residuosity assumption
-//! for keys of κ bits, and what the key holder sees beyond the ratios above is hidden up to 2⁻⁴⁰ for a whole session, whatever
+//! Both sides are semi-honest. Then what the matrix owner sees is hidden under the decisional composite residuosity assumption
+//! for keys of κ bits. What the key holder sees beyond the leakage above is hidden up to 2⁻⁴⁰ for a whole session, whatever
 //! its size: up to 2⁻⁴¹ by the masks (`masking.rs`), and up to 2⁻⁴¹ by the randomness of ciphertexts (`RandomizerTable`, for
 //! keys of random primes).
 //!
-//! # A side that cheats
+//! # Malicious sides
 //! The **matrix owner** can have a number of its choice decrypted as the "result" of each pair: any function of the key holder's
-//! letters that it can compute under encryption, also with the help of minima, and of any scanpath whose rows of D it
-//! has. The key holder decrypts one number per pair and only accepts a result that scanpaths of the lengths of *this* pair can
-//! have, R of them: for m and n letters min(m, n) + 1 Levenshtein distances (less what the cost of a replacement limits), and
-//! for other metrics the range of the costs. That is **log₂ R bits per charged pair, one letter of an alphabet of up to R**,
-//! instead of a score: Σ wₖ·D(i, k) with weights wₖ = k names the letter i. With 52 letters and Levenshtein distances of 20
-//! letters (R = 21), a scanpath of 20 letters takes 26 pairs, a quarter of what the scores of chosen scanpaths take. And a pair
-//! counts for its own scanpath, whatever the number is about. So the default limit of the key holder is half of that number, and
-//! counts the pairs of all its scanpaths together; a limit for each scanpath is for partners that follow the protocol.
-//! If a number is out of range, that alone is a bit, and so such a pair counts as well. Whether masked
-//! candidates could come from valid masks would be another such bit, for which no pair is charged; so the key holder answers invalid
-//! ones like others, and fails only when all pairs are open.
+//! letters that it can compute under encryption, also with the help of minima, and of any scanpath whose rows of D it has. The key
+//! holder decrypts one number per pair and only accepts one of the R results that scanpaths of the lengths of *this* pair can have:
+//! for m and n letters min(m, n) + 1 Levenshtein distances (fewer if the cost of a replacement limits them), and for other metrics
+//! the range of the costs. That is **log₂ R bits per charged pair, one letter of an alphabet of up to R**, instead of a score: Σ
+//! wₖ·D(i, k) with weights wₖ = k names the letter i. With 52 letters and Levenshtein distances of 20 letters (R = 21), a scanpath
+//! of 20 letters takes 26 pairs, a quarter of what the scores of chosen scanpaths take. And a pair is charged to its own scanpath,
+//! whichever scanpath the number is about. So the key holder's default limit is half of that number, and counts the pairs of all its
+//! scanpaths together; a limit for each scanpath is for partners that follow the protocol. An out-of-range number reveals a bit by
+//! itself, so such a pair is charged as well. Whether masked candidates could come from valid masks would be another such bit, for
+//! which no pair is charged. So the key holder answers invalid candidates like valid ones, and fails only when all pairs are open.
 //!
-//! The **key holder** can return wrong minima, and so make scores wrong, or make the matrix owner's next
-//! candidates depend on values of its choice. It sees no more numbers than before, but they are of a matrix that it steers.
-//! Nothing here bounds what they reveal.
+//! The **key holder** can return wrong minima, and so make scores wrong, or make the matrix owner's next candidates depend
+//! on values of its choice. It sees no more numbers than before, but they come from a matrix that it steers. Nothing here
+//! bounds what they reveal.
 //!
 //! # Charging
-//! Each side tells its records ([`PairStore`](crate::PairStore)) of a pair before the first message from which the other side could
-//! learn something about the letters of this side in that pair:
+//! Each side records a pair in its [`PairStore`](crate::PairStore) before the first message from which the other side could learn
+//! something about this side's letters in that pair:
 //!
-//! - the **matrix owner** when the comparison enters the window, right before the candidates of its cells can be among those
-//!   that are sent. Every start is a view for the key holder, whether the comparison ends or not;
+//! - the **matrix owner** when the comparison enters the window, right before its cells' candidates can be sent. Every start
+//!   gives the key holder a view, whether the comparison ends or not;
 //! - the **key holder** before it decrypts the result. Everything else that it sends is encrypted under its own key:
-//!   rows of D, which serve all pairs of a scanpath, and minima, of which it does not know the pair. A run that breaks
-//!   off shows the matrix owner nothing of the pairs that were not opened, no matter how often it is repeated.
+//!   rows of D, which serve all pairs of a scanpath, and minima, whose pair it does not know. An interrupted run shows
+//!   the matrix owner nothing about the pairs that were not opened, no matter how often it is repeated.
 //!
-//! The key holder knows the factors of n and can read the randomness of every ciphertext that it receives. If it were
-//! not fresh, the key holder would get the randomness of its own D entries back and with it all of the matrix owner's
-//! letters. So every ciphertext that the matrix owner sends is multiplied by a uniform n-th power of its own,
+//! The key holder knows the factors of n and can read the randomness of every ciphertext that it receives. If that
+//! randomness were not fresh, the key holder would recognise its own D entries by it, and so learn all of the matrix
+//! owner's letters. So the matrix owner multiplies every ciphertext that it sends by a fresh uniform n-th power,
 //! including the three values of a cell without packing.
 //!
 //! # Cost
-//! With m·n cells, an alphabet of A letters, ciphertexts of C = κ/4 bytes and k cells to a ciphertext (1 at κ = 512, 2 at
+//! With m·n cells, an alphabet of A letters, ciphertexts of C = κ/4 bytes and k cells per ciphertext (1 at κ = 512, 2 at
 //! 1024, 4 or 5 at 2048, 7 at 3072, and fewer in very large sessions; ⅓ without packing):
 //!
-//! - bytes: (m·A + m·n·(1 + 1/k))·C; the paper's pattern has 4·m·n·C instead (a test counts them);
-//! - rounds: with many comparisons in flight m·n over the batch. A single comparison takes two thirds of its ready
-//!   cells at a time, which is about 5·max(m, n) batches;
-//! - memory: the matrix owner keeps D of the scanpaths in use, and of each matrix in flight the m+n values along the edge
-//!   of what is filled, about 96 MB at most; the key holder keeps one batch.
+//! - bytes: (m·A + m·n·(1 + 1/k))·C; with the paper's pattern, the cells take 4·m·n·C instead (a test counts them);
+//! - rounds: with many comparisons in flight, m·n divided by the batch. A single comparison takes two thirds of its
+//!   ready cells at a time, which is about 5·max(m, n) batches;
+//! - memory: the matrix owner keeps D of the scanpaths in use, and the m+n values along the frontier of each matrix in
+//!   flight: about 96 MB at most, plus the longest comparison; the key holder keeps one batch.
 //!
-//! Time is products modulo n², eight at once. A squaring is 0.7 of a product; one modulo p² or q² is a quarter of one modulo
-//! n². For each cell, with masked values of L bits:
+//! Time is counted in products modulo n², eight at once. A squaring costs 0.7 of a product, and an operation modulo p² or q²
+//! a quarter of one modulo n². For each cell, with masked values of L bits:
 //!
 //! | | squarings | products |
 //! |---|---|---|
@@ -107,42 +106,42 @@
 //! | key holder, decryption modulo p² and q² | κ/4/k | (κ/5 + 62)/4/k |
 //! | key holder, encryption from tables modulo p² and q² | – | (κ + 828)/6/4 + 2 |
 //!
-//! Windows have 5 bits of a secret exponent, 3 of the short ones and 6 of a table. Shorter keys have narrower ones:
-//! constant time requires reading a whole table, which costs more in relation to their products. At κ = 2048, L = 133
-//! and k = 5 this is 2,570 squarings and 800 products, 2,600 products in all, of which step 6 is 72 in 100. `veilpath
-//! bench paillier` gives the time of products (an addition is two) and of whole exponentiations, `veilpath bench
-//! cell` that of cells.
+//! Exponentiation windows have 5 bits for a secret exponent, 3 for short exponents and 6 for a table. Shorter keys have
+//! narrower windows: constant time requires reading a whole table, which costs more relative to their products. At κ =
+//! 2048, L = 133 and k = 5 this is 2,570 squarings and 800 products, equivalent to 2,600 products in all, of which step
+//! 6 takes 72 %. `veilpath bench paillier` measures products (an addition is two) and whole exponentiations, `veilpath
+//! bench cell` measures cells.
 //!
-//! Both sides use all cores. The matrix owner has three requests outstanding, so that the key holder has one to work
-//! on while the matrix owner takes the values out of the previous answer and masks the next request
+//! Both sides use all cores. The matrix owner has three requests outstanding, so that the key holder has one to work on
+//! while the matrix owner extracts the values from the previous answer and masks the next request
 //! (`matrix_owner/requests.rs`).
 //!
 //! # Shares of results
-//! For an answer about groups nobody learns single results: the matrix owner adds a random number r to each encrypted result and
-//! keeps −r; the key holder decrypts the sum. The two are shares of the result modulo 2⁶⁴. The key holder's view of matrix cells is
-//! the same as otherwise.
+//! For a group answer, nobody learns single results: the matrix owner adds a random number r to each encrypted result and
+//! keeps −r, and the key holder decrypts the sum. The two numbers are shares of the result modulo 2⁶⁴. The key holder's view of
+//! matrix cells is unchanged.
 //!
-//! Answers that are sums with coefficients that both sides know are computed from these shares: means, the test of sites, and with
-//! published groups their means and their test. What is opened: r has 126 bits and a result at most 62, so what the key holder decrypts
-//! is within 2⁻⁶⁴ of a distribution that does not depend on the result, and the matrix owner has only r. Sums are local. Rounding and
-//! the comparison of permuted sums use the gates of `statistics`, and the answer is opened as with the other engines. So single results
-//! are not opened, and the answer is all that is added to the view of matrix cells.
+//! Answers that are sums with public coefficients are computed from these shares: means, the test of sites, and, if groups are
+//! published, group means and the group test. r has 126 bits and a result at most 62, so what the key holder decrypts is within 2⁻⁶⁴ of
+//! a distribution that does not depend on the result, and the matrix owner has only r. Sums are local. Rounding and the comparison of
+//! permuted sums use the gates of `statistics`, and the answer is opened as with the other engines. So no single result is opened, and
+//! the answer is all that is added to the view of matrix cells.
 //!
 //! The other answers are refused. They would compare single results, or multiply them by labels that a side keeps secret. The key holder
-//! learns many letters from matrix cells, and from those much about single results; hiding comparisons and labels beside them
-//! would promise a protection of single participants that this engine does not have.
+//! learns many letters from matrix cells, and from those much about single results. Hiding comparisons and labels would promise a
+//! protection of single participants that this engine does not give.
 //!
 //! # Errors in the paper, corrected
-//! Step 6 adds x₁+x₂+x₃ before it divides, where the paper writes an inverse. The affine transformation multiplies by
-//! ρ₂, where the appendix writes ⊕; its option 1 multiplies by ρ₁, which the appendix omits. The key holder sends the
-//! minimum encrypted. D has a row for each letter of the key holder. Masks have ranges that make every result exact
+//! Step 6 adds x₁+x₂+x₃ before it divides; the paper writes an inverse. The affine transformation multiplies by ρ₂; the
+//! appendix writes ⊕. Its option 1 multiplies by ρ₁; the appendix omits this. The key holder sends the minimum
+//! encrypted. D has a row for each letter of the key holder. Masks have ranges that make every result exact
 //! (`masking.rs`).
 
 //!
 //! # The hardened variant
-//! [`PaillierOptions::with_hardening`] replaces the masks by those of `hardened/mod.rs`: no ties, no ratios, no
-//! multiples, and only a trace of sizes. Scores are the same; a cell has 4 slots instead of 3 and 3 answers instead
-//! of 1.
+//! [`PaillierOptions::with_hardening`] replaces the masks by those of `hardened/mod.rs`, which reveal no ties, no
+//! ratios, no multiples, and only a trace of sizes. Scores are the same; a cell has 4 slots instead of 3 and 3 answers
+//! instead of 1.
 //!
 #![doc = include_str!("notation.md")]
 
@@ -169,7 +168,7 @@ pub(crate) use costs::costs;
 #[cfg(any(test, feature = "watch"))]
 pub use hardened::{HardenedSecrets, HardenedSet, HardenedSteps};
 pub(crate) use key_holder::host;
-pub(crate) use matrix_owner::{KEPT_BYTES, join};
+pub(crate) use matrix_owner::{MAX_STORED_BYTES, join};
 pub use order::candidate_counts;
 pub(crate) use recurrence::most_per_letter;
 #[cfg(any(test, feature = "watch"))]
@@ -190,7 +189,7 @@ pub struct PaillierOptions {
     hardened: bool,
 }
 
-/// The options as they are written, before their numbers are checked.
+/// The serialized options, before their numbers are checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenOptions {
@@ -220,15 +219,16 @@ impl PaillierOptions {
         packing: true,
         hardened: false,
     };
-    /// The largest batch: it limits what a peer can make us allocate.
+    /// The largest batch, which limits what a peer can make this side allocate.
     pub const MAX_BATCH: u32 = 4096;
 
-    /// With a key of this size. Sizes below 2048 bits are too short to protect anything today and need consent.
+    /// Options with a key of this size. Sizes below 2048 bits are too short to protect anything today, and must be
+    /// explicitly allowed.
     pub fn new(key_size: KeySize, allow_weak_key: bool) -> Result<Self, ProtocolError> {
         if key_size.is_weak() && !allow_weak_key {
             return Err(ProtocolError::Job(JobError::WeakKey {
                 bits: key_size.bits(),
-                least: 2048,
+                minimum: 2048,
             }));
         }
         Ok(Self {
@@ -237,24 +237,25 @@ impl PaillierOptions {
         })
     }
 
-    /// At most this many matrix cells per message. 1 is the paper's pattern: one comparison, one cell at a time.
+    /// Sends at most this many matrix cells per message. 1 is the paper's pattern: one comparison, one cell at a time.
     pub fn with_batch(self, batch: u32) -> Result<Self, ProtocolError> {
         if !(1..=Self::MAX_BATCH).contains(&batch) {
             return Err(ProtocolError::Job(JobError::BatchOutOfRange {
                 batch,
-                most: Self::MAX_BATCH,
+                limit: Self::MAX_BATCH,
             }));
         }
         Ok(Self { batch, ..self })
     }
 
-    /// Whether several masked values share a ciphertext. Without it every value has its own, as in the paper.
+    /// Sets whether several masked values share a ciphertext. Without packing, every value has its own, as in the
+    /// paper.
     #[must_use]
     pub fn with_packing(self, packing: bool) -> Self {
         Self { packing, ..self }
     }
 
-    /// Whether every difference has a mask of its own, which hides from the host what the paper's masks show.
+    /// Sets whether every difference has its own mask, which hides from the host what the paper's masks show.
     #[must_use]
     pub fn with_hardening(self, hardened: bool) -> Self {
         Self { hardened, ..self }
@@ -265,12 +266,12 @@ impl PaillierOptions {
         self.key_size
     }
 
-    /// The most cells in a message.
+    /// The largest number of cells in a message.
     pub fn batch(self) -> u32 {
         self.batch
     }
 
-    /// Whether every difference has a mask of its own.
+    /// Whether every difference has its own mask.
     pub fn hardened(self) -> bool {
         self.hardened
     }
@@ -296,9 +297,9 @@ const IN_THE_HARDENED_VARIANT: &str = "a trace of the size of the differences be
     in random order, but no ties, ratios or multiples: little by itself, but without a proof, and several comparisons of the same \
     scanpath add up";
 
-/// What each side learns, for the users.
+/// What each side learns, in words for users.
 pub(crate) fn revealed(options: PaillierOptions, spec: &Spec) -> Vec<Revealed> {
-    let answer = spec.answer_in_words();
+    let answer = spec.describe_answer();
     let learned = |to: &str, what: &str| Revealed {
         to: to.to_string(),
         what: what.to_string(),
@@ -318,7 +319,7 @@ pub(crate) fn revealed(options: PaillierOptions, spec: &Spec) -> Vec<Revealed> {
         learned("join", &answer),
         learned(
             "both",
-            "no more, if both follow the protocol and Paillier encryption with a key of this size is safe",
+            "nothing else, if both follow the protocol and Paillier encryption with a key of this size is safe",
         ),
     ]
 }

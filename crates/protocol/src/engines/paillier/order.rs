@@ -1,19 +1,19 @@
-//! The order of the cells: which cells are ready, and a uniform random choice among them.
+//! The order of cells: which cells are ready, and a uniform random choice among them.
 //!
 //! The paper fills the matrix in a random order to hide from Alice which cell she is asked about ("Candidate Vector
-//! Construction"). This engine has the candidates of all comparisons in flight in one vector, and a batch is a
-//! uniform random subset of it in random order. It is never the whole vector while there is a choice: that would be
-//! the anti-diagonals of a public order.
+//! Construction"). This engine keeps the candidates of all comparisons in flight in one vector, and a batch is a
+//! uniform random subset of it in random order. A batch is never the whole vector while there is a choice: that would
+//! fill the matrix by anti-diagonals, a public order.
 //!
 //! # What the batches reveal to the key holder
-//! It sees how long each batch is and in which batch a cell is, and no more: within a batch the order is uniform. The
-//! lengths of batches follow from the lengths of the scanpaths and from the matrix owner's coins, because which cells
-//! are ready never depends on a letter. The number of the batch says something about where a cell is, as the number
-//! of the step does in the paper. With about two thirds of what could be requested outstanding, a third of the cells
-//! falls behind each time. That leaves the key holder about as uncertain of a cell's anti-diagonal as the paper's one
-//! cell at a time (from 2 % less to 10 % more for a single comparison of 20 to 60 letters), and more so the more
-//! comparisons are in flight; if all ready cells were sent it would know. A test measures all three, with as many
-//! batches outstanding as the matrix owner has.
+//! It sees the size of each batch and which batch a cell is in, and no more: within a batch the order is uniform. The
+//! sizes of batches follow from the lengths of the scanpaths and from the matrix owner's coins, because which cells are
+//! ready never depends on a letter. The batch number says something about where a cell is, as the step number does in
+//! the paper. Only about two thirds of the cells that could be requested are outstanding, so a third of them falls
+//! behind each time. That leaves the key holder about as uncertain about a cell's anti-diagonal as the paper's one cell
+//! at a time (from 2 % less to 10 % more for a single comparison of 20 to 60 letters), and more uncertain the more
+//! comparisons are in flight. If all ready cells were sent, it would know. A test measures all three cases, with as
+//! many batches outstanding as the matrix owner has.
 
 use super::workers::LANES;
 use crypto_bigint::{CtEq, CtSelect};
@@ -37,7 +37,8 @@ impl<T> Candidates<T> {
         self.0.push(candidate);
     }
 
-    /// `count` candidates, every subset and every order equally likely (the first steps of a Fisher–Yates shuffle).
+    /// Draws `count` candidates; every subset and every order is equally likely (the first steps of a Fisher–Yates
+    /// shuffle).
     pub(super) fn draw<R: CryptoRng + ?Sized>(&mut self, count: usize, rng: &mut R) -> Vec<T> {
         let count = count.min(self.0.len());
         (0..count)
@@ -46,24 +47,27 @@ impl<T> Candidates<T> {
     }
 }
 
-/// How many of the ready candidates to take while `outstanding` others wait for an answer: as many as make about two
-/// thirds of both together outstanding, never more than three quarters, at most `batch`, and if there are plenty, as
-/// many as fill the SIMD lanes of both sides, which are multiples of `full`.
+/// How many of the ready candidates to take while `outstanding` others wait for an answer. Afterwards about two thirds
+/// of both together are outstanding, and never more than three quarters. Takes at most `batch`, and if there are
+/// plenty, a multiple of `full`, which fills the SIMD lanes of both sides.
 pub(super) fn cells_to_take(ready: usize, outstanding: usize, batch: usize, full: usize) -> usize {
     let all = ready + outstanding;
     if all <= 3 {
         return if outstanding == 0 { ready.min(1) } else { 0 };
     }
-    let most = (all * 3 / 4)
+    let max_size = (all * 3 / 4)
         .saturating_sub(outstanding)
         .min(batch)
         .min(ready);
-    let size = (all * 2).div_ceil(3).saturating_sub(outstanding).min(most);
+    let size = (all * 2)
+        .div_ceil(3)
+        .saturating_sub(outstanding)
+        .min(max_size);
     if size > full {
         return size - size % full;
     }
     let rounded_up = size.next_multiple_of(LANES);
-    if rounded_up <= most {
+    if rounded_up <= max_size {
         rounded_up
     } else if size > LANES {
         size - size % LANES
@@ -72,18 +76,18 @@ pub(super) fn cells_to_take(ready: usize, outstanding: usize, batch: usize, full
     }
 }
 
-/// A secret order of the places of a cell's candidates.
+/// A secret order of a cell's candidates.
 pub(super) type Order = Zeroizing<Vec<usize>>;
 
-/// A random order of the numbers below `count` (Fisher–Yates). It is secret, so each exchange touches all places that
-/// it could be with.
+/// A random order of the numbers below `count` (Fisher–Yates). The order is secret, so each swap touches every index
+/// that it could involve.
 pub(super) fn permutation<R: CryptoRng + ?Sized>(count: usize, rng: &mut R) -> Order {
     let mut order: Order = Zeroizing::new((0..count).collect());
     for last in (1..count).rev() {
         let chosen = below(last + 1, rng);
         if let Some((end, others)) = order[..=last].split_last_mut() {
-            for (place, other) in others.iter_mut().enumerate() {
-                let change = usize::ct_select(&0, &(*other ^ *end), place.ct_eq(&chosen));
+            for (index, other) in others.iter_mut().enumerate() {
+                let change = usize::ct_select(&0, &(*other ^ *end), index.ct_eq(&chosen));
                 *other ^= change;
                 *end ^= change;
             }
@@ -92,17 +96,16 @@ pub(super) fn permutation<R: CryptoRng + ?Sized>(count: usize, rng: &mut R) -> O
     order
 }
 
-/// Values in such an order. They are copied, so that no later address depends on it.
+/// The values in this secret order. They are copied, so that no later address depends on it.
 pub(super) fn arranged<T: Clone>(values: &[T], order: &[usize]) -> Vec<T> {
-    let places: Vec<&T> = values.iter().collect();
-    order.iter().map(|&at| places[at]).cloned().collect()
+    let references: Vec<&T> = values.iter().collect();
+    order.iter().map(|&at| references[at]).cloned().collect()
 }
 
-/// How much of one matrix is filled: in each row the cells from the left up to some column, and never more than in the
-/// row above.
+/// How much of one matrix is filled: each row from the left up to some column, and never further than the row above.
 #[derive(Debug)]
 pub(super) struct Staircase {
-    /// Filled cells of each row.
+    /// The number of filled cells in each row.
     filled: Vec<u32>,
     columns: u32,
 }
@@ -111,7 +114,7 @@ pub(super) struct Staircase {
 pub(super) type Cell = (u32, u32);
 
 impl Staircase {
-    /// The empty matrix, whose only candidate is (1, 1).
+    /// An empty matrix, whose only candidate is (1, 1).
     pub(super) fn new(rows: u32, columns: u32) -> Self {
         Self {
             filled: vec![0; rows as usize],
@@ -133,8 +136,8 @@ impl Staircase {
     }
 }
 
-/// The number of candidates at each step when a `rows × columns` matrix is filled one random candidate at a time, as
-/// in the paper. Needs no cryptography: this is about the order only.
+/// The number of candidates at each step when a `rows × columns` matrix is filled one random candidate at a time, as in
+/// the paper. Simulates only the order, without cryptography.
 pub fn candidate_counts<R: Rng + ?Sized>(rows: u32, columns: u32, rng: &mut R) -> Vec<u32> {
     let mut staircase = Staircase::new(rows, columns);
     let mut candidates = Vec::new();

@@ -1,7 +1,7 @@
-//! What the matrix computes, the same for all metrics: in each cell the least of several candidates.
+//! The recurrence of the matrix. For all metrics, each cell is the least of several candidates.
 //!
-//! A global alignment is that already. A local one maximises scores `s ≥ 0`; with `X` no smaller than any score, the
-//! values `X − s` are minimised, are never negative, and the fourth candidate, score 0, is the constant `X`.
+//! A global alignment already has this form. A local one maximises scores `s ≥ 0`. With `X` no smaller than any score,
+//! the values `X − s` are minimised and never negative, and the fourth candidate, score 0, is the constant `X`.
 
 use crate::{JobError, ProtocolError};
 use crypto_bigint::{Choice, CtEq, CtSelect};
@@ -15,14 +15,14 @@ pub(super) struct Recurrence {
     model: Model,
     /// `X`: the value that represents score 0; `None` in a global alignment.
     zero: Option<u64>,
-    /// No candidate of any cell is larger.
+    /// An upper bound on all candidates.
     bound: u64,
-    /// The most that a substitution costs in a global alignment, or is rewarded with in a local one.
+    /// The largest cost of a substitution in a global alignment, or its largest reward in a local one.
     largest: u64,
 }
 
 impl Recurrence {
-    /// For pairs of up to these lengths over an alphabet of `letters` letters.
+    /// The recurrence for pairs up to these lengths over an alphabet of `letters` letters.
     pub(super) fn new(
         model: &Model,
         lengths: impl Iterator<Item = (u32, u32)>,
@@ -31,15 +31,15 @@ impl Recurrence {
         let lengths: Vec<_> = lengths
             .map(|(m, n)| (u128::from(m), u128::from(n)))
             .collect();
-        let most = |of: &dyn Fn(u128, u128) -> u128| {
+        let max_over_pairs = |of: &dyn Fn(u128, u128) -> u128| {
             lengths.iter().map(|&(m, n)| of(m, n)).max().unwrap_or(0)
         };
         let (zero, bound, largest) = match model {
             Model::Global(model) => {
                 let (insert, delete) = (u128::from(model.insert), u128::from(model.delete));
                 let largest = u128::from(model.costs.largest(letters));
-                // The largest entry of the matrix: replace what can be replaced, or delete and insert everything.
-                let entry = most(&|m, n| {
+                // The largest matrix value: everything is replaced, or deleted and inserted.
+                let entry = max_over_pairs(&|m, n| {
                     let both = m.min(n);
                     let replacing = [
                         m * delete,
@@ -54,7 +54,7 @@ impl Recurrence {
             }
             Model::Local(model) => {
                 let best = u128::from(model.scores.largest().max(0).unsigned_abs());
-                let zero = most(&|m, n| m.min(n) * best);
+                let zero = max_over_pairs(&|m, n| m.min(n) * best);
                 let worst = u128::from(lowest(&model.scores).min(0).unsigned_abs());
                 (Some(zero), zero + worst.max(u128::from(model.gap)), best)
             }
@@ -89,7 +89,7 @@ impl Recurrence {
         self.zero
     }
 
-    /// S(a, b): what a substitution adds, where `a` is the key holder's letter. Nothing branches on whether the two
+    /// S(a, b): what a substitution adds, where `a` is the key holder's letter. Does not branch on whether the letters
     /// are equal, which is secret.
     pub(super) fn substitution(&self, a: u16, b: u16) -> i64 {
         let equal = a.ct_eq(&b);
@@ -135,8 +135,8 @@ impl Recurrence {
         })
     }
 
-    /// Candidate sets that the key holder sees for one pair: one per cell, and for a local alignment the rounds that
-    /// find the greatest score of all cells.
+    /// The number of candidate sets that the key holder sees for one pair: one per cell and, for a local alignment, the
+    /// rounds that find the greatest score of all cells.
     pub(super) fn steps(&self, rows: u32, columns: u32) -> u64 {
         let cells = u64::from(rows) * u64::from(columns);
         match self.zero {
@@ -151,7 +151,7 @@ impl Recurrence {
         self.raw(border, rows, columns).unwrap_or_default()
     }
 
-    /// The model's raw result for a matrix value; `None` if scanpaths of these lengths cannot have it.
+    /// The raw result for a matrix value; `None` if scanpaths of these lengths cannot have it.
     pub(super) fn raw(&self, value: i128, rows: u32, columns: u32) -> Option<i64> {
         let value = u64::try_from(value).ok()?;
         let raw = match self.zero {
@@ -162,7 +162,7 @@ impl Recurrence {
         self.admits(raw, rows, columns).then_some(raw)
     }
 
-    /// A share of the raw result, modulo 2⁶⁴, from a share of the value; the key holder has the constant.
+    /// A share of the raw result modulo 2⁶⁴, from a share of the value. The key holder adds the constant.
     pub(super) fn raw_share(&self, value: u64, is_key_holder: bool) -> u64 {
         match self.zero {
             None => value,
@@ -171,13 +171,13 @@ impl Recurrence {
         }
     }
 
-    /// Whether scanpaths of these lengths can have a raw result.
+    /// Whether scanpaths of these lengths can have this raw result.
     pub(super) fn admits(&self, raw: i64, rows: u32, columns: u32) -> bool {
         u128::try_from(raw).is_ok_and(|raw| self.results(rows, columns).contains(&raw))
     }
 
-    /// The results that scanpaths of these lengths can have. What is longer must be a gap; the rest is replaced at most, or
-    /// deleted and inserted.
+    /// The results that scanpaths of these lengths can have. The excess of the longer one must be gaps; at most, the rest
+    /// is replaced, or deleted and inserted.
     fn results(&self, rows: u32, columns: u32) -> RangeInclusive<u128> {
         let (m, n) = (u128::from(rows), u128::from(columns));
         let both = m.min(n);
@@ -187,13 +187,13 @@ impl Recurrence {
         }
         let gaps =
             |m: u128, n: u128| m * u128::from(self.deletion()) + n * u128::from(self.insertion());
-        let least = gaps(m - both, n - both);
-        least..=(least + replaced).min(gaps(m, n))
+        let smallest = gaps(m - both, n - both);
+        smallest..=(smallest + replaced).min(gaps(m, n))
     }
 }
 
-/// The most that the results of two scanpaths can differ by for each letter of the shorter one: with `n` letters the key holder
-/// accepts at most `n` times this, and one, different results.
+/// The width of the range of results per letter of the shorter scanpath: with `n` letters, the key holder accepts at most `n`
+/// times this, plus one, different results.
 pub(crate) fn most_per_letter(comparison: &Comparison) -> u64 {
     match comparison.model() {
         Model::Global(model) => {
@@ -205,8 +205,8 @@ pub(crate) fn most_per_letter(comparison: &Comparison) -> u64 {
     }
 }
 
-/// Shown if a model gets past the check of what the engine can compute.
-const UNSUPPORTED_MODEL: &str = "the engine paillier computes alignments only";
+/// Reported if a model gets past the check of what the engine can compute.
+const UNSUPPORTED_MODEL: &str = "the paillier engine computes alignments only";
 
 fn lowest(scores: &Scores) -> i32 {
     match scores {

@@ -1,5 +1,5 @@
-//! D on the matrix owner's side: one row per letter of the key holder's scanpath, once per scanpath, for as long as
-//! pairs need it.
+//! D on the matrix owner's side: one row per letter of the key holder's scanpath. Each scanpath's D is stored once, for
+//! as long as pairs need it.
 
 use super::agreement::Agreement;
 use super::messages::{receive_ciphertexts, split};
@@ -8,15 +8,15 @@ use std::collections::{HashMap, VecDeque};
 use veilpath_channel::Channel;
 use veilpath_paillier::{Ciphertext, PublicKey};
 
-/// The matrices D that have arrived, and those that are still expected.
+/// The matrices D that have arrived, and those still expected.
 pub(super) struct Substitutions {
-    /// Entries of a row. All are parsed and kept, no matter which letters the matrix owner uses, so that neither the
-    /// time nor rejected entries reveal them.
+    /// The number of entries in a row. All are parsed and kept, whichever letters the matrix owner uses, so that
+    /// neither timing nor rejected entries reveal its letters.
     letters: usize,
-    here: HashMap<usize, Rows>,
-    /// Scanpaths of the key holder whose rows are missing, in the order in which they arrive.
+    rows_by_host: HashMap<usize, Rows>,
+    /// The key holder's scanpaths whose rows are missing, in order of arrival.
     to_come: VecDeque<usize>,
-    /// Rows that were requested and have not arrived.
+    /// The number of rows that were requested and have not arrived.
     requested: u32,
 }
 
@@ -28,10 +28,10 @@ struct Rows {
 
 impl Substitutions {
     pub(super) fn new(agreement: &Agreement, job: &Job<'_>) -> Self {
-        let mut here = HashMap::new();
-        for &pair in &agreement.open {
+        let mut rows_by_host = HashMap::new();
+        for &pair in &agreement.pending {
             let (host, _) = job.pairs[pair];
-            let rows = here.entry(host).or_insert_with(|| Rows {
+            let rows = rows_by_host.entry(host).or_insert_with(|| Rows {
                 rows: Vec::new(),
                 length: agreement.host_length(host),
                 pairs_left: 0,
@@ -40,7 +40,7 @@ impl Substitutions {
         }
         Self {
             letters: agreement.letters as usize,
-            here,
+            rows_by_host,
             to_come: agreement.hosts.iter().copied().collect(),
             requested: 0,
         }
@@ -48,18 +48,19 @@ impl Substitutions {
 
     /// Whether all rows of a scanpath have arrived.
     pub(super) fn complete(&self, host: usize) -> bool {
-        self.here
+        self.rows_by_host
             .get(&host)
             .is_some_and(|rows| rows.rows.len() == rows.length as usize)
     }
 
-    /// Rows of this scanpath that were neither received nor requested; none if another has to come first.
+    /// The number of rows of this scanpath that were neither received nor requested; 0 if another scanpath has to come
+    /// first.
     pub(super) fn rows_to_request(&self, host: usize) -> u32 {
-        match (self.to_come.front(), self.here.get(&host)) {
+        match (self.to_come.front(), self.rows_by_host.get(&host)) {
             (Some(&next), Some(rows)) if next == host => {
-                let known = u32::try_from(rows.rows.len()).unwrap_or(u32::MAX);
+                let received = u32::try_from(rows.rows.len()).unwrap_or(u32::MAX);
                 rows.length
-                    .saturating_sub(known.saturating_add(self.requested))
+                    .saturating_sub(received.saturating_add(self.requested))
             }
             _ => 0,
         }
@@ -82,7 +83,7 @@ impl Substitutions {
             let host = *self.to_come.front().ok_or(broken.clone())?;
             let bytes = receive_ciphertexts(channel, self.letters, public.size())?;
             let row = public.ciphertexts_from_bytes(&split(&bytes, public.size()))?;
-            let rows = self.here.get_mut(&host).ok_or(broken.clone())?;
+            let rows = self.rows_by_host.get_mut(&host).ok_or(broken.clone())?;
             rows.rows.push(row);
             self.requested -= 1;
             if rows.rows.len() == rows.length as usize {
@@ -94,13 +95,13 @@ impl Substitutions {
 
     /// D(i, k_B[j]) for the key holder's `row`-th letter, counted from 1, and a letter of the matrix owner.
     pub(super) fn get(&self, host: usize, row: u32, letter: u16) -> Option<&Ciphertext> {
-        let rows = &self.here.get(&host)?.rows;
+        let rows = &self.rows_by_host.get(&host)?.rows;
         rows.get(row as usize - 1)?.get(usize::from(letter))
     }
 
-    /// Entries that are kept.
-    pub(super) fn kept(&self) -> usize {
-        self.here
+    /// The number of stored entries.
+    pub(super) fn stored(&self) -> usize {
+        self.rows_by_host
             .values()
             .map(|rows| rows.rows.len() * self.letters)
             .sum()
@@ -108,10 +109,10 @@ impl Substitutions {
 
     /// Records that a pair is done; the last pair of a scanpath drops its D.
     pub(super) fn release(&mut self, host: usize) {
-        if let Some(rows) = self.here.get_mut(&host) {
+        if let Some(rows) = self.rows_by_host.get_mut(&host) {
             rows.pairs_left -= 1;
             if rows.pairs_left == 0 {
-                self.here.remove(&host);
+                self.rows_by_host.remove(&host);
             }
         }
     }

@@ -5,8 +5,8 @@ use super::order::Cell;
 use crate::ProtocolError;
 use veilpath_paillier::SecretKey;
 
-/// Sees what passes through the two sides. The engine uses `()`, which keeps nothing; the feature `watch` adds one
-/// that records, for audits of both sides in one process.
+/// Observes both sides. The engine uses `()`, which keeps nothing. The feature `watch` adds a tap that records, for
+/// audits with both sides in one process.
 pub(super) trait Tap: Sync {
     /// The key holder received the masked values of this many steps.
     fn request(
@@ -25,7 +25,7 @@ pub(super) trait Tap: Sync {
         let _ = bytes;
     }
 
-    /// The matrix owner masked the candidates of a matrix cell; no cell in a round of a local alignment.
+    /// The matrix owner masked the candidates of a matrix cell, or of a round in a local alignment (`None`).
     fn target(&self, pair: usize, cell: Option<Cell>) {
         let _ = (pair, cell);
     }

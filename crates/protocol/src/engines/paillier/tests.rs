@@ -86,7 +86,7 @@ fn key() -> Key {
     }
 }
 
-/// Records what passes through, call by call.
+/// Records the bytes of each call.
 struct Recorded {
     inner: MemoryChannel,
     sent: Vec<Vec<u8>>,
@@ -110,7 +110,7 @@ impl Channel for Recorded {
     }
 }
 
-/// Runs both sides, all with all, and returns the key holder's recorded channel.
+/// Runs both sides on all pairs, and returns the key holder's recorded channel.
 fn recorded_run(
     options: PaillierOptions,
     metric: &Metric,
@@ -153,7 +153,7 @@ fn recorded_run_with<R: CryptoRng + Send>(
         });
         let pair_scores = super::host(&host, options, &mut channel, &());
         if pair_scores.is_err() {
-            // And the matrix owner for this one.
+            // Likewise, the matrix owner would wait for this end.
             drop(channel);
             panic!("{pair_scores:?}, {:?}", matrix_owner.join());
         }
@@ -162,7 +162,7 @@ fn recorded_run_with<R: CryptoRng + Send>(
     })
 }
 
-/// The numbers in those buffers that hold ciphertexts.
+/// The ciphertexts in these buffers, as numbers.
 fn ciphertexts(buffers: &[Vec<u8>]) -> Vec<BigUint> {
     let length = KeySize::Bits512.ciphertext_bytes();
     buffers

@@ -1,7 +1,7 @@
-//! What a semi-honest key holder could record, for measuring what it learns. Feature `watch`.
+//! Records what a semi-honest key holder sees, to measure what it learns (feature `watch`).
 //!
-//! [`watch_key_holder`] runs both sides in one process, over memory, for an audit on synthetic scanpaths. No release build has this
-//! feature, and the engine has no other way to record.
+//! [`watch_key_holder`] runs both sides in one process, over a channel in memory, for audits on synthetic scanpaths. No release
+//! build has this feature, and the engine has no other way to record.
 
 use super::agreement::Agreement;
 use super::hardened::Shape;
@@ -16,13 +16,13 @@ use veilpath_metrics::{PairScore, Scanpath};
 use veilpath_paillier::SecretKey;
 use zeroize::Zeroizing;
 
-/// Everything that the key holder sees of a run, and the truth that it does not see.
+/// Everything that the key holder sees in a run, and the ground truth that it does not see.
 #[derive(Default)]
 pub struct Watched {
     /// The key holder's view, message by message.
     pub messages: Vec<SeenMessage>,
-    /// The truth about each candidate set, in the order in which they are sent: the pair (an index into the agreed list) and
-    /// the matrix cell; no cell where a set belongs to a round of a local alignment.
+    /// The ground truth about each candidate set, in the order of sending: the pair (an index into the agreed list) and the
+    /// matrix cell; `None` if the set belongs to a round of a local alignment.
     pub order: Vec<(usize, Option<(u32, u32)>)>,
     /// The encrypted substitution costs that the key holder sent, row by row.
     pub substitutions: Vec<u8>,
@@ -40,7 +40,7 @@ pub struct SeenMessage {
     pub hardened: Option<HardenedMasks>,
 }
 
-/// Public numbers of the hardened variant.
+/// Public parameters of the hardened variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HardenedMasks {
     /// Multipliers are at least two to this power.
@@ -51,7 +51,7 @@ pub struct HardenedMasks {
     pub bias_bits: u32,
 }
 
-/// Keeps what passes through the two sides.
+/// Records what both sides send.
 #[derive(Default)]
 struct Recorder {
     messages: Mutex<Vec<SeenMessage>>,
@@ -96,7 +96,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs both sides of the engine `paillier` in memory, all pairs in this order, with this key, and records what the key holder decrypts.
+/// Runs both sides of the `paillier` engine in memory with this key, all pairs in this order, and records what the key holder decrypts.
 pub fn watch_key_holder(
     spec: &Spec,
     key_holder: &[&Scanpath],
@@ -107,7 +107,7 @@ pub fn watch_key_holder(
     watch_window(spec, key_holder, matrix_owner, pairs, key, None)
 }
 
-/// The same with exactly this many comparisons in flight.
+/// Like [`watch_key_holder`], with exactly this many comparisons in flight.
 pub fn watch_window(
     spec: &Spec,
     key_holder: &[&Scanpath],

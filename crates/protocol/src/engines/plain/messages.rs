@@ -9,7 +9,8 @@ use crate::{Answer, Job, Misbehaviour, Observer, ProtocolError, Reveal};
 use veilpath_channel::Channel;
 use veilpath_metrics::{MAX_LENGTH, MAX_OUTPUTS, PairScore, Quantity, Scanpath};
 
-/// Letters that are received at a time: memory is not allocated for a length that the other side only claims.
+/// The number of letters to receive at a time, so that memory is not allocated for a length that the other side only
+/// claims.
 const LETTERS_AT_A_TIME: usize = 32 << 10;
 
 pub(super) fn send_scanpaths(
@@ -116,7 +117,7 @@ fn receive_score(
     for output in outputs {
         let is_defined = receive_bit(channel)?;
         let number = receive_f64(channel)?;
-        if !is_defined && !output.may_be_undefined {
+        if !is_defined && (!output.may_be_undefined || number != 0.0) {
             return Err(ProtocolError::PeerMisbehaved(Misbehaviour::MalformedAnswer));
         }
         numbers.push(is_defined.then_some(number));

@@ -1,4 +1,4 @@
-//! The engine without protection: the reference for the others, and a fast tool for one institution with both
+//! The engine without protection: the reference for the others, and a fast tool for an institution that has both
 //! cohorts.
 //!
 //! ```text
@@ -9,9 +9,9 @@
 //! ```
 //!
 //! - The host learns everything. The joining side learns the answers, which are scores or, with a threshold, bits. If
-//!   they are for the host only, it does not send them. If they are for the joining side only, or if only bits are
-//!   revealed, the host does not report what it knows, though it could.
-//! - Assumption: both cohorts may be seen by one party.
+//!   the answers are for the host only, it does not send them. If they are for the joining side only, or if only bits
+//!   are revealed, the host does not report what it knows, although it could.
+//! - Assumption: one party may see both cohorts.
 //! - Cost: two bytes per letter in one direction, 9 bytes per number or one per bit in the other; one round.
 
 mod messages;
@@ -22,14 +22,14 @@ use messages::{receive_answers, receive_scanpaths, send_answers, send_scanpaths}
 use veilpath_channel::Channel;
 use veilpath_metrics::{Comparison, Scanpath};
 
-/// Pairs that are computed before their answers are revealed: few enough that an interruption costs little, many
+/// The number of pairs to compute before revealing their answers: few enough that an interruption costs little, many
 /// enough to keep all cores busy.
 const PAIRS_AT_A_TIME: usize = 2048;
 
 /// Seconds per cell on a slow machine of the last ten years; most are faster.
 const SECONDS_PER_CELL: f64 = 2e-9;
 
-/// Receives the other side's scanpaths, compares, and sends the answers.
+/// Receives the other side's scanpaths, compares them, and sends the answers.
 pub(crate) fn host(
     job: &Job<'_>,
     channel: &mut dyn Channel,
@@ -38,7 +38,7 @@ pub(crate) fn host(
     let theirs = receive_scanpaths(channel, job)?;
     start_all(job)?;
     let theirs: Vec<&Scanpath> = theirs.iter().collect();
-    let mut known = Vec::new();
+    let mut learned = Vec::new();
     let cancel = observer.cancel_token();
     for (chunk, pairs) in job.pairs.chunks(PAIRS_AT_A_TIME).enumerate() {
         if cancel.is_cancelled() {
@@ -58,10 +58,10 @@ pub(crate) fn host(
             for (index, answer) in answers.iter().enumerate() {
                 observer.scored(chunk * PAIRS_AT_A_TIME + index, *answer);
             }
-            known.extend(answers);
+            learned.extend(answers);
         }
     }
-    Ok(known)
+    Ok(learned)
 }
 
 /// Sends its scanpaths and receives the answers.
@@ -78,7 +78,7 @@ pub(crate) fn join(
     receive_answers(channel, job, observer)
 }
 
-/// Every pair starts at once: the joining side sends all of its scanpaths.
+/// Starts all pairs at once, because the joining side sends all of its scanpaths.
 fn start_all(job: &Job<'_>) -> Result<(), ProtocolError> {
     let all: Vec<usize> = (0..job.pairs.len()).collect();
     Ok(job.store.start(&all)?)
@@ -99,7 +99,7 @@ pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
     }
     for (role, name) in [(Role::Host, "host"), (Role::Join, "join")] {
         if spec.reveal_to.includes(role) {
-            all.push(learned(name, &spec.reveal.in_words(&spec.metric)));
+            all.push(learned(name, &spec.reveal.describe(&spec.metric)));
         }
     }
     all

@@ -1,4 +1,4 @@
-//! What a job will cost.
+//! Estimates a job's cost.
 
 use super::measure_costs;
 use super::schedule::{PortionLimits, TRANSFER_BYTES, letter_bytes};
@@ -8,18 +8,18 @@ use crate::estimate::Costs;
 use crate::{JobError, JobSize, Reveal, Spec, TreeLevels, Work};
 use veilpath_metrics::Comparison;
 use veilpath_mpc::shares::costs::{
-    AlignmentCost, BATCH, Letters, LineLetters, Matrices, batch_bytes, batches, start_bytes,
+    AlignmentCost, BATCH, LineLetters, Matrices, StageLetters, batch_bytes, batches, start_bytes,
 };
 use veilpath_mpc::shares::{Cell, Outputs, Party};
 
-/// Seconds of computing, with both sides on the two cores of one machine with AES instructions. Uses and cells are fitted to one
-/// run of `veilpath bench network` with Levenshtein on a busy machine; the others are approximate and not fitted.
-/// `cargo bench -p veilpath-mpc --bench cots` measures transfers and `veilpath bench cell --engine shares` whole cells;
-/// `veilpath bench network` shows estimates beside measured times.
+/// Seconds of computation, with both sides on the two cores of one machine with AES instructions. The constants for uses and
+/// cells are fitted to one run of `veilpath bench network` with Levenshtein on a busy machine; the others are approximate and
+/// not fitted. `cargo bench -p veilpath-mpc --bench cots` measures transfers and `veilpath bench cell --engine shares` whole
+/// cells; `veilpath bench network` shows estimates beside measured times.
 mod seconds {
     use crate::TreeLevels;
 
-    /// Making a transfer.
+    /// Generating a transfer.
     pub(super) fn per_transfer(levels: TreeLevels) -> f64 {
         match levels {
             TreeLevels::Four => 10e-9,
@@ -27,34 +27,34 @@ mod seconds {
         }
     }
 
-    /// Using a transfer: its pads, and its part of messages.
+    /// Using a transfer: its pads, and its part of the messages.
     pub(super) const PER_USE: f64 = 20e-9;
 
     /// The rest of a matrix cell.
     pub(super) const PER_CELL: f64 = 70e-9;
 
-    /// The rest of a matrix cell of which 64 are in a word.
+    /// The rest of a matrix cell, if 64 cells share a word.
     pub(super) const PER_BIT: f64 = 15e-9;
 
-    /// An entry of the table of an alphabet, read for every letter of a scanpath.
+    /// Reading an entry of the alphabet's table, for every letter of a scanpath.
     pub(super) const PER_ENTRY: f64 = 0.5e-9;
 
-    /// A block of a stream for looking up costs, and each bit of an entry that it is added to.
+    /// A block of a look-up stream, and each bit of an entry to which it is added.
     pub(super) const PER_STREAM: f64 = 1.5e-9;
     pub(super) const PER_STREAM_BIT: f64 = 0.5e-9;
 
-    /// A block of a stream of which several lines share the tree.
+    /// A block of a stream whose tree several lines share.
     pub(super) const PER_LINE_STREAM: f64 = 1.5e-9;
 
-    /// A message: waking up for it, encrypting and decrypting it.
+    /// A message: waking up, encrypting and decrypting.
     pub(super) const PER_EXCHANGE: f64 = 20e-6;
 
     /// Base transfers of both directions.
     pub(super) const PER_STAGE: f64 = 0.06;
 }
 
-/// Rounds that overlap with nothing. All take half a round trip, because both sides send at the same time; those of base
-/// transfers take a whole one, and count twice.
+/// Rounds that overlap with nothing. A round takes half a round trip, because both sides send at the same time. A round
+/// of base transfers takes a whole one and counts twice.
 const JOB_WAITS: u64 = 2;
 const STAGE_WAITS: u64 = 6;
 const PORTION_WAITS: u64 = 1;
@@ -101,7 +101,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
             },
         }
     };
-    let letters = Letters::new(
+    let letters = StageLetters::new(
         scoring.letters(),
         letters / stages,
         lines,
@@ -127,8 +127,8 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         };
         let cost = match on_shares.method {
             Method::Matrix { .. } => matrices.cost(),
-            Method::Farthest { largest } => {
-                measure_costs::farthest(pairs, &scoring, largest, matrices.outputs)
+            Method::Hausdorff { largest } => {
+                measure_costs::hausdorff(pairs, &scoring, largest, matrices.outputs)
             }
             Method::Recurrence(outputs) => {
                 measure_costs::recurrences(&matrices, &scoring, &outputs, work.reveal)
@@ -191,7 +191,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
     }
 }
 
-/// Bytes for each matrix cell of many comparisons of scanpaths with this many letters, in both directions, without those that start a
+/// Bytes per matrix cell in both directions, for many comparisons of scanpaths with this many letters, without those that start a
 /// session.
 #[cfg(test)]
 #[allow(clippy::cast_precision_loss)]
@@ -231,17 +231,18 @@ pub(super) fn stages(comparison: &Comparison, work: &Work, levels: TreeLevels) -
     Stages::new(&limits, work, [rows, columns]).count
 }
 
-/// The stages that a schedule will have, as far as the size of a job tells.
+/// The stages of a schedule, estimated from the size of a job.
 struct Stages {
     count: u64,
     portions: u64,
     pairs_in_portion: u64,
-    /// Letters of both sides in all stages.
+    /// Letters of both sides, summed over all stages.
     letters: u64,
 }
 
 impl Stages {
-    /// Pairs are sorted by scanpaths of the host, so that a stage has some of these and those that they are compared with.
+    /// Pairs are sorted by the host's scanpath, so a stage has some of the host's scanpaths and those that they are
+    /// compared with.
     fn new(limits: &PortionLimits, work: &Work, [rows, columns]: [u64; 2]) -> Self {
         let pairs = work.pairs.max(1);
         let per_host = work.pairs.div_ceil(work.host_scanpaths.max(1)).max(1);
@@ -256,7 +257,7 @@ impl Stages {
             let hosts = saturating_product(pairs_in_stage, rows, per_host).max(rows);
             hosts.saturating_add(joins(pairs_in_stage))
         };
-        // The most pairs whose letters fit a stage, found by bisection.
+        // The largest number of pairs whose letters fit a stage, found by bisection.
         let (mut fit, mut too_many) = (1, work.pairs.saturating_add(1).max(2));
         while too_many - fit > 1 {
             let middle = fit + (too_many - fit) / 2;
@@ -285,13 +286,13 @@ impl Stages {
     }
 }
 
-/// `a · b / c`, at most the largest number.
+/// `a · b / c`, saturating.
 fn saturating_product(a: u64, b: u64, c: u64) -> u64 {
     let quotient = u128::from(a) * u128::from(b) / u128::from(c.max(1));
     u64::try_from(quotient).unwrap_or(u64::MAX)
 }
 
-/// Whether the alphabet can be looked up, and the messages of the largest matrix fit the buffers of a channel.
+/// Checks that the alphabet is small enough to look up, and that the largest matrix's messages fit a channel's buffers.
 pub(crate) fn check(spec: &Spec, size: &JobSize) -> Result<(), JobError> {
     let letters = spec.alphabet.size();
     // Such a job is rejected elsewhere.
@@ -308,34 +309,34 @@ pub(crate) fn check(spec: &Spec, size: &JobSize) -> Result<(), JobError> {
     }
 }
 
-/// Bytes in addition to those of cells in flight: batches of transfers that are made before they are needed, and
-/// buffers of the connection.
+/// Memory beyond that of cells in flight: batches of transfers that are generated in advance, and the connection's
+/// buffers.
 const WORKING_BYTES: u64 = 28 << 20;
 
-/// Bytes of the costs of all matrices of a portion that are looked up at once: of the largest that may be, and of lines that
-/// begin a new word.
+/// Memory for the costs of all matrices of a portion that are looked up at once, for the largest possible portion and with
+/// every line starting a new word.
 const MAX_COST_BYTES: u64 = 36 << 20;
 
-/// Bytes of each pair of letters of the alphabet: in the table of inputs and in the one that is looked up.
+/// Memory for each pair of letters of the alphabet, in the input table and in the look-up table.
 const PAIR_OF_LETTERS_BYTES: u64 = 24;
 
-/// Bytes of all lists of numbers that are computed at the same time, and of one of their numbers.
+/// Memory for all lists of numbers that are computed at the same time, and for one of their numbers.
 const LISTS_BYTES: u64 = 96 << 20;
 const LISTED_NUMBER_BYTES: u64 = 1536;
 
-/// Numbers that are kept for each letter of the alphabet and each pair of a portion.
+/// How many numbers are kept per letter of the alphabet and pair of a portion.
 fn numbers_per_letter(method: Method) -> u64 {
     match method {
         Method::Matrix { .. } => 0,
-        Method::Farthest { .. } => 2,
+        Method::Hausdorff { .. } => 2,
         Method::Recurrence(_) => 6,
     }
 }
 
-/// Bytes of a position while its differences become a result.
+/// Memory for a position while its differences become a result.
 const POSITION_BYTES: u64 = 200;
 
-/// An upper bound of the memory of a side: trees of letters, the costs and the state of a portion's matrices.
+/// An upper bound on a side's memory: letter trees, costs, and the state of a portion's matrices.
 pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSize) -> u64 {
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to);
     let longest = size.host.longest.saturating_add(size.join.longest);
@@ -346,7 +347,7 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
     let letters = scoring.letters();
     let limits = PortionLimits::new(on_shares.cell.as_ref(), letters, TreeLevels::Four);
     let pairs = size.pairs.min(limits.pairs as u64);
-    // Numbers for each letter of the alphabet: a side's own, and those of a portion's pairs.
+    // The numbers for each letter of the alphabet: a side's own, and those of a portion's pairs.
     let numbers = 8 * numbers_per_letter(on_shares.method) * letters as u64;
     let per_letter = pairs.saturating_mul(numbers);
     let per_letter = per_letter.saturating_add(PAIR_OF_LETTERS_BYTES * (letters as u64).pow(2));

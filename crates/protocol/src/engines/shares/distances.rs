@@ -1,4 +1,4 @@
-//! Converts ranks to distances for answers about groups: a mean of ranks would be meaningless.
+//! Converts ranks to distances for group answers, because a mean of ranks would be meaningless.
 
 use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;
@@ -6,13 +6,13 @@ use veilpath_mpc::circuit::numbers::bits_for;
 use veilpath_mpc::shares::SharesSession;
 use zeroize::Zeroizing;
 
-/// Comparisons that are made at a time.
+/// The number of comparisons to run at a time.
 const AT_ONCE: usize = 1 << 18;
 
-/// Halves of distances for halves of ranks; the largest rank is the last.
+/// Turns halves of ranks into halves of distances. The last distance belongs to the largest rank.
 ///
-/// A distance is the exclusive or of the first one and of the steps between neighbours up to its rank, so it follows from one bit for each
-/// rank r, whether the number is at least r.
+/// A distance is the XOR of the first distance and of the differences between neighbours up to its rank. So it follows from one bit for
+/// each rank r: whether the number is at least r.
 pub(super) fn distances_of_ranks(
     role: Role,
     distances: &[u64],
@@ -30,7 +30,7 @@ pub(super) fn distances_of_ranks(
     if largest == 0 {
         return Ok(found);
     }
-    let ranks = session.numbers_from_halves(halves, bits, channel)?;
+    let ranks = session.additive_from_xor(halves, bits, channel)?;
     let pairs_at_once = (AT_ONCE / largest).max(1);
     for (ranks, found) in ranks
         .chunks(pairs_at_once)

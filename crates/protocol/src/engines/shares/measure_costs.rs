@@ -1,4 +1,4 @@
-//! The cost of measures that are not a recurrence along anti-diagonals.
+//! The cost of measures that are not recurrences along anti-diagonals.
 
 use crate::Reveal;
 use crate::engines::alignment::on_shares::{Sizes, divisor_bits, has_diagonals};
@@ -8,12 +8,11 @@ use veilpath_mpc::circuit::recurrence::{RecurrenceOutput, RecurrenceOutputs};
 use veilpath_mpc::shares::Outputs;
 use veilpath_mpc::shares::costs::{AlignmentCost, Matrices};
 use veilpath_mpc::shares::list_costs::{
-    halves_from_numbers, inner_products, largest_chosen, not_negative, numbers_from_halves,
-    quotients,
+    additive_from_xor, inner_products, largest_chosen, not_negative, quotients, xor_from_additive,
 };
 
-/// Hausdorff distances of this many pairs.
-pub(super) fn farthest(
+/// The cost of Hausdorff distances for this many pairs.
+pub(super) fn hausdorff(
     pairs: u64,
     scoring: &Scoring,
     largest: u64,
@@ -23,7 +22,7 @@ pub(super) fn farthest(
     largest_chosen(pairs, alphabet, bits_for(largest), outputs)
 }
 
-/// Distances for ranks, in answers about groups.
+/// The cost of converting ranks to distances, in group answers.
 pub(super) fn distances(pairs: u64, scoring: &Scoring, reveal: Reveal) -> AlignmentCost {
     let (Reveal::Group(_), Some(distances)) = (reveal, scoring.distances()) else {
         return AlignmentCost::default();
@@ -31,10 +30,10 @@ pub(super) fn distances(pairs: u64, scoring: &Scoring, reveal: Reveal) -> Alignm
     let largest = distances.len() as u64 - 1;
     let bits = bits_for(largest);
     let comparisons = not_negative(pairs.saturating_mul(largest), bits);
-    numbers_from_halves(pairs, bits).then(comparisons)
+    additive_from_xor(pairs, bits).then(comparisons)
 }
 
-/// Recurrence plots of matrices of this shape.
+/// The cost of recurrence plots for matrices of this shape.
 pub(super) fn recurrences(
     matrices: &Matrices,
     scoring: &Scoring,
@@ -62,7 +61,7 @@ pub(super) fn recurrences(
         add(sums(sizes.column_centres()));
     }
     if has(&[Points]) {
-        add(halves_from_numbers(pairs, of_cells));
+        add(xor_from_additive(pairs, of_cells));
     }
     let shares = outputs.iter().filter(|output| *output != Points).count() as u64;
     if shares > 0 {
@@ -75,7 +74,7 @@ pub(super) fn recurrences(
     }
     if matches!(reveal, Reveal::Threshold(_)) {
         let bits = scoring.output_bits(rows, columns).min(63);
-        add(numbers_from_halves(pairs, bits).then(not_negative(pairs, bits)));
+        add(additive_from_xor(pairs, bits).then(not_negative(pairs, bits)));
     }
     all
 }

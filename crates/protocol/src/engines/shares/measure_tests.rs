@@ -1,4 +1,4 @@
-//! Measures other than alignments: scores, bits, hidden lengths, answers to one side, and what they cost.
+//! Measures other than alignments: scores, bits, hidden lengths, one-sided answers, and their cost.
 
 use super::own_letters::OwnTable;
 use super::tests::{expected, random_cohort, run, run_with, spec, work};
@@ -51,7 +51,7 @@ fn scores_of_long_scanpaths(lengths: std::ops::Range<usize>, count: usize) {
     for (seed, metric) in measures().iter().enumerate() {
         let mut a = random_cohort(2, lengths.clone(), seed as u64);
         let mut b = random_cohort(count, 1..lengths.end + 80, 30 + seed as u64);
-        // One with itself: long diagonal lines.
+        // A scanpath compared with itself has long diagonal lines.
         b.entries[1].scanpath = a.entries[0].scanpath.clone();
         a.entries[1].scanpath = Scanpath::new(vec![3]);
         let scores = expected(metric, &a, &b);
@@ -150,7 +150,7 @@ fn lengths_are_hidden(cases: Cases) {
     }
 }
 
-/// Sizes of messages do not depend on letters.
+/// Message sizes do not depend on letters.
 #[test]
 fn traffic_depends_on_shapes_only() {
     for metric in measures() {
@@ -181,7 +181,7 @@ fn empty_scanpaths_are_refused() {
     }
 }
 
-/// An empty scanpath leaves the durations of the other one, which only its owner knows.
+/// With an empty scanpath, the score is the other one's durations, which only its owner knows.
 #[test]
 fn scasim_of_empty_scanpaths_is_that_of_the_plain_comparison() {
     let scasim = measures()
@@ -206,7 +206,7 @@ fn scasim_of_empty_scanpaths_is_that_of_the_plain_comparison() {
     }
 }
 
-/// What a side counts in its own scanpath, against its definition.
+/// Checks what a side counts in its own scanpath against the definition.
 #[test]
 fn own_letters_are_counted() {
     let path = random_cohort(1, 40..41, 5).entries[0].scanpath.clone();
@@ -245,18 +245,18 @@ fn own_letters_are_counted() {
                         let at = usize::from(other);
                         let recurs: Vec<bool> =
                             letters.iter().map(|own| entry(other, *own) == 1).collect();
-                        let places = |chosen: &dyn Fn(usize) -> bool| -> Vec<u64> {
+                        let positions = |chosen: &dyn Fn(usize) -> bool| -> Vec<u64> {
                             (0..letters.len())
-                                .filter(|place| chosen(*place))
-                                .map(|place| place as u64)
+                                .filter(|position| chosen(*position))
+                                .map(|position| position as u64)
                                 .collect()
                         };
-                        let own = places(&|place| letters[place] == at);
-                        let points = places(&|place| recurs[place]);
+                        let own = positions(&|position| letters[position] == at);
+                        let points = positions(&|position| recurs[position]);
                         assert_eq!(found.times[at], own.len() as u64);
-                        assert_eq!(found.places[at], own.iter().sum::<u64>());
+                        assert_eq!(found.position_sums[at], own.iter().sum::<u64>());
                         assert_eq!(found.points[at], points.len() as u64);
-                        assert_eq!(found.point_places[at], points.iter().sum::<u64>());
+                        assert_eq!(found.point_position_sums[at], points.iter().sum::<u64>());
                         let lines = recurs.chunk_by(|a, b| a == b);
                         let lines = lines.filter(|run| run[0] && run.len() as u64 >= line);
                         let on_lines: usize = lines.map(<[bool]>::len).sum();
@@ -292,7 +292,8 @@ fn rounds_and_bytes(shapes: &[(usize, usize)]) {
             let estimated = spec.estimate_with(&work(&a, &b), &Link::local(), levels);
             for (what, estimated, counted, tolerance) in [
                 ("rounds", estimated.rounds, traffic.rounds, 0.3),
-                // A batch of transfers more or less, and trees of lines, which one side sends, count in jobs this small.
+                // In jobs this small, one batch of transfers more or less matters, and so do the trees of lines, which
+                // only one side sends.
                 (
                     "bytes to host",
                     estimated.bytes_to_host,
@@ -313,7 +314,7 @@ fn rounds_and_bytes(shapes: &[(usize, usize)]) {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The table of `docs/results.md`: bytes for each matrix cell of 900 comparisons, for scanpaths of 100 letters of
+/// The table in `docs/results.md`: bytes per matrix cell in 900 comparisons, for scanpaths of 100 letters from
 /// [`documented_alphabet`].
 #[test]
 fn cells_cost_the_documented_bytes() {

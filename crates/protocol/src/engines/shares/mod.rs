@@ -1,9 +1,9 @@
-//! Secret sharing over correlated transfers, for every metric.
+//! Secret sharing over correlated transfers, for the metrics of `garbled`.
 //!
-//! It computes what `garbled` computes, with a fraction of the traffic, and waits for the other side once for each layer
-//! of gates of an anti-diagonal. Many comparisons share these waits, so it pays off when many comparisons advance
-//! together and the connection has little bandwidth. The cryptography, with the argument for its security, is in `veilpath_mpc::shares`; this module decides what goes
-//! through it, and in which pieces. Metrics, results and openings are those of `garbled`.
+//! It computes what `garbled` computes, with a fraction of the traffic, and waits for the other side once for each gate
+//! layer of an anti-diagonal. Many comparisons share these waits, so it pays off when many comparisons advance together
+//! and the connection has little bandwidth. The cryptography and its security argument are in `veilpath_mpc::shares`;
+//! this module decides what is computed, and in which pieces. Metrics, results and openings are those of `garbled`.
 //!
 //! ```text
 //! join                                                                        host
@@ -19,14 +19,14 @@
 //! ```
 //!
 //! # What each side learns
-//! As with `garbled`, if both follow the protocol. A side that does not can change what is computed, cell by cell, but still
-//! learns one output of the agreed size per pair, and nothing before both halves of it exist.
+//! The same as with `garbled`, if both sides follow the protocol. A side that cheats can change what is computed, cell by
+//! cell, but still learns one output of the agreed size per pair, and nothing before both halves of it exist.
 //!
 #![doc = include_str!("messages.md")]
 
 mod costs;
 mod distances;
-mod farthest;
+mod hausdorff;
 mod measure_costs;
 #[cfg(test)]
 mod measure_tests;
@@ -58,16 +58,16 @@ use veilpath_mpc::shares::{
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
 
-/// The most letters of an alphabet: the cost of a look-up grows with their square.
+/// The largest alphabet: the cost of a look-up grows with the square of its size.
 const MAX_LETTERS: usize = 1024;
 
-/// Whether an alphabet of this many letters, including padding, can be looked up.
+/// Checks that an alphabet of this many letters, including padding, is small enough to look up.
 pub(crate) fn check_letters(letters: usize) -> Result<(), JobError> {
     match letters <= MAX_LETTERS {
         true => Ok(()),
         false => Err(JobError::AlphabetTooLarge {
             letters,
-            most: MAX_LETTERS,
+            limit: MAX_LETTERS,
         }),
     }
 }
@@ -83,7 +83,7 @@ pub(crate) fn run(
     let (own, theirs) = exchange_lengths(job, channel)?;
     let group_bits = job.tree_levels.group_bits();
     let schedule = Schedule::new(job, &scoring, own, theirs);
-    for &pair in &schedule.open {
+    for &pair in &schedule.pending {
         let (host, join) = schedule.lengths(job, pair);
         if !scoring.fits_shares(host, join) {
             return Err(ProtocolError::Job(JobError::PairTooLarge { host, join }));
@@ -153,7 +153,7 @@ pub(crate) fn run(
             letters: letters.as_ref(),
         };
         for portion in &stage.stage.portions {
-            let pairs = &schedule.open[portion.clone()];
+            let pairs = &schedule.pending[portion.clone()];
             job.store.start(pairs)?;
             let halves = timed(observer, || {
                 let on_cells = |cells: usize| observer.cells(cells as u64);
@@ -173,14 +173,14 @@ pub(crate) fn run(
     complete(results)
 }
 
-/// A stage under way.
+/// A running stage.
 struct StageRun<'a> {
     job: &'a Job<'a>,
     scoring: &'a Scoring,
     schedule: &'a Schedule,
     stage: &'a Stage,
     on_shares: OnShares,
-    /// If there are matrices.
+    /// The shared letters, if there are matrices.
     letters: Option<&'a SharedLetters>,
 }
 
@@ -198,8 +198,8 @@ impl StageRun<'_> {
             Method::Matrix {
                 from_two_per_column,
             } => self.align(pairs, from_two_per_column, session, channel, on_cells)?,
-            Method::Farthest { largest } => {
-                self.farthest(pairs, largest, session, channel, on_cells)?
+            Method::Hausdorff { largest } => {
+                self.hausdorff(pairs, largest, session, channel, on_cells)?
             }
             Method::Recurrence(outputs) => {
                 self.recurrences(pairs, outputs, session, channel, on_cells)?
@@ -246,9 +246,9 @@ impl StageRun<'_> {
             },
         };
         let mut halves = vec![0; pairs.len()];
-        let mut places = Vec::with_capacity(pairs.len());
+        let mut indices = Vec::with_capacity(pairs.len());
         let mut comparisons = Vec::with_capacity(pairs.len());
-        for (place, pair) in pairs.iter().enumerate() {
+        for (index, pair) in pairs.iter().enumerate() {
             let (host, join) = job.pairs[*pair];
             let lengths = self.schedule.lengths(job, *pair);
             let own = scoring.weight(match job.role {
@@ -276,20 +276,21 @@ impl StageRun<'_> {
                 },
             };
             if lengths.0 == 0 || lengths.1 == 0 {
-                halves[place] = self.half_of_empty_matrix(&comparison, finish.outputs);
+                halves[index] = self.half_of_empty_matrix(&comparison, finish.outputs);
                 continue;
             }
-            places.push(place);
+            indices.push(index);
             comparisons.push(comparison);
         }
         let computed = session.align(cell, letters, &comparisons, finish, channel, on_cells)?;
-        for (place, half) in places.into_iter().zip(computed) {
-            halves[place] = half;
+        for (index, half) in indices.into_iter().zip(computed) {
+            halves[index] = half;
         }
         Ok(halves)
     }
 
-    /// This side's half for a pair with an empty scanpath: all of the output for the side whose term is the number, 0 for the other.
+    /// This side's half for a pair with an empty scanpath: the whole output for the side whose term is the number, 0 for the other
+    /// side.
     fn half_of_empty_matrix(&self, comparison: &Comparison, outputs: Outputs) -> u64 {
         let join_is_empty = comparison.columns.is_empty();
         if (self.job.role == Role::Host) != join_is_empty {

@@ -1,6 +1,7 @@
-//! What a side counts in its own scanpath, letter by letter of the alphabet, for measures that need no matrix.
+//! What a side counts in its own scanpath for each letter of the alphabet, for measures that need no matrix.
 //!
-//! Times and addresses do not depend on letters: rows of the table are masked out of all, and padding takes as long as a letter.
+//! Timing and addresses do not depend on letters: a table row is selected by masking all rows, and padding takes as long as a
+//! letter.
 
 use crate::Role;
 use crate::engines::alignment::entries::Inputs;
@@ -13,32 +14,32 @@ pub(super) type PerLetter = Zeroizing<Vec<u64>>;
 
 /// The public table, by own letter and then by the other side's.
 pub(super) struct OwnTable {
-    /// Letters of the alphabet, without padding.
+    /// The size of the alphabet, without padding.
     alphabet: usize,
-    /// Letters with padding: the side of the table.
+    /// The size of the alphabet with padding: rows and columns of the table.
     letters: usize,
     entries: Vec<u64>,
 }
 
-/// Where an own scanpath recurs, for each letter that the other side may have.
+/// Where one of this side's scanpaths recurs, for each letter that the other side may have.
 pub(super) struct Recurrences {
     /// How often this side has the letter itself.
     pub(super) times: PerLetter,
-    /// The sum of the places where it has it, from 0.
-    pub(super) places: PerLetter,
-    /// How many own letters recur with it.
+    /// The sum of the positions of the letter, from 0.
+    pub(super) position_sums: PerLetter,
+    /// How many of this side's letters recur with it.
     pub(super) points: PerLetter,
-    /// The sum of their places.
-    pub(super) point_places: PerLetter,
-    /// How many of them are on lines: next to each other, at least as many as a line has.
+    /// The sum of the positions of those.
+    pub(super) point_position_sums: PerLetter,
+    /// How many of those are on lines, which are runs of at least the agreed length.
     pub(super) on_lines: PerLetter,
 }
 
-/// How far an own scanpath is, for each letter that the other side may have.
+/// How far away one of this side's scanpaths is, for each letter that the other side may have.
 pub(super) struct Nearest {
     /// Whether this side has the letter itself.
     pub(super) present: PerLetter,
-    /// The least distance to it.
+    /// The smallest distance to it.
     pub(super) distances: PerLetter,
 }
 
@@ -68,7 +69,7 @@ impl OwnTable {
         self.alphabet
     }
 
-    /// The entries of an own letter and all letters of the alphabet.
+    /// The entries of one of this side's letters with all letters of the alphabet.
     fn row(&self, letter: usize) -> PerLetter {
         let mut row = self.zeros();
         for (number, entries) in self.entries.chunks_exact(self.letters).enumerate() {
@@ -89,24 +90,24 @@ impl OwnTable {
     pub(super) fn recurrences(&self, letters: &[usize], line: u64) -> Recurrences {
         let mut all = Recurrences {
             times: self.zeros(),
-            places: self.zeros(),
+            position_sums: self.zeros(),
             points: self.zeros(),
-            point_places: self.zeros(),
+            point_position_sums: self.zeros(),
             on_lines: self.zeros(),
         };
-        // Letters up to here that recur without a gap.
+        // The length of the current run of recurring letters.
         let mut runs = self.zeros();
-        for (place, letter) in letters.iter().enumerate() {
+        for (position, letter) in letters.iter().enumerate() {
             let row = self.row(*letter);
             for at in 0..self.alphabet {
                 let here = equal(at as u64, *letter as u64);
                 all.times[at] += here;
-                all.places[at] += here * place as u64;
+                all.position_sums[at] += here * position as u64;
                 let recurs = row[at];
                 all.points[at] += recurs;
-                all.point_places[at] += recurs * place as u64;
+                all.point_position_sums[at] += recurs * position as u64;
                 runs[at] = (runs[at] + 1) * recurs;
-                // All letters of a line count when it is long enough, and then one after the other.
+                // Once a line is long enough, all of its letters count; from then on, each further letter counts.
                 let (complete, longer) = (equal(runs[at], line), less(line, runs[at]));
                 all.on_lines[at] += complete * line + longer;
             }
@@ -114,7 +115,7 @@ impl OwnTable {
         all
     }
 
-    /// Finds the nearest own letter for each letter. Distances are at most `largest`.
+    /// Finds this side's nearest letter for each letter of the alphabet. Distances are at most `largest`.
     pub(super) fn nearest(&self, letters: &[usize], largest: u64) -> Nearest {
         let mut present = self.zeros();
         let mut distances: PerLetter = Zeroizing::new(vec![largest; self.alphabet]);

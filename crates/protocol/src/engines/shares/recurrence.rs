@@ -1,6 +1,6 @@
-//! Cross-recurrence. Counts of points, of those on horizontal and vertical lines, and their centre are sums over the letters of the
-//! alphabet ([`super::own_letters`]): how often one side has a letter, times what the other counted for it. Only diagonal lines need a
-//! matrix. Then all shares of points are divided inside, so that no count comes out that was not agreed.
+//! Cross-recurrence. The number of points, the number on horizontal and vertical lines, and the centre are sums over the letters of
+//! the alphabet ([`super::own_letters`]): how often one side has a letter, times what the other side counted for it. Only diagonal
+//! lines need a matrix. Shares of points are divided under secret sharing, so that only agreed numbers are revealed.
 
 use super::StageRun;
 use super::own_letters::{OwnTable, PerLetter, Recurrences};
@@ -16,11 +16,11 @@ use veilpath_mpc::circuit::recurrence::{RecurrenceOutput, RecurrenceOutputs, WHO
 use veilpath_mpc::shares::{Comparison, SharesSession};
 use zeroize::Zeroizing;
 
-/// Shares of a number of every pair.
-type Numbers = Zeroizing<Vec<u64>>;
+/// Secret shares of one number for each pair.
+type ShareList = Zeroizing<Vec<u64>>;
 
 /// Data shared by all pairs of a portion.
-struct Portion<'a, 'r> {
+struct RecurrencePortion<'a, 'r> {
     run: &'a StageRun<'r>,
     pairs: &'a [usize],
     outputs: RecurrenceOutputs,
@@ -31,19 +31,19 @@ struct Portion<'a, 'r> {
     divisor_bits: (usize, usize),
 }
 
-/// Shares of what is counted in every pair; empty if no output needs it.
+/// Secret shares of each pair's counts; empty if no output needs them.
 #[derive(Default)]
 struct Counts {
-    points: Numbers,
-    diagonals: Numbers,
-    rows: Numbers,
-    columns: Numbers,
+    points: ShareList,
+    diagonals: ShareList,
+    rows: ShareList,
+    columns: ShareList,
     /// Σ (j − i + max(m, n) − 1) over all points.
-    centres: Numbers,
+    centres: ShareList,
 }
 
 impl StageRun<'_> {
-    /// This side's halves of the outputs of some pairs.
+    /// Computes this side's halves of the outputs of some pairs.
     pub(super) fn recurrences(
         &self,
         pairs: &[usize],
@@ -52,24 +52,24 @@ impl StageRun<'_> {
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
     ) -> Result<Vec<u64>, ProtocolError> {
-        let portion = Portion::new(self, pairs, outputs);
+        let portion = RecurrencePortion::new(self, pairs, outputs);
         let counts = portion.count(session, channel, on_cells)?;
         let halves = portion.halves(&counts, session, channel)?;
         let Reveal::Threshold(threshold) = self.job.reveal else {
             return Ok(halves.to_vec());
         };
-        // One output: see `Spec::check`.
+        // There is only one output: see `Spec::check`.
         let bits = pairs.iter().map(|pair| {
             let (rows, columns) = self.schedule.lengths(self.job, *pair);
             self.scoring.output_bits(rows, columns)
         });
         let bits = bits.max().unwrap_or(1);
-        let mut numbers = session.numbers_from_halves(&halves, bits, channel)?;
+        let mut numbers = session.additive_from_xor(&halves, bits, channel)?;
         if self.job.role == Role::Host {
             for (number, pair) in numbers.iter_mut().zip(pairs) {
                 let lengths = self.schedule.lengths(self.job, *pair);
                 let bound = test(self.scoring, self.job, lengths, threshold)?.at_least;
-                // No number is larger than this, so a larger bound is not reached either.
+                // No number reaches 2^bits, so no number reaches a larger bound either.
                 *number = number.wrapping_sub(bound.min(1 << bits));
             }
         }
@@ -77,7 +77,7 @@ impl StageRun<'_> {
     }
 }
 
-impl<'a, 'r> Portion<'a, 'r> {
+impl<'a, 'r> RecurrencePortion<'a, 'r> {
     fn new(run: &'a StageRun<'r>, pairs: &'a [usize], outputs: RecurrenceOutputs) -> Self {
         let StageRun { job, scoring, .. } = *run;
         let inputs = Inputs::new(scoring, job.comparison.model(), run.on_shares.inputs);
@@ -90,7 +90,7 @@ impl<'a, 'r> Portion<'a, 'r> {
             });
         }
         let lengths = || pairs.iter().map(|pair| run.schedule.lengths(job, *pair));
-        let most = |bits: &dyn Fn(u32, u32) -> usize| {
+        let max_bits = |bits: &dyn Fn(u32, u32) -> usize| {
             let all = lengths().map(|(rows, columns)| bits(rows, columns));
             all.max().unwrap_or(1)
         };
@@ -101,13 +101,13 @@ impl<'a, 'r> Portion<'a, 'r> {
             own,
             alphabet: table.alphabet(),
             sizes: Sizes {
-                rows: most(&|rows, _| bits_for(rows.into())),
-                columns: most(&|_, columns| bits_for(columns.into())),
-                cells: most(&cell_bits),
-                centres: most(&centre_bits),
+                rows: max_bits(&|rows, _| bits_for(rows.into())),
+                columns: max_bits(&|_, columns| bits_for(columns.into())),
+                cells: max_bits(&cell_bits),
+                centres: max_bits(&centre_bits),
             },
             divisor_bits: (
-                most(&|rows, columns| divisor_bits(&outputs, rows, columns).0),
+                max_bits(&|rows, columns| divisor_bits(&outputs, rows, columns).0),
                 divisor_bits(&outputs, 1, 1).1,
             ),
         }
@@ -125,11 +125,11 @@ impl<'a, 'r> Portion<'a, 'r> {
         })
     }
 
-    /// For each pair, a number for every letter, from this side's scanpath.
+    /// For each pair, one number per letter of the alphabet, from this side's scanpath.
     fn own(
         &self,
         part: impl Fn(&Recurrences, (u64, u64)) -> PerLetter,
-    ) -> Result<Numbers, ProtocolError> {
+    ) -> Result<ShareList, ProtocolError> {
         let mut all = Zeroizing::new(Vec::with_capacity(self.pairs.len() * self.alphabet));
         for (pair, lengths) in self.pairs.iter().zip(self.lengths()) {
             let own = self.own.get(&self.run.own_scanpath(*pair));
@@ -139,7 +139,7 @@ impl<'a, 'r> Portion<'a, 'r> {
         Ok(all)
     }
 
-    /// Sums over all letters of what the host has of them times what the joining side has.
+    /// For each pair, the sum over all letters of the host's number times the joining side's.
     fn sums(
         &self,
         host: impl Fn(&Recurrences, (u64, u64)) -> PerLetter,
@@ -147,7 +147,7 @@ impl<'a, 'r> Portion<'a, 'r> {
         sizes: Sizes,
         session: &mut SharesSession,
         channel: &mut dyn Channel,
-    ) -> Result<Numbers, ProtocolError> {
+    ) -> Result<ShareList, ProtocolError> {
         let own = match self.run.job.role {
             Role::Host => self.own(host)?,
             Role::Join => self.own(join)?,
@@ -171,7 +171,7 @@ impl<'a, 'r> Portion<'a, 'r> {
             points: self.sums(times, points, sizes, session, channel)?,
             ..Counts::default()
         };
-        // Along a row the host's letter is fixed.
+        // Along a row, the host's letter is fixed.
         if self.has(&[Rows, RowsAndColumns]) {
             counts.rows = self.sums(times, on_lines, sizes, session, channel)?;
         }
@@ -179,14 +179,17 @@ impl<'a, 'r> Portion<'a, 'r> {
             counts.columns = self.sums(on_lines, times, sizes, session, channel)?;
         }
         if self.has(&[Centre]) {
-            let places = |own: &Recurrences, _: (u64, u64)| own.point_places.clone();
+            let position_sums = |own: &Recurrences, _: (u64, u64)| own.point_position_sums.clone();
             let from_last = |own: &Recurrences, (rows, columns): (u64, u64)| {
                 let last = rows.max(columns) - 1;
-                let own = own.times.iter().zip(own.places.iter());
-                Zeroizing::new(own.map(|(times, places)| times * last - places).collect())
+                let own = own.times.iter().zip(own.position_sums.iter());
+                Zeroizing::new(
+                    own.map(|(times, positions)| times * last - positions)
+                        .collect(),
+                )
             };
             let [of_rows, of_columns] = [sizes.row_centres(), sizes.column_centres()];
-            let columns = self.sums(times, places, of_columns, session, channel)?;
+            let columns = self.sums(times, position_sums, of_columns, session, channel)?;
             let rows = self.sums(from_last, points, of_rows, session, channel)?;
             let both = rows.iter().zip(columns.iter());
             counts.centres = Zeroizing::new(both.map(|(a, b)| a.wrapping_add(*b)).collect());
@@ -205,7 +208,7 @@ impl<'a, 'r> Portion<'a, 'r> {
         session: &mut SharesSession,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
-    ) -> Result<Numbers, ProtocolError> {
+    ) -> Result<ShareList, ProtocolError> {
         let letters = self.run.letters;
         let letters = letters.ok_or(ProtocolError::Internal("letters have no trees"))?;
         let comparisons = self.pairs.iter().map(|pair| {
@@ -222,22 +225,22 @@ impl<'a, 'r> Portion<'a, 'r> {
         Ok(session.diagonal_runs(letters, &comparisons, line, channel, on_cells)?)
     }
 
-    /// Halves of all outputs of each pair, packed.
+    /// The halves of all outputs of each pair, packed.
     fn halves(
         &self,
         counts: &Counts,
         session: &mut SharesSession,
         channel: &mut dyn Channel,
-    ) -> Result<Numbers, ProtocolError> {
+    ) -> Result<ShareList, ProtocolError> {
         let count = self.pairs.len();
         let points = match self.has(&[RecurrenceOutput::Points]) {
-            true => session.halves_from_numbers(&counts.points, self.sizes.cells, channel)?,
-            false => Numbers::default(),
+            true => session.xor_from_additive(&counts.points, self.sizes.cells, channel)?,
+            false => ShareList::default(),
         };
         let shares = self.shares(counts, session, channel)?;
         let mut shares = shares.chunks_exact(count.max(1));
-        let mut packed: Numbers = Zeroizing::new(vec![0; count]);
-        let mut places = vec![0; count];
+        let mut packed: ShareList = Zeroizing::new(vec![0; count]);
+        let mut shifts = vec![0; count];
         for output in self.outputs.iter() {
             let halves = match output {
                 RecurrenceOutput::Points => Some(&points[..]),
@@ -247,27 +250,27 @@ impl<'a, 'r> Portion<'a, 'r> {
             for (at, (rows, columns)) in self.lengths().enumerate() {
                 let bits = output.bits(shape_of(rows, columns));
                 let half = halves[at] & (u64::MAX >> (64 - bits.clamp(1, 64)));
-                packed[at] |= half << places[at];
-                places[at] += bits;
+                packed[at] |= half << shifts[at];
+                shifts[at] += bits;
             }
         }
         Ok(packed)
     }
 
-    /// Halves of the shares of points, output by output: quotients, or what stands for undefined ones.
+    /// The halves of the shares of points, output by output: quotients, or the value that represents an undefined one.
     fn shares(
         &self,
         counts: &Counts,
         session: &mut SharesSession,
         channel: &mut dyn Channel,
-    ) -> Result<Numbers, ProtocolError> {
+    ) -> Result<ShareList, ProtocolError> {
         let outputs = || {
             let all = self.outputs.iter();
             all.filter(|output| *output != RecurrenceOutput::Points)
         };
         let (count, fractions) = (self.pairs.len(), outputs().count());
         if fractions == 0 {
-            return Ok(Numbers::default());
+            return Ok(ShareList::default());
         }
         let mut dividends = Zeroizing::new(Vec::with_capacity(fractions * count));
         let mut divisors = Zeroizing::new(Vec::with_capacity(fractions * count));
@@ -280,7 +283,7 @@ impl<'a, 'r> Portion<'a, 'r> {
         }
         let (divisor_bits, bits) = self.divisor_bits;
         let quotients = session.quotients(&dividends, &divisors, divisor_bits, bits, channel)?;
-        // Whether there is a point at all.
+        // Whether there is any point.
         let is_host = self.run.job.role == Role::Host;
         let mut less_one = counts.points.clone();
         if is_host {
@@ -303,7 +306,7 @@ impl<'a, 'r> Portion<'a, 'r> {
             }
         }
         let differences = quotients.iter().zip(&others);
-        let differences: Numbers = Zeroizing::new(
+        let differences: ShareList = Zeroizing::new(
             differences
                 .map(|(quotient, other)| quotient ^ other)
                 .collect(),
@@ -317,7 +320,7 @@ impl<'a, 'r> Portion<'a, 'r> {
 }
 
 impl Counts {
-    /// The parts of a share: how many points, of how many.
+    /// The numerator and denominator of a share of points.
     fn fraction(
         &self,
         output: RecurrenceOutput,

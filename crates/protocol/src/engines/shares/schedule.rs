@@ -1,4 +1,4 @@
-//! In which portions the pairs are compared. Both sides compute the same schedule from the lengths.
+//! Divides the pairs into portions. Both sides compute the same schedule from the lengths.
 
 use crate::engines::alignment::scoring::{Longest, Scoring};
 use crate::{Job, Role, TreeLevels};
@@ -6,18 +6,18 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use veilpath_mpc::shares::Cell;
 
-/// Bytes of what is in flight.
+/// Memory for everything in flight.
 const IN_FLIGHT_BYTES: u64 = 96 << 20;
 
-/// Bytes that a transfer of a cell on an anti-diagonal takes while it is in flight: its block, its pads, and its part of messages
-/// and numbers.
+/// Memory for a transfer of a cell on an anti-diagonal while it is in flight: its block, its pads, and its part of messages and
+/// numbers.
 pub(super) const TRANSFER_BYTES: u64 = 48;
 
-/// How many pairs are compared together and kept as results together. More pairs share the time that messages travel, and more work
-/// is lost if the connection breaks.
+/// Limits on the pairs that are compared together and whose results are stored together. With more pairs, more work shares each
+/// message's latency, but more is lost if the connection breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PortionLimits {
-    /// Cells on an anti-diagonal of all matrices: what is in flight.
+    /// Cells on an anti-diagonal of all matrices, which are in flight.
     pub(super) in_flight: u64,
     /// Cells of all matrices.
     pub(super) cells: u64,
@@ -29,7 +29,7 @@ pub(super) struct PortionLimits {
 }
 
 impl PortionLimits {
-    /// Without a cell nothing is looked up: each comparison is a few numbers for each letter of the alphabet.
+    /// Without a cell, nothing is looked up: each comparison takes a few numbers for each letter of the alphabet.
     pub(super) fn new(cell: Option<&Cell>, letters: usize, levels: TreeLevels) -> Self {
         let Some(cell) = cell else {
             return Self {
@@ -44,10 +44,10 @@ impl PortionLimits {
         let in_flight = (IN_FLIGHT_BYTES / of_cell.max(1)).clamp(1 << 13, 3 << 15);
         Self {
             in_flight,
-            // Square matrices have two of them for each cell in flight.
+            // Square matrices have two edges for each cell in flight.
             edges: (3 * in_flight).min(3 << 16),
             letters: TREE_BYTES / letter_bytes(cell, letters),
-            // Deep trees are chosen on slow connections: results are kept more often there.
+            // Deep trees are chosen on slow connections, where results are stored more often.
             cells: match levels {
                 TreeLevels::Four => 1 << 24,
                 TreeLevels::Eight => 1 << 23,
@@ -56,7 +56,7 @@ impl PortionLimits {
         }
     }
 
-    /// Pairs of a portion whose matrices have this shape.
+    /// The number of pairs in a portion whose matrices have this shape.
     pub(super) fn pairs_of(&self, rows: u64, columns: u64) -> u64 {
         let by_cells = self.cells / rows.saturating_mul(columns).max(1);
         let in_flight = self.in_flight / rows.min(columns).max(1);
@@ -68,14 +68,14 @@ impl PortionLimits {
     }
 }
 
-/// Bytes of the trees of a stage, at most, unless a single pair needs more.
+/// The largest size of a stage's trees, unless a single pair needs more.
 pub(super) const TREE_BYTES: u64 = 40 << 20;
 
-/// Bytes that a letter of either side takes, in an alphabet of `letters`: its leaves and seeds, or its part of the seeds of several
-/// lines. There are two copies of seeds for a moment.
+/// Memory for a letter of either side, in an alphabet of `letters`: its leaves and seeds, or its part of the seeds of several
+/// lines. Seeds briefly exist in two copies.
 pub(super) fn letter_bytes(cell: &Cell, letters: usize) -> u64 {
     let leaves = 16 * letters.next_power_of_two().max(2) as u64;
-    // Its row of costs.
+    // The letter's row of costs.
     let own = leaves + 8 * letters as u64 + 256;
     match cell.entry_bits() {
         1 => own.max(40 * letters as u64),
@@ -88,26 +88,27 @@ pub(super) struct Schedule {
     host_lengths: Vec<u32>,
     join_lengths: Vec<u32>,
     /// Pairs whose results do not follow from the lengths, in the agreed order.
-    pub(super) open: Vec<usize>,
+    pub(super) pending: Vec<usize>,
     pub(super) stages: Vec<Stage>,
 }
 
-/// Portions that share the trees of letters.
+/// Portions that share letter trees.
 #[derive(Default)]
 pub(super) struct Stage {
-    /// Scanpaths of each side, and where their letters are among those of the stage.
+    /// Each side's scanpaths, and the position of their letters in the stage.
     pub(super) hosts: Vec<(usize, Range<usize>)>,
     pub(super) joins: Vec<(usize, Range<usize>)>,
-    /// Ranges of [`Schedule::open`].
+    /// Ranges of [`Schedule::pending`].
     pub(super) portions: Vec<Range<usize>>,
     /// The longest scanpaths of its pairs.
     pub(super) longest: Longest,
-    /// The host's letters of each portion, summed, and the joining side's.
+    /// The host's and the joining side's letters, summed over all portions.
     letters: [u64; 2],
 }
 
 impl Stage {
-    /// The side whose letters are the lines if lines share trees: the one of which portions need fewer letters.
+    /// The side whose letters are the lines, if lines share trees: the side with fewer letters, summed over all
+    /// portions.
     pub(super) fn lines(&self) -> Role {
         match self.letters[0] <= self.letters[1] {
             true => Role::Host,
@@ -135,10 +136,10 @@ impl Schedule {
         let mut schedule = Self {
             host_lengths,
             join_lengths,
-            open: Vec::new(),
+            pending: Vec::new(),
             stages: Vec::new(),
         };
-        schedule.open = (0..job.pairs.len())
+        schedule.pending = (0..job.pairs.len())
             .filter(|&pair| {
                 let (rows, columns) = schedule.lengths(job, pair);
                 !scoring.follows_from_lengths(rows, columns)
@@ -159,7 +160,7 @@ impl Schedule {
         let pairs = stage
             .portions
             .iter()
-            .flat_map(|portion| &self.open[portion.clone()]);
+            .flat_map(|portion| &self.pending[portion.clone()]);
         pairs.fold(0, |sum, &pair| {
             let (rows, columns) = self.lengths(job, pair);
             sum.saturating_add(u64::from(rows) * u64::from(columns))
@@ -170,23 +171,23 @@ impl Schedule {
         let mut portions = Vec::new();
         let (mut first, mut in_flight, mut cells, mut edges) = (0, 0, 0, 0);
         let (mut hosts, mut joins, mut letters) = (BTreeSet::new(), BTreeSet::new(), 0);
-        for (place, &pair) in self.open.iter().enumerate() {
+        for (index, &pair) in self.pending.iter().enumerate() {
             let (rows, columns) = self.lengths(job, pair);
             let more_in_flight = u64::from(rows.min(columns));
             let more = u64::from(rows) * u64::from(columns);
             let more_edges = u64::from(rows) + u64::from(columns);
             let (host, join) = job.pairs[pair];
-            let new = |known: bool, length: u32| if known { 0 } else { u64::from(length) };
+            let new = |is_known: bool, length: u32| if is_known { 0 } else { u64::from(length) };
             let more_letters =
                 new(hosts.contains(&host), rows) + new(joins.contains(&join), columns);
             let full = in_flight + more_in_flight > limits.in_flight
                 || cells + more > limits.cells
                 || edges + more_edges > limits.edges
                 || letters + more_letters > limits.letters
-                || place - first == limits.pairs;
-            if first < place && full {
-                portions.push(first..place);
-                (first, in_flight, cells, edges, letters) = (place, 0, 0, 0, 0);
+                || index - first == limits.pairs;
+            if first < index && full {
+                portions.push(first..index);
+                (first, in_flight, cells, edges, letters) = (index, 0, 0, 0, 0);
                 hosts.clear();
                 joins.clear();
             }
@@ -195,8 +196,8 @@ impl Schedule {
             edges += more_edges;
             letters += new(!hosts.insert(host), rows) + new(!joins.insert(join), columns);
         }
-        if first < self.open.len() {
-            portions.push(first..self.open.len());
+        if first < self.pending.len() {
+            portions.push(first..self.pending.len());
         }
         portions
     }
@@ -212,10 +213,10 @@ impl Schedule {
             });
             pairs.fold(Longest::of(1, 1), Longest::max)
         };
-        let cell = scoring.on_shares(longest(&self.open)).cell;
+        let cell = scoring.on_shares(longest(&self.pending)).cell;
         let limits = PortionLimits::new(cell.as_ref(), scoring.letters(), job.tree_levels);
         for portion in self.portions(job, limits) {
-            let pairs = self.open[portion.clone()]
+            let pairs = self.pending[portion.clone()]
                 .iter()
                 .map(|&pair| job.pairs[pair]);
             let (new_hosts, new_joins): (BTreeSet<usize>, BTreeSet<usize>) = pairs.unzip();
@@ -228,35 +229,40 @@ impl Schedule {
             let all = letters_of(&all_hosts, &self.host_lengths)
                 + letters_of(&all_joins, &self.join_lengths);
             if !stage.portions.is_empty() && all > limits.letters {
-                stages.push(self.placed(std::mem::take(&mut stage), &hosts, &joins));
+                stages.push(self.with_letter_ranges(std::mem::take(&mut stage), &hosts, &joins));
                 (hosts, joins) = (new_hosts, new_joins);
             } else {
                 (hosts, joins) = (all_hosts, all_joins);
             }
-            stage.longest = stage.longest.max(longest(&self.open[portion.clone()]));
+            stage.longest = stage.longest.max(longest(&self.pending[portion.clone()]));
             for (sum, more) in stage.letters.iter_mut().zip(letters) {
                 *sum += more;
             }
             stage.portions.push(portion);
         }
         if !stage.portions.is_empty() {
-            stages.push(self.placed(stage, &hosts, &joins));
+            stages.push(self.with_letter_ranges(stage, &hosts, &joins));
         }
         stages
     }
 
-    fn placed(&self, mut stage: Stage, hosts: &BTreeSet<usize>, joins: &BTreeSet<usize>) -> Stage {
-        let place = |scanpaths: &BTreeSet<usize>, lengths: &[u32]| {
+    fn with_letter_ranges(
+        &self,
+        mut stage: Stage,
+        hosts: &BTreeSet<usize>,
+        joins: &BTreeSet<usize>,
+    ) -> Stage {
+        let ranges = |scanpaths: &BTreeSet<usize>, lengths: &[u32]| {
             let mut next = 0;
-            let placed = scanpaths.iter().map(|&scanpath| {
+            let ranges = scanpaths.iter().map(|&scanpath| {
                 let start = next;
                 next += lengths[scanpath] as usize;
                 (scanpath, start..next)
             });
-            placed.collect()
+            ranges.collect()
         };
-        stage.hosts = place(hosts, &self.host_lengths);
-        stage.joins = place(joins, &self.join_lengths);
+        stage.hosts = ranges(hosts, &self.host_lengths);
+        stage.joins = ranges(joins, &self.join_lengths);
         stage
     }
 }

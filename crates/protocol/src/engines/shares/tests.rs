@@ -1,4 +1,4 @@
-//! Scores, bits and shapes of messages, against the integers of the plain comparison.
+//! Scores and bits against the integers of the plain comparison, and the shapes of messages.
 
 use super::schedule::{PortionLimits, Schedule};
 use crate::engines::alignment::scoring::{Longest, Scoring};
@@ -53,7 +53,7 @@ pub(super) fn run(spec: &Spec, a: &Cohort, b: &Cohort) -> (BothResults, Traffic,
     run_with(spec, a, b, TreeLevels::default())
 }
 
-/// The same with these seed trees.
+/// The same with seed trees of this depth.
 pub(super) fn run_with(
     spec: &Spec,
     a: &Cohort,
@@ -100,7 +100,7 @@ fn thirty_thousand_random_pairs_match_the_plain_scores() {
     assert!(random_pairs(55) > 30_000);
 }
 
-/// All pairs of this many scanpaths for each metric, with trees of both kinds. Returns how many.
+/// Compares all pairs of this many scanpaths for each metric, with both tree depths. Returns the number of pairs.
 fn random_pairs(count: usize) -> usize {
     let mut pairs = 0;
     for (seed, metric) in metrics().iter().enumerate() {
@@ -145,7 +145,7 @@ fn share_groups(count: usize, longest: usize) {
     }
 }
 
-/// One letter against scanpaths of thousands: few cells in flight, and many letters.
+/// One letter against thousands: few cells in flight, and many letters.
 #[test]
 fn portions_of_lopsided_pairs_are_bounded() {
     for metric in [&metrics()[0], &metrics()[2], &metrics()[7]] {
@@ -175,7 +175,7 @@ fn portions_of_lopsided_pairs_are_bounded() {
     }
 }
 
-/// Enough comparisons that lines share trees.
+/// There are enough comparisons for lines to share trees.
 #[test]
 fn lines_that_share_trees_give_the_plain_score() {
     let metric = &metrics()[0];
@@ -246,7 +246,7 @@ fn options_match_the_plain_score(cases: Cases) -> usize {
     runs
 }
 
-/// Sizes of messages do not depend on hidden lengths, nor on letters.
+/// Message sizes depend neither on hidden lengths nor on letters.
 #[test]
 fn traffic_depends_on_shapes_only() {
     for metric in metrics()
@@ -268,7 +268,7 @@ fn traffic_depends_on_shapes_only() {
     }
 }
 
-/// The size of a job in which everything of `a` is compared with everything of `b`.
+/// The size of a job that compares all of `a` with all of `b`.
 pub(super) fn work(a: &Cohort, b: &Cohort) -> Work {
     let count = count_pairs(PairRule::All, a, b);
     fn lengths(cohort: &Cohort) -> impl Iterator<Item = u64> {
@@ -299,7 +299,7 @@ fn with_stimuli(stimuli: &[usize], length: usize) -> Cohort {
     cohort
 }
 
-/// The estimate of stages does not know the order of scanpaths, and is right for all usual orders.
+/// The estimated number of stages does not depend on the order of scanpaths, and is right for all usual orders.
 #[test]
 fn stages_are_as_estimated() {
     let by_stimulus: Vec<usize> = (0..1600).map(|at| at / 40).collect();
@@ -375,7 +375,7 @@ fn rounds_and_bytes(cases: &[(&Metric, usize, std::ops::Range<usize>)]) {
         let estimated = spec.estimate_with(&work(&a, &b), &Link::local(), levels);
         let case = format!("{}, {count} of {lengths:?}, {levels:?}", metric.name());
         for (what, estimated, counted, tolerance) in [
-            // Messages that arrive while a side does not send count as one round.
+            // Messages that arrive while a side sends nothing count as one round.
             ("rounds", estimated.rounds, traffic.rounds, 0.3),
             (
                 "bytes to host",

@@ -1,11 +1,11 @@
-//! How many combinations a test runs. Every run of an engine that hides something begins with keys or transfers.
+//! How many combinations a test runs. Every run of a private engine begins with slow key generation or base transfers.
 
 /// Which options a test combines with a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cases {
-    /// One of them, in turn: every option with some metric.
+    /// One option per metric, in turn, so that every option occurs with some metric.
     InTurn,
-    /// All of them; `.ci/full` runs this.
+    /// All options; `.ci/full` runs this.
     All,
 }
 

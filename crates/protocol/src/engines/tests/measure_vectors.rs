@@ -1,4 +1,4 @@
-//! The proven engines compute measures as other programs do; see `vectors`.
+//! The proven engines compute the same measures as other programs; see `vectors`.
 
 use super::vectors::{Part, numbers, rows};
 use super::*;
@@ -97,7 +97,7 @@ fn distances_match_the_vectors(part: Part) {
     }
 }
 
-/// PyRQA's counts, as shares that are rounded to 0.01 %.
+/// PyRQA's counts, as shares of points rounded to 0.01 %.
 #[test]
 fn recurrence_of_letters_matches_the_vectors() {
     let header = "id,kind,source,unit,radius,m,n,a,b,call,RR,DET,NRLINE,maxL,L,ENTR,LAM,TT,max_vertlength,LAM_ba,TT_ba,max_vertlength_ba,p_points,p_diag_points,p_diag_lines,p_diag_max,p_diag_entropy,p_along_b_points,p_along_b_max,p_along_a_points,p_along_a_max,corm_fixatons";
@@ -132,7 +132,7 @@ fn recurrence_of_letters_matches_the_vectors() {
                     } else if output == lam_columns {
                         share(count(29))
                     } else {
-                        // FixaTons, for equal lengths; 0 where nothing recurs.
+                        // FixaTons, for equal lengths; 0 if nothing recurs.
                         match row[31].parse::<f64>() {
                             Ok(corm) if !corm.is_nan() && count(22) > 0.0 => Some(corm),
                             _ => continue,

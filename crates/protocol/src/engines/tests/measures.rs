@@ -1,4 +1,4 @@
-//! Measures for the tests of every engine.
+//! Measures for testing every engine.
 
 use veilpath_metrics::{
     Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Frechet, Grid, Hausdorff, Metric,
@@ -92,8 +92,8 @@ pub(crate) fn measures() -> Vec<Metric> {
     ]
 }
 
-/// Measures of fixations that are rounded to cells of a screen of 1920 × 1080 pixels, as in the table of `docs/results.md`: a grid of
-/// 32 × 18, or for ScaSim of 16 × 9 and five durations.
+/// Measures on fixations that are rounded to grid cells on a screen of 1920 × 1080 pixels, as in the table in `docs/results.md`: a
+/// grid of 32 × 18, or for ScaSim a grid of 16 × 9 and five durations.
 pub(crate) fn rounded_fixations() -> [Metric; 5] {
     let points = Points::Cells {
         grid: Grid::new(32, 18).unwrap(),

@@ -1,4 +1,4 @@
-//! One bit of each pair, by every engine that can hide the rest; and the errors of the others.
+//! One bit per pair, with every engine that can hide the rest, and the errors of the other engines.
 
 use super::*;
 use crate::{Answer, Capability, Reveal, RevealTo, Unsupported};
@@ -8,8 +8,8 @@ fn threshold(value: f64) -> Reveal {
     Reveal::Threshold(Threshold::new(value).unwrap())
 }
 
-/// Used as thresholds, scores and numbers just below and above them divide the pairs as the scores do. The scores are
-/// those of every `step`th pair.
+/// Uses the score of every `step`th pair, and numbers just below and above it, as thresholds. They must divide the
+/// pairs as the scores do.
 fn bits_follow_from_scores(engine: Engine, metric: &Metric, a: &Cohort, b: &Cohort, step: usize) {
     let comparison = Comparison::new(metric.clone(), a.alphabet).unwrap();
     let score = |x: usize, y: usize| {
@@ -51,7 +51,8 @@ proptest! {
 }
 
 proptest! {
-    // Every run of an engine that hides something begins with keys or transfers: the score of one pair is enough.
+    // Every run of a private engine begins with slow key generation or base transfers, so the score of one pair is
+    // enough.
     #![proptest_config(ProptestConfig::with_cases(1))]
     #[test]
     fn engines_with_thresholds_agree_with_scores(
@@ -137,7 +138,7 @@ fn a_spec_with_inconsistent_numbers_is_refused() {
     assert_eq!(spec.cells(&count), 16);
 }
 
-/// The joining side of `plain`, against bytes of our choice.
+/// The joining side of `plain`, against chosen bytes.
 #[test]
 fn bits_are_encoded_as_0_or_1() {
     let a = cohort(&[vec![1, 2]]);

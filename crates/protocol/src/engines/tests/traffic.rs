@@ -1,4 +1,5 @@
-//! The traffic per matrix cell when many scanpaths of 100 letters are compared: the cost on slow connections.
+//! The traffic per matrix cell when many scanpaths of 100 letters are compared, which determines the cost on slow
+//! connections.
 
 use super::*;
 use crate::TreeLevels;
@@ -28,7 +29,7 @@ pub(crate) fn scanmatch() -> Metric {
     }
 }
 
-/// The alphabet with which costs of a metric are documented: that of its grid, or of rounded fixations.
+/// The alphabet for which a metric's costs are documented: that of its grid, or of rounded fixations.
 pub(crate) fn documented_alphabet(metric: &Metric) -> Alphabet {
     let letters = match (metric, metric.quantisation()) {
         (_, Some(rounded)) => return rounded.alphabet().unwrap(),
@@ -39,7 +40,7 @@ pub(crate) fn documented_alphabet(metric: &Metric) -> Alphabet {
     Alphabet::letters(letters).unwrap()
 }
 
-/// Bytes of both directions, all of one side's scanpaths with all of the other's.
+/// Bytes in both directions, comparing all of one side's scanpaths with all of the other's.
 fn bytes_per_cell(engine: Engine, levels: TreeLevels, metric: &Metric, count: usize) -> f64 {
     let alphabet = documented_alphabet(metric);
     let (a, b) = (random(count, alphabet, 1), random(count, alphabet, 2));
@@ -83,15 +84,19 @@ fn bytes_per_cell_of_many_stay_within_their_targets() {
     ]);
 }
 
-/// Engine and trees, ScanMatch or Levenshtein, the scanpaths of a side, and the most bytes.
+/// Each case has the engine, the tree depth, whether it is ScanMatch or Levenshtein, the scanpaths of a side, and the
+/// upper bound in bytes.
 fn check_bytes(cases: &[(Engine, TreeLevels, bool, usize, f64)]) {
-    for &(engine, levels, is_scanmatch, count, most) in cases {
+    for &(engine, levels, is_scanmatch, count, max_bytes) in cases {
         let metric = match is_scanmatch {
             true => scanmatch(),
             false => Metric::Levenshtein,
         };
         let bytes = bytes_per_cell(engine, levels, &metric, count);
         println!("{engine:?}, {levels:?}, {}: {bytes:.1}", metric.name());
-        assert!(bytes <= most, "{engine:?}, {levels:?}: {bytes} of {most}");
+        assert!(
+            bytes <= max_bytes,
+            "{engine:?}, {levels:?}: {bytes} of {max_bytes}"
+        );
     }
 }

@@ -1,12 +1,12 @@
-//! The proven engines on vectors from other programs, in a folder next to the repository. Without it, the tests print that they are skipped and pass.
-//! `VEILPATH_SHARED` names another folder.
+//! Runs the proven engines on vectors from other programs, in a folder next to the repository. Without that folder, the
+//! tests print that they are skipped, and pass. `VEILPATH_SHARED` sets another folder.
 
 #![allow(clippy::print_stderr)] // a skipped test must be seen
 
 use super::*;
 use std::path::PathBuf;
 
-/// The rows of a file, without its header, which is checked.
+/// The rows of a file after its header, which is checked.
 pub(super) fn rows(name: &str, header: &str) -> Option<Vec<Vec<String>>> {
     let shared = std::env::var_os("VEILPATH_SHARED").map_or_else(
         || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
@@ -23,7 +23,7 @@ pub(super) fn rows(name: &str, header: &str) -> Option<Vec<Vec<String>>> {
     Some(lines.map(row).collect())
 }
 
-/// Which rows a test compares: a tenth of them in the short one, and the others in the long one.
+/// Which rows a test compares: a tenth of them in the short test, and the others in the long one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Short,
@@ -194,7 +194,7 @@ fn scanmatch_matches_the_toolbox(part: Part) {
         let exact = scores(engine, &rows, &scanmatch(Some(1_000_000.0)), alphabet);
         for (row, score) in rows.iter().zip(&exact) {
             let printed: f64 = row[2].parse().unwrap();
-            // Five significant digits: half a unit of the fifth, and as much as a millionth per letter can change.
+            // Five significant digits are printed: half a unit of the fifth, plus the effect of a millionth per letter.
             let fifth = 10f64.powf(printed.abs().max(1e-9).log10().floor() - 4.0);
             assert!(
                 (score - printed).abs() <= 0.500_001 * fifth + 2e-6,

@@ -1,4 +1,4 @@
-//! Reads answers about groups one by one, so that an error names the place of its answer.
+//! Reads group answers one by one, so that an error names the position of its answer.
 
 use super::refuse;
 use crate::GroupAnswer;
@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// Takes every answer while the reader is still at its position.
+/// Checks each answer while the reader is still at its position.
 pub(super) struct AnswerList<'a> {
     pub(super) problem: &'a mut Option<ResultFormatError>,
 }
@@ -25,7 +25,7 @@ impl<'de> Visitor<'de> for AnswerList<'_> {
     type Value = Vec<GroupAnswer>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of answers about groups")
+        f.write_str("a list of group answers")
     }
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Self::Value, S::Error> {
@@ -33,7 +33,7 @@ impl<'de> Visitor<'de> for AnswerList<'_> {
         loop {
             let one = AnswerSeed {
                 problem: &mut *self.problem,
-                known: answers.len(),
+                answers_before: answers.len(),
             };
             let Some(answer) = list.next_element_seed(one)? else {
                 return Ok(answers);
@@ -43,11 +43,11 @@ impl<'de> Visitor<'de> for AnswerList<'_> {
     }
 }
 
-/// An answer is checked within its braces: there the reader still knows its place.
+/// Checks an answer within its braces, where the reader still knows its position.
 struct AnswerSeed<'a> {
     problem: &'a mut Option<ResultFormatError>,
     /// How many answers came before it.
-    known: usize,
+    answers_before: usize,
 }
 
 impl<'de> DeserializeSeed<'de> for AnswerSeed<'_> {
@@ -62,13 +62,13 @@ impl<'de> Visitor<'de> for AnswerSeed<'_> {
     type Value = GroupAnswer;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an answer about groups")
+        f.write_str("a group answer")
     }
 
     fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<GroupAnswer, M::Error> {
-        if self.known == MAX_ANSWERS {
+        if self.answers_before == MAX_ANSWERS {
             return Err(refuse(self.problem)(ResultFormatError::TooMany {
-                what: "answers about groups",
+                what: "group answers",
                 limit: MAX_ANSWERS,
             }));
         }
@@ -88,5 +88,5 @@ fn check(answer: &GroupAnswer) -> Result<(), ResultFormatError> {
         });
     }
     let mut texts = groups.into_iter().chain(answer.texts());
-    texts.try_for_each(|text| check_text("an answer about groups", text))
+    texts.try_for_each(|text| check_text("a group answer", text))
 }

@@ -6,7 +6,7 @@ use crate::{Label, Results, Value, outcome::joint_stimulus};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// Takes every result while the reader is still at its position, so that an error can name it.
+/// Checks each result while the reader is still at its position, so that an error can name it.
 pub(super) struct ResultList<'a> {
     pub(super) cohorts: &'a [NamedCohort; 2],
     pub(super) results: Results,

@@ -3,20 +3,21 @@
 use super::*;
 use crate::Capability;
 
-/// All metrics: alignments, and measures of letters.
+/// All metrics: alignments and letter measures.
 fn all_metrics() -> Vec<Metric> {
     metrics().into_iter().chain(measures()).collect()
 }
 
-/// Compares answers with those in the clear, for the metrics, questions and engines that `is_taken` chooses. Returns how many cases.
+/// Compares answers with those in the clear, for the metrics, questions and engines that `is_taken` chooses. Returns the number of
+/// cases.
 fn compare_all(is_taken: impl Fn(usize, usize, Engine) -> bool) -> usize {
     let (a, b) = (cohort(4, 1..9, 0, 1), cohort(3, 1..9, 0, 2));
     let mut cases = 0;
     for (number, metric) in all_metrics().iter().enumerate() {
-        for (place, question) in QUESTIONS.into_iter().enumerate() {
+        for (index, question) in QUESTIONS.into_iter().enumerate() {
             for engine in [Engine::Garbled, Engine::Shares] {
                 let spec = spec(engine, metric, question, &a, &b);
-                if !is_taken(number, place, engine) || !is_possible(&spec) {
+                if !is_taken(number, index, engine) || !is_possible(&spec) {
                     continue;
                 }
                 let case = format!("{question} by {engine:?} and {metric:?}");
@@ -30,7 +31,7 @@ fn compare_all(is_taken: impl Fn(usize, usize, Engine) -> bool) -> usize {
     cases
 }
 
-/// Whether the engine computes the metric, which must have one number that every pair has. Nothing else is a reason to leave a case out.
+/// Whether the engine computes the metric, which must have one number that every pair has. Nothing else is a reason to skip a case.
 fn is_possible(spec: &Spec) -> bool {
     match spec.check() {
         Ok(()) => true,
@@ -73,16 +74,16 @@ fn every_answer_equals_the_one_in_the_clear() {
     );
 }
 
-/// Compares answers by `paillier` with those in the clear, for the metrics and questions that `is_taken` chooses; what needs more than
-/// sums is refused.
+/// Compares answers of `paillier` with those in the clear, for the metrics and questions that `is_taken` chooses. Questions that need
+/// more than sums are refused.
 fn compare_paillier(is_taken: impl Fn(usize, usize) -> bool) {
     let (a, b) = (cohort(4, 0..5, 0, 9), cohort(3, 1..5, 0, 10));
     let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
     let mut cases = 0;
     for (number, metric) in all_metrics().iter().enumerate() {
-        for (place, question) in SUMS.into_iter().enumerate() {
+        for (index, question) in SUMS.into_iter().enumerate() {
             let spec = spec(Engine::Paillier(options), metric, question, &a, &b);
-            if !is_taken(number, place) || !is_possible(&spec) {
+            if !is_taken(number, index) || !is_possible(&spec) {
                 continue;
             }
             let case = format!("{question} by paillier and {metric:?}");
@@ -94,7 +95,7 @@ fn compare_paillier(is_taken: impl Fn(usize, usize) -> bool) {
     assert!(cases >= metrics().len(), "{cases}");
 }
 
-/// The questions that are sums with weights that both sides know.
+/// The questions that are sums with public weights.
 const SUMS: [&str; 5] = [
     "mean",
     "mean:overall",
@@ -103,7 +104,7 @@ const SUMS: [&str; 5] = [
     "test:groups,50,published",
 ];
 
-/// Among them a local alignment, whose raw result has another offset.
+/// One of the metrics is a local alignment, whose raw result has another offset.
 #[test]
 fn results_that_paillier_hides_give_the_same_answers() {
     compare_paillier(|metric, question| metric * 2 % SUMS.len() == question);
@@ -135,7 +136,7 @@ fn paillier_answers_sums_with_public_weights_and_nothing_else() {
             _ => "compare results of single pairs",
         };
         assert!(reason.to_string().contains(message), "{reason}");
-        // Also not without asking the plan first.
+        // It is also refused without checking the plan first.
         assert!(matches!(
             found(&spec, &a, &b),
             Err(ProtocolError::Unsupported(_))
@@ -143,7 +144,7 @@ fn paillier_answers_sums_with_public_weights_and_nothing_else() {
     }
 }
 
-/// Published labels change what both sides know, and not the answer; and nothing is multiplied.
+/// Published labels change what both sides know, but not the answer, and need no multiplications.
 #[test]
 fn published_labels_give_the_same_answer_for_less() {
     let (a, b) = (cohort(4, 1..9, 0, 1), cohort(4, 1..9, 0, 2));

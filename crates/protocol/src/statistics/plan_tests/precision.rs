@@ -1,4 +1,4 @@
-//! Values are precise enough, sums cannot wrap, and numbers that are equal count as equal.
+//! Values are precise enough, sums cannot wrap, and equal numbers count as equal.
 
 use super::*;
 use crate::engines::alignment::scoring::Scoring;
@@ -28,7 +28,7 @@ fn similarities_are_off_by_at_most_two_to_the_minus_24() {
             more_bits: 0,
         };
         let values = Values::new(&comparison, &scoring, [false; 2], &shapes, few).unwrap();
-        let mut most = 0.0_f64;
+        let mut max_error = 0.0_f64;
         for (pair, shape) in pairs.iter().zip(&shapes) {
             let (x, y) = scanpaths(*pair);
             let raw = comparison.raw(x, y).unwrap();
@@ -39,11 +39,11 @@ fn similarities_are_off_by_at_most_two_to_the_minus_24() {
             };
             let value = values.of_raw(raw, shape).unwrap();
             assert!(value.unsigned_abs() <= 1 << values.bits(), "{metric:?}");
-            most = most.max((value as f64 * values.unit() - exact).abs());
+            max_error = max_error.max((value as f64 * values.unit() - exact).abs());
         }
         assert!(
-            most <= f64::from(24).exp2().recip(),
-            "{most} for {metric:?}"
+            max_error <= f64::from(24).exp2().recip(),
+            "{max_error} for {metric:?}"
         );
         let read = comparison.read(0, 1, 1).unwrap();
         if read.similarity().is_none() {
@@ -70,13 +70,13 @@ fn similarities_are_off_by_at_most_two_to_the_minus_24() {
     }
 }
 
-/// Sums are then too large for the coefficients of the contrast, and lose low bits before they are multiplied.
+/// Sums that are too large for the coefficients of the contrast lose low bits before they are multiplied.
 #[test]
 fn large_coefficients_do_not_let_a_statistic_wrap() {
     let (mut a, mut b) = (cohort(9, 12..13, 0, 31), cohort(11, 12..13, 0, 32));
     for (cohort, patients) in [(&mut a, 4), (&mut b, 6)] {
-        for (place, entry) in cohort.entries.iter_mut().enumerate() {
-            let group = if place / 2 < patients {
+        for (index, entry) in cohort.entries.iter_mut().enumerate() {
+            let group = if index / 2 < patients {
                 "patient"
             } else {
                 "control"
@@ -118,8 +118,8 @@ fn difference(metric: &Metric, a: &Cohort, b: &Cohort, sites: bool) -> f64 {
         .chain(b.entries.iter().map(|it| (1, it)))
         .collect();
     let mut sums = [[0.0; 2]; 2];
-    for (place, &(side, x)) in all.iter().enumerate() {
-        for &(other, y) in &all[place + 1..] {
+    for (index, &(side, x)) in all.iter().enumerate() {
+        for &(other, y) in &all[index + 1..] {
             let is_same_person = side == other && x.participant == y.participant;
             if x.stimulus != y.stimulus || is_same_person || side == other && !sites {
                 continue;

@@ -1,4 +1,4 @@
-//! Plans that have no answer about groups.
+//! Plans that have no group answer.
 
 use super::{cohort, spec};
 use crate::{Engine, JobError, ProtocolError};

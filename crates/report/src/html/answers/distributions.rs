@@ -1,4 +1,4 @@
-//! Histograms of outputs, and of a statistic over permutations.
+//! Histograms of outputs, and of a statistic under permutation.
 
 use super::about;
 use crate::html::bars::{Bar, Bars};
@@ -8,7 +8,7 @@ use crate::html::table::{Column, Field, folded, table};
 use maud::{Markup, html};
 use veilpath_protocol::{Bins, GroupTest, OutputKind, ScoreHistogram};
 
-/// The most bars that can be told apart.
+/// More bars than this cannot be told apart.
 const MAX_BARS: usize = 120;
 
 /// How pairs are distributed over ranges.
@@ -40,7 +40,7 @@ pub(super) fn histogram(answer: &ScoreHistogram, kind: OutputKind, id: &str) -> 
     }
 }
 
-/// The result of each test, a table of all tests, and null distributions where they are known.
+/// The result of each test, a table of all tests, and the null distributions that are known.
 pub(super) fn tests(tests: &[(usize, &GroupTest)]) -> Markup {
     html! {
         @if !tests.is_empty() {
@@ -66,7 +66,7 @@ fn null_distribution(test: &GroupTest, null: &Bins, id: &str) -> Markup {
         axes: [&test.statistic, "permutations"],
         noun: "permutation",
         mark: Some((test.value, format!("observed {value}"))),
-        // Bars at or beyond the observed value stand out.
+        // Highlight bars at or beyond the observed value.
         fill: &|bar| match bar.from >= test.value {
             true => "var(--accent)".into(),
             false => "var(--line)".into(),
@@ -112,11 +112,11 @@ fn test_table(tests: &[(usize, &GroupTest)]) -> Markup {
                 Field::words(crate::answers::confidence(interval, numbers::short))
             }),
             Field::number(crate::answers::p_value(test.p_value), test.p_value),
-            #[allow(clippy::cast_precision_loss)] // for sorting
+            #[allow(clippy::cast_precision_loss)] // used for sorting only
             test.permutations.map_or_else(Field::none, |count| {
                 Field::number(numbers::count(count), count as f64)
             }),
-            // A private test has coins of both sides instead.
+            // A private test has both sides' coins instead.
             seed.or_else(|| test.coins.clone())
                 .map_or_else(Field::none, Field::words),
         ]
@@ -135,7 +135,7 @@ fn bars(bins: &Bins) -> Vec<Bar> {
         .collect()
 }
 
-/// Whether the axis can be computed and bars are wide enough to be seen.
+/// Whether the axis can be computed and the bars are wide enough to see.
 fn can_be_drawn(bars: &[Bar], mark: Option<f64>) -> bool {
     let (Some(first), Some(last)) = (bars.first(), bars.last()) else {
         return false;

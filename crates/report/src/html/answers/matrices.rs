@@ -1,4 +1,4 @@
-//! Means of groups and confusion matrices.
+//! Group means and confusion matrices.
 
 use super::about;
 use super::tiles::{Tile, Tiles};
@@ -17,8 +17,8 @@ pub(super) fn means(
     sides: &[String; 2],
     id: &str,
 ) -> Markup {
-    let known = answer.means.iter().flatten().flatten().copied();
-    let decimals = numbers::spread_decimals(known.clone());
+    let means = answer.means.iter().flatten().flatten().copied();
+    let decimals = numbers::spread_decimals(means.clone());
     let shown = |number: f64| numbers::aligned(number, decimals);
     let tile = |row: usize, column: usize| {
         let value = answer.means[row][column]?;
@@ -34,7 +34,7 @@ pub(super) fn means(
         axes: sides.clone(),
         rows: &answer.rows,
         columns: &answer.columns,
-        scale: Scale::of_kind(kind, range(known)),
+        scale: Scale::of_kind(kind, range(means)),
         tile: &tile,
     };
     let corner = match sides {
@@ -80,8 +80,8 @@ pub(super) fn means(
     }
 }
 
-/// How often the nearest scanpaths have the right group, with the confusion matrix where it is known.
-#[allow(clippy::cast_precision_loss)] // counts far below 2⁵³
+/// How often the nearest scanpaths have the right group, with the confusion matrix if it is known.
+#[allow(clippy::cast_precision_loss)] // counts are far below 2⁵³
 pub(super) fn rate(answer: &NearestRate, id: &str) -> Markup {
     let share = answer.right as f64 / answer.scanpaths.max(1) as f64;
     let of_row = |row: usize| answer.confusion[row].iter().sum::<u64>().max(1) as f64;

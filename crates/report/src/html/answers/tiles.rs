@@ -1,48 +1,48 @@
-//! A small matrix with named rows and columns, as tiles with numbers in them.
+//! A small matrix with named rows and columns, drawn as tiles with numbers in them.
 
 use crate::html::heat_map::{cut_to, n};
 use crate::html::scale::{Scale, hex};
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthStr;
 
-/// A matrix with more lines is shown as a table only.
-const MAX_LINES: usize = 24;
-/// More columns than a phone has room for; the drawing scrolls.
+/// A matrix with more rows or columns is shown as a table only.
+const MAX_ROWS_OR_COLUMNS: usize = 24;
+/// More columns than this do not fit on a phone, so the drawing scrolls.
 const MANY_COLUMNS: usize = 5;
 const TILE: [f64; 2] = [76.0, 50.0];
-/// The most characters of a name, and the room for one of them.
+/// The most characters of a name that are shown, and the width of one.
 const CHARACTERS: usize = 16;
 const CHARACTER: f64 = 7.2;
-/// Longer names of columns are slanted.
+/// Longer column names are slanted.
 const LEVEL_CHARACTERS: usize = 9;
 
-/// A matrix to be drawn.
+/// A matrix to draw.
 pub(super) struct Tiles<'a> {
     pub(super) title: String,
-    /// The names of the rows' and the columns' axes.
+    /// The names of the row axis and the column axis.
     pub(super) axes: [String; 2],
     pub(super) rows: &'a [String],
     pub(super) columns: &'a [String],
     pub(super) scale: Scale,
-    /// The tile of a row and a column; `None` where there is no number.
+    /// The tile at a row and a column; `None` if there is no number.
     pub(super) tile: &'a dyn Fn(usize, usize) -> Option<Tile>,
 }
 
 /// One number.
 pub(super) struct Tile {
-    /// The number that the colour shows.
+    /// The number that determines the colour.
     pub(super) value: f64,
-    /// The number in the tile.
+    /// The number as shown in the tile.
     pub(super) shown: String,
-    /// A smaller line below it.
+    /// A smaller line of text below the number.
     pub(super) below: String,
 }
 
 impl Tiles<'_> {
-    /// The drawing; nothing where there would be too many tiles to read.
+    /// The drawing; empty if there are too many tiles to read.
     pub(super) fn drawing(&self, id: &str) -> Markup {
         let (rows, columns) = (self.rows.len(), self.columns.len());
-        if rows == 0 || columns == 0 || rows.max(columns) > MAX_LINES {
+        if rows == 0 || columns == 0 || rows.max(columns) > MAX_ROWS_OR_COLUMNS {
             return html! {};
         }
         let name = |name: &String| cut_to(name, CHARACTERS);
@@ -61,7 +61,7 @@ impl Tiles<'_> {
             } else {
                 18.0
             };
-        // A slanted name reaches beyond the last column.
+        // A slanted name extends beyond the last column.
         let beyond = if slanted {
             widest(self.columns) * 0.8
         } else {
@@ -69,7 +69,7 @@ impl Tiles<'_> {
         };
         let width = (left + TILE[0] * columns as f64 + beyond).max(250.0);
         let height = top + TILE[1] * rows as f64 + 4.0;
-        let place = |row: usize, column: usize| {
+        let corner = |row: usize, column: usize| {
             [left + TILE[0] * column as f64, top + TILE[1] * row as f64]
         };
         let class = match columns > MANY_COLUMNS {
@@ -86,7 +86,7 @@ impl Tiles<'_> {
                     }
                     g fill="currentColor" font-size="13" {
                         @for (column, one) in self.columns.iter().enumerate() {
-                            @let x = place(0, column)[0] + TILE[0] / 2.0;
+                            @let x = corner(0, column)[0] + TILE[0] / 2.0;
                             @if slanted {
                                 text transform=(format!("translate({} {}) rotate(-40)", n(x), n(top - 8.0))) { (name(one)) }
                             } @else {
@@ -94,12 +94,12 @@ impl Tiles<'_> {
                             }
                         }
                         @for (row, one) in self.rows.iter().enumerate() {
-                            text x=(n(left - 8.0)) y=(n(place(row, 0)[1] + TILE[1] / 2.0)) text-anchor="end" dominant-baseline="central" { (name(one)) }
+                            text x=(n(left - 8.0)) y=(n(corner(row, 0)[1] + TILE[1] / 2.0)) text-anchor="end" dominant-baseline="central" { (name(one)) }
                         }
                     }
                     @for (row, row_name) in self.rows.iter().enumerate() {
                         @for (column, column_name) in self.columns.iter().enumerate() {
-                            (self.one(place(row, column), (self.tile)(row, column).as_ref(), [row_name, column_name]))
+                            (self.one(corner(row, column), (self.tile)(row, column).as_ref(), [row_name, column_name]))
                         }
                     }
                 }

@@ -1,4 +1,4 @@
-//! The two trees of a heat map: left of the rows and above the columns.
+//! A heat map's two dendrograms: left of the rows and above the columns.
 
 use super::super::clustering::Tree;
 use super::layout::{Layout, TREE};
@@ -38,22 +38,23 @@ pub(super) fn path([rows, columns]: [&Tree; 2], layout: &Layout) -> String {
     path
 }
 
-/// Calls `draw` for each merge: where its two branches stand, and how high the first, the second and itself are, from 0 to 1.
+/// Calls `draw` for each merge with the positions of its two branches, and with the heights of the first, the second
+/// and the merge itself, from 0 to 1.
 fn branches(tree: &Tree, mut draw: impl FnMut([f64; 2], [f64; 3])) {
     let lines = tree.order.len();
     let top = tree
         .merges
         .iter()
         .fold(0.0_f64, |top, merge| top.max(merge.height));
-    let mut places = vec![(0.0, 0.0); lines];
+    let mut positions = vec![(0.0, 0.0); lines];
     for (at, &line) in tree.order.iter().enumerate() {
-        places[line] = (at as f64, 0.0);
+        positions[line] = (at as f64, 0.0);
     }
     for merge in &tree.merges {
-        let [(from, near), (to, far)] = merge.children.map(|child| places[child]);
-        // Where all lines are equal the tree has no height; it is drawn flat.
+        let [(from, near), (to, far)] = merge.children.map(|child| positions[child]);
+        // If all lines are equal, the tree has no height and is drawn flat.
         let height = if top > 0.0 { merge.height / top } else { 0.0 };
         draw([from, to], [near, far, height]);
-        places.push(((from + to) / 2.0, height));
+        positions.push(((from + to) / 2.0, height));
     }
 }

@@ -1,9 +1,9 @@
-//! Where everything is in a drawing of a heat map: a wide one for screens and paper, and a narrow one for phones.
+//! The layout of a heat map drawing: wide for screens and paper, narrow for phones.
 
 use super::super::matrix::Matrix;
 use super::cut_to;
 
-/// The places of the parts, in units of the drawing.
+/// The positions of the parts, in drawing units.
 pub(crate) struct Layout {
     pub(crate) left: f64,
     pub(crate) top: f64,
@@ -11,9 +11,9 @@ pub(crate) struct Layout {
     pub(crate) tile: [f64; 2],
     /// Width and height of all tiles together.
     pub(crate) tiles: [f64; 2],
-    /// Whether rows and columns have their ids.
+    /// Whether rows and columns are labelled with their ids.
     pub(crate) labels: [bool; 2],
-    /// The most characters of an id, and its largest size.
+    /// The most characters of an id that are shown, and its largest font size.
     pub(crate) characters: usize,
     pub(crate) font: f64,
     pub(crate) legend: Legend,
@@ -21,12 +21,12 @@ pub(crate) struct Layout {
     pub(crate) height: f64,
 }
 
-/// Where the scale is.
+/// The position of the scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Legend {
-    /// At the right of the ids, from here on. The dendrograms are at the left and above.
+    /// To the right of the ids, at this x. The dendrograms are on the left and above.
     Right(f64),
-    /// Below everything, from here on. There are no dendrograms, and the ids of the rows are at the left.
+    /// Below everything, at this y. There are no dendrograms, and the row ids are on the left.
     Below(f64),
 }
 
@@ -44,17 +44,17 @@ const LABEL_TILE: f64 = 9.0;
 /// Slanted ids are easier to read, but need wider tiles.
 pub(crate) const SLANT_TILE: f64 = 24.0;
 
-/// The most characters of an id in the wide drawing; the tables have all.
+/// The most characters of an id in the wide drawing. The tables show ids in full.
 const CHARACTERS: usize = 22;
 
-/// The width of the narrow drawing: that of a phone without its margins.
+/// The width of the narrow drawing: a phone screen without margins.
 const NARROW: f64 = 340.0;
 
-/// What the ids of rows get of it, and how many characters these are.
+/// The width for row ids in the narrow drawing, and the number of characters that fit.
 const NARROW_IDS: f64 = 88.0;
 const NARROW_CHARACTERS: usize = 13;
 
-/// Rows of the narrow drawing are at least this high, so that they have their ids, up to this many.
+/// The minimum row height in the narrow drawing, so that rows have room for their ids. It applies up to this many rows.
 const NARROW_ROW: f64 = 13.0;
 const NARROW_ROWS: usize = 100;
 
@@ -128,7 +128,7 @@ impl Layout {
     }
 }
 
-/// The size of the ids next to tiles of this size.
+/// The font size of the ids next to tiles of this size.
 pub(crate) fn font_size(tile: f64) -> f64 {
     (tile * 0.8).clamp(7.5, 13.0)
 }

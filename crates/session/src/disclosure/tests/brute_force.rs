@@ -17,7 +17,7 @@ fn power(base: u64, mut exponent: u64) -> u64 {
     result
 }
 
-/// The rank modulo a prime, which is that over the rationals for such small numbers.
+/// The rank modulo a prime, which equals the rank over the rationals for such small numbers.
 fn rank(mut rows: Vec<Vec<u64>>) -> usize {
     let columns = rows.first().map_or(0, Vec::len);
     let mut rank = 0;
@@ -68,7 +68,8 @@ fn request_members(&(_, present, both, _): &Request) -> Vec<GroupMember> {
 /// The coefficients of every number that the partner can get from an answer, for each participant and stimulus.
 fn cells(request: &Request) -> Vec<Vec<u64>> {
     let (kind, overall) = KINDS[request.0];
-    // If the same stimulus is compared, the partner chooses its stimuli, and those of which it knows the scores anyway.
+    // If only scanpaths of the same stimulus are compared, the partner chooses its stimuli, and those whose scores it
+    // does not know yet.
     let chosen: &[(&str, &str)] = match request.3 {
         true => &[("0", "0"), ("1", "1"), ("01", "0"), ("01", "1")],
         false => &[("01", "01")],
@@ -133,14 +134,14 @@ fn the_search_finds_isolating_differences() {
     // A stimulus that two have seen, in a mean over all.
     assert_eq!(min_isolated(&rows(&[(0, all, 3, false)]), 4), None);
     assert_eq!(min_isolated(&rows(&[(0, all, 3, true)]), 4), Some(2));
-    // Groups of the partner with different stimuli weigh those who have seen both differently.
+    // Partner groups with different stimuli give other weights to those who have seen both.
     assert_eq!(min_isolated(&rows(&[(3, all, !1, true)]), 4), Some(1));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// No combination of allowed answers is about fewer than the minimum, found by brute force.
+    /// Checks by brute force that no combination of allowed answers is about fewer than the minimum.
     #[test]
     fn allowed_answers_isolate_nobody(
         minimum in 2u32..4,

@@ -1,4 +1,4 @@
-//! What is not a sum of scores: histograms, and sizes of groups.
+//! Answers that are not sums of scores: histograms and group sizes.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn charge_sizes(
     fixture.ask_for(&AnswerRequest::sizes(&key), members, LIMITS)
 }
 
-/// Participants with their groups, as sizes are about them.
+/// Participants with their groups, as group sizes need them.
 fn grouped(numbers: std::ops::Range<u32>) -> Vec<GroupMember> {
     let without_stimuli = |member| GroupMember {
         stimuli: vec!["\0".into()],
@@ -40,14 +40,14 @@ fn grouped(numbers: std::ops::Range<u32>) -> Vec<GroupMember> {
 #[test]
 fn group_sizes_that_differ_by_a_few_participants_are_refused() {
     let fixture = Fixture::new();
-    // They cost nothing.
+    // Group sizes cost nothing.
     assert_eq!(charge_sizes(&fixture, 1, &grouped(0..20)), Ok(0));
     assert_eq!(charge_sizes(&fixture, 1, &grouped(0..20)), Ok(0));
     assert_eq!(
         charge_sizes(&fixture, 2, &grouped(0..19)),
         Err(differencing(1))
     );
-    // Ten of each group more, but one of these groups is two people.
+    // Four more participants, two in each group.
     assert_eq!(
         charge_sizes(&fixture, 3, &grouped(0..24)),
         Err(differencing(2))
@@ -60,6 +60,6 @@ fn group_sizes_that_differ_by_a_few_participants_are_refused() {
             ..
         })
     ));
-    // They say nothing about scores.
+    // Group sizes say nothing about scores.
     assert_eq!(fixture.ask(6, AnswerKind::Mean, &members(0..9)), Ok(1));
 }

@@ -28,7 +28,7 @@ fn k_nearest_and_every_cell_must_reach_the_larger_minimum() {
         fixture.ask_for(&answer(Some(8)), &members(0..16), limits),
         Ok(1)
     );
-    // A smaller group of an earlier answer does not keep others from being asked about later.
+    // A small group in an earlier answer does not block later questions about others.
     let fixture = Fixture::new();
     assert_eq!(fixture.ask(1, AnswerKind::Mean, &members(0..5)), Ok(1));
     let later = AnswerRequest {
@@ -54,7 +54,7 @@ fn groups_that_an_answer_does_not_use_are_not_needed() {
     let fixture = Fixture::new();
     let refused = Err(DisclosureRefusal::NoGroups);
     assert_eq!(fixture.ask_for(&answer(true), &without, LIMITS), refused);
-    // Groups of four and five are no parts of it.
+    // Groups of four and five play no part in it.
     let small = DisclosureRefusal::SmallCell {
         participants: 4,
         minimum: 5,

@@ -20,6 +20,7 @@ struct Side {
     group: GroupAgreement,
     journal: Journal,
     account: Account,
+    withdrawals: WithdrawalWatch,
 }
 
 const SHARES: [u64; 2] = [0x0123_4567_89ab_cdef, u64::MAX - 3];
@@ -56,6 +57,7 @@ impl Side {
             },
             ledger: DisclosureLedger::open(None, &identity, peer),
             charge: None,
+            sizes: None,
             peer_digest: [0; 32],
         };
         let mut journal = Journal::in_memory([1; 32], PAIRS + 2, reveal);
@@ -89,6 +91,7 @@ impl Side {
             group,
             journal,
             account,
+            withdrawals: WithdrawalWatch::nobody(),
         }
     }
 
@@ -99,6 +102,7 @@ impl Side {
             group: &mut self.group,
             journal: &mut self.journal,
             account: &mut self.account,
+            withdrawals: &mut self.withdrawals,
             comparisons: Vec::new(),
         }
     }
@@ -144,7 +148,7 @@ fn exchange(
         script: Script(script),
         sent: Vec::new(),
     };
-    let result = side.opening(role).exchange(&mut tap, needed);
+    let result = side.opening(role).exchange_shares(&mut tap, needed);
     (result, tap.sent)
 }
 
@@ -209,12 +213,12 @@ impl Channel for BrokenChannel {
 fn shares_are_marked_before_they_are_sent() {
     let mut side = Side::new();
     side.opening(Role::Join)
-        .exchange(&mut BrokenChannel, [true; 2])
+        .exchange_shares(&mut BrokenChannel, [true; 2])
         .unwrap_err();
     assert!(side.journal.is_sent(PAIRS) && side.journal.is_sent(PAIRS + 1));
     let mut side = Side::new();
     side.opening(Role::Host)
-        .exchange(&mut BrokenChannel, [true; 2])
+        .exchange_shares(&mut BrokenChannel, [true; 2])
         .unwrap_err();
     assert!(!side.journal.is_sent(PAIRS));
 }
@@ -252,7 +256,9 @@ fn a_second_share_for_a_known_number_is_banned() {
     assert!(sent.is_empty());
     // Another number is not accepted either.
     let mut script = Script(answer(&[1, 2]));
-    let error = side.opening(Role::Host).send_again(&mut script, Role::Join);
+    let error = side
+        .opening(Role::Host)
+        .transfer_numbers(&mut script, Role::Join);
     assert_eq!(error.unwrap_err().ban(), Some(BanReason::ChangedAnswer));
 }
 
@@ -279,11 +285,11 @@ fn new_shares_are_refused_after_old_ones_were_sent() {
     let mut side = Side::new();
     side.journal.mark_sent(&[PAIRS, PAIRS + 1]).unwrap();
     let script = message(Tag::Kept, &[]);
-    let kept = side
+    let stored = side
         .opening(Role::Host)
-        .keep(&mut Script(script), &[8, 8], RUN + 1);
+        .store_shares(&mut Script(script), &[8, 8], RUN + 1);
     assert!(matches!(
-        kept.unwrap_err(),
+        stored.unwrap_err(),
         SessionError::Internal(InternalError::ComparedAgain)
     ));
     assert_eq!(side.journal.half(PAIRS).unwrap().half, SHARES[0]);

@@ -11,7 +11,7 @@ const NUMBERS: usize = 2;
 const RUN: u64 = 7;
 const TO: [RevealTo; 3] = [RevealTo::Both, RevealTo::Host, RevealTo::Join];
 
-/// This side's own statements have these flags, and so has its journal.
+/// A journal from which this side makes statements with these flags.
 fn journal(flags: [u8; PAIRS + NUMBERS], reveal: Reveal) -> Journal {
     let mut journal = Journal::in_memory([1; 32], flags.len(), reveal);
     for (at, flags) in flags.into_iter().enumerate() {
@@ -41,7 +41,7 @@ fn spec(to: RevealTo) -> Spec {
     spec
 }
 
-/// The plan of a side with these flags, if the peer claims those, and that all its halves are of this run.
+/// The plan of a side with the flags `ours`, if the peer claims `theirs` and that all its halves are of this run.
 fn plan(
     role: Role,
     spec: &Spec,
@@ -124,7 +124,7 @@ fn an_answer_whose_shares_were_sent_is_never_computed_again() {
     }
 }
 
-/// With an honest peer, both sides derive the same plan.
+/// With an honest peer both sides derive the same plan.
 #[test]
 fn both_sides_derive_the_same_plan() {
     for to in TO {
@@ -180,7 +180,7 @@ fn the_next_step_follows_from_both_states() {
     }
 }
 
-/// A peer that knows the answer of a side that has lost its records: it is recorded and counted now.
+/// The peer knows the answer, and this side has lost its records: the answer is recorded and counted now.
 #[test]
 fn an_answer_that_only_the_peer_remembers_is_recorded() {
     let known = [0, 0, Statement::ANSWERED, Statement::ANSWERED];

@@ -1,6 +1,7 @@
-//! A peer that lies about its groups, or opens other coins than it committed to.
+//! A peer that lies about its groups, or opens coins other than those it committed to.
 
 mod labels;
+mod minimum;
 
 use super::*;
 use crate::control::Tag;
@@ -69,7 +70,7 @@ fn opening(coins: &str) -> String {
     format!(r#"{{"coins":{coins:?}}}"#)
 }
 
-/// Negotiates with a peer that has so many participants and sends these messages.
+/// Negotiates with a peer that has this many participants and sends these messages.
 fn negotiate(
     role: Role,
     question: &str,
@@ -138,16 +139,16 @@ fn negotiate_over(
     Ok(agreed)
 }
 
-/// A peer that has seen this side's part comes back with another commitment.
+/// A peer that has seen this side's part returns with another commitment.
 #[test]
 fn a_commitment_cannot_be_changed() {
     let folder = tempfile::tempdir().unwrap();
     let reveal = "test:sites".parse().unwrap();
     let open = || Journal::open(folder.path(), [3; 32], 2, reveal).unwrap();
-    open().keep_groups(&[1; 32]).unwrap();
-    open().keep_groups(&[1; 32]).unwrap();
+    open().store_group_digest(&[1; 32]).unwrap();
+    open().store_group_digest(&[1; 32]).unwrap();
     assert!(matches!(
-        open().keep_groups(&[2; 32]),
+        open().store_group_digest(&[2; 32]),
         Err(SessionError::Misbehaved(Misbehaviour::ChangedGroups))
     ));
 }
@@ -182,7 +183,7 @@ fn an_honest_peer_is_accepted() {
     }
 }
 
-/// A modified side can have any function of the opened bits instead.
+/// A modified side can get any function of the same number of bits instead.
 #[test]
 fn every_answer_counts_by_the_bits_that_it_opens() {
     let coins = opening(&hex(&PART));

@@ -1,6 +1,6 @@
 //! A session about groups opens the answer and the names and sizes of groups, labels if both sides publish them, and nothing else.
 //!
-//! All bytes that a side sends are recorded before encryption, and compared with what its journal says that it has.
+//! All bytes that a side sends are recorded before encryption, and compared with its journal.
 
 use super::*;
 use crate::control::Tag;
@@ -171,17 +171,17 @@ fn run(engine: Engine, reveal: Reveal) -> [Opened; 2] {
         let of_pairs = |flag: &dyn Fn(usize) -> bool| (0..pairs).filter(|it| flag(*it)).collect();
         let half = |at: usize| journal.half(at).unwrap().half;
         let computation = during.lock().unwrap().clone();
-        let places = pairs..pairs + numbers;
+        let indices = pairs..pairs + numbers;
         let halves: Vec<u64> = (0..pairs).map(half).collect();
         Opened {
             messages: messages(&before.lock().unwrap()),
             halves: sent_halves(&computation, &halves),
             marked: of_pairs(&|pair| journal.is_sent(pair)),
             answered: of_pairs(&|pair| journal.is_answered(pair)),
-            shares: places.clone().map(half).collect(),
-            shares_marked: places.clone().all(|at| journal.is_sent(at)),
+            shares: indices.clone().map(half).collect(),
+            shares_marked: indices.clone().all(|at| journal.is_sent(at)),
             bits,
-            numbers: places.map(|at| journal.number(at).unwrap()).collect(),
+            numbers: indices.map(|at| journal.number(at).unwrap()).collect(),
             computation,
         }
     });
@@ -230,7 +230,7 @@ fn assert_only_the_answer(engine: Engine, questions: &[&str]) {
             assert!(opened.halves.is_empty(), "{case}");
             assert!(opened.marked.is_empty(), "{case}");
             assert!(opened.answered.is_empty(), "{case}");
-            // Of the answer, one message with one share of each number.
+            // The answer takes one message, with one share of each number.
             assert!(opened.shares_marked && !opened.shares.is_empty(), "{case}");
             let shares = encoded(&opened.shares);
             let length = u32::try_from(shares.len()).unwrap().to_le_bytes();
@@ -258,14 +258,14 @@ fn assert_only_the_answer(engine: Engine, questions: &[&str]) {
             assert_eq!(tags(opened), expected, "{case}");
             for (tag, content) in &opened.messages {
                 if *tag == Tag::Groups as u8 {
-                    let told: crate::groups::GroupTerms = serde_json::from_slice(content).unwrap();
+                    let terms: crate::groups::GroupTerms = serde_json::from_slice(content).unwrap();
                     let sizes = [("control", 3), ("patient", 3)];
                     let sizes = sizes.map(|(name, size)| (name.to_string(), size));
                     let sizes = needed.then(|| BTreeMap::from(sizes));
-                    assert_eq!(told.sizes.map(|it| it.0), sizes, "{case}");
-                    assert_eq!(told.minimum, 3);
+                    assert_eq!(terms.sizes.map(|it| it.0), sizes, "{case}");
+                    assert_eq!(terms.minimum, 3);
                     let commits = asked.permutations().is_some() || asked.publishes_groups();
-                    assert_eq!(told.commitment.is_some(), commits);
+                    assert_eq!(terms.commitment.is_some(), commits);
                 } else {
                     assert_eq!(occurrences(content, b"patient"), 0, "{case}");
                 }

@@ -1,3 +1,5 @@
+mod processes;
+
 use super::*;
 use crate::Identity;
 use crate::error::BanReason;
@@ -16,7 +18,7 @@ impl Setup {
         }
     }
 
-    /// As another process sees it.
+    /// The ledger as another process sees it.
     fn file(&self) -> LedgerFile {
         LedgerFile::of(Some(self.folder.path()), self.peer)
     }
@@ -167,9 +169,129 @@ fn the_log_of_another_snapshot_is_ignored() {
     // The next one has a log of its own.
     charge(&file, "y", 1);
     assert_eq!((setup.count("x"), setup.count("y")), (0, 1));
-    // A missing log, as after restoring a wrong backup, is not recreated from the cache of this process.
-    std::fs::remove_file(setup.path(LOG)).unwrap();
-    assert_eq!(file.read().unwrap().count("y", "a/1"), 0);
+}
+
+/// A deleted log, or a backup without it, would forget what the peer has learned.
+#[test]
+fn a_missing_log_is_an_error() {
+    let setup = Setup::new();
+    let file = setup.file();
+    // The first charge writes only a snapshot, the second one the log.
+    for count in 1..=2 {
+        charge(&file, "x", count);
+        let log = setup.bytes(LOG);
+        std::fs::remove_file(setup.path(LOG)).unwrap();
+        for file in [&file, &setup.file()] {
+            let read = file.read().map(|_| ());
+            let counted = file.count(|_| Ok(counted("x", 9)));
+            let updated = file.update(|_| Ok(()));
+            for result in [read, counted, updated] {
+                assert!(
+                    matches!(
+                        result,
+                        Err(SessionError::File {
+                            problem: FileProblem::NoLedgerLog,
+                            ..
+                        })
+                    ),
+                    "{result:?}"
+                );
+            }
+        }
+        std::fs::write(setup.path(LOG), log).unwrap();
+        assert_eq!(setup.count("x"), count);
+    }
+}
+
+fn is_corrupted<T>(result: &Result<T, SessionError>) -> bool {
+    let Err(SessionError::File { problem, .. }) = result else {
+        return false;
+    };
+    matches!(problem, FileProblem::CorruptedLedger)
+}
+
+/// Neither an empty log, nor one without its first line, nor that of another snapshot is read as a log without counts.
+#[test]
+fn the_start_of_a_log_cannot_be_lost() {
+    let setup = Setup::new();
+    let file = setup.file();
+    let mut logs = Vec::new();
+    for count in 1..=6 {
+        charge(&file, "x", count);
+        logs.push(setup.bytes(LOG));
+        let log = setup.bytes(LOG);
+        let first_line = log.iter().position(|&byte| byte == b'\n').unwrap();
+        let mut lost: Vec<Vec<u8>> = (0..=first_line).map(|end| log[..end].to_vec()).collect();
+        lost.push(log[first_line + 1..].to_vec());
+        lost.push(vec![0; log.len()]);
+        // Logs of snapshots before the one that this snapshot includes.
+        if count == 6 {
+            lost.push(logs[0].clone());
+            lost.push(logs[1].clone());
+        }
+        for lost in lost {
+            std::fs::write(setup.path(LOG), &lost).unwrap();
+            for file in [&file, &setup.file()] {
+                assert!(is_corrupted(&file.read()), "{count}: {lost:?}");
+                assert!(is_corrupted(&file.count(|_| Ok(counted("x", 9)))));
+                assert!(is_corrupted(&file.update(|_| Ok(()))));
+            }
+        }
+        std::fs::write(setup.path(LOG), log).unwrap();
+        assert_eq!(setup.count("x"), count);
+        // Snapshots with and without a charge since the one before.
+        if count == 2 || count == 4 {
+            file.update(|_| Ok(())).unwrap();
+            file.update(|_| Ok(())).unwrap();
+            assert_eq!(setup.count("x"), count);
+        }
+    }
+    // A process that has read the log of this snapshot does not accept an earlier one.
+    file.read().unwrap();
+    std::fs::write(setup.path(LOG), &logs[2]).unwrap();
+    assert!(is_corrupted(&file.read()));
+}
+
+#[test]
+fn a_log_of_counts_without_a_snapshot_is_an_error() {
+    let setup = Setup::new();
+    charge(&setup.file(), "x", 1);
+    // A process that is killed before it has written the first snapshot.
+    std::fs::remove_file(setup.path(EXTENSION)).unwrap();
+    charge(&setup.file(), "x", 1);
+    charge(&setup.file(), "x", 2);
+    std::fs::remove_file(setup.path(EXTENSION)).unwrap();
+    assert!(is_corrupted(&setup.file().read()));
+    assert!(is_corrupted(&setup.file().update(|_| Ok(()))));
+}
+
+/// Readers do not take the lock, so they may see a log that is newer than the snapshot that they have read.
+#[test]
+fn readers_do_not_disturb_a_writer() {
+    let setup = Setup::new();
+    let over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut last = 0;
+                while !over.load(std::sync::atomic::Ordering::SeqCst) {
+                    let file = setup.file();
+                    let count = file.read().unwrap().count("x", "a/1");
+                    assert!(count >= last, "{count} after {last}");
+                    last = count;
+                }
+            });
+        }
+        let file = setup.file();
+        for count in 1..=100 {
+            charge(&file, "x", count);
+            if count % 3 == 0 {
+                file.update(|_| Ok(())).unwrap();
+            }
+        }
+        over.store(true, std::sync::atomic::Ordering::SeqCst);
+    });
+    assert_eq!(setup.count("x"), 100);
 }
 
 /// A failed change leaves nothing in memory.

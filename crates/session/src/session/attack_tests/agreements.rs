@@ -173,7 +173,7 @@ pub(super) fn use_up_limit_between(case: Case, learned: impl Fn(&[TempDir]) -> u
     assert_eq!((learned(&folders), setup.counted()), (1, 1), "{case:?}");
 }
 
-/// Every key has a limit of its own: the victim's user names each peer, and answers to several of them add up.
+/// Every key has its own limit. The victim's user names each peer, and the answers to several of them add up.
 #[test]
 fn another_key_is_another_peer() {
     let mut setup = Setup::new(cases()[0], 1);
@@ -249,7 +249,7 @@ fn a_banned_peer_gets_nothing() {
         let error = setup.attack(&Attempt::new(files.path(), 1)).victim.unwrap();
         assert!(error.is_ban(), "{error}");
         assert_eq!(setup.audit([files.path()]), (0, 0));
-        // Whatever its plan is: this side has not told its own.
+        // Whatever its plan is: this side has not sent its own.
         let other = match case.engine {
             Engine::Shares => Engine::Garbled,
             _ => Engine::Shares,
@@ -263,5 +263,30 @@ fn a_banned_peer_gets_nothing() {
         state.lift_ban(peer).unwrap();
         setup.attack(&Attempt::new(files.path(), 1));
         assert_eq!(setup.audit([files.path()]), (1, 1));
+    });
+}
+
+/// Lifting a ban forgets nothing that the peer has learned.
+#[test]
+fn a_lifted_ban_frees_no_comparisons() {
+    for_all_cases(|case| {
+        let setup = Setup::new(case, 1);
+        let peer = setup.attacker.fingerprint();
+        let state = StateDir::at(setup.victim_files.path());
+        let folders = folders(3);
+        for (number, files) in folders.iter().enumerate() {
+            let result = setup.attack(&Attempt {
+                announced: letters(number).to_vec(),
+                ..Attempt::new(files.path(), number)
+            });
+            match result.victim {
+                None => assert_eq!(number, 0, "{case:?}"),
+                Some(SessionError::Limit(Limit::Comparisons(_))) => assert!(number > 0),
+                Some(error) => panic!("{case:?}: {error}"),
+            }
+            state.ban_peer(peer).unwrap();
+            state.lift_ban(peer).unwrap();
+        }
+        assert_eq!(setup.audit(paths(&folders)), (1, 1));
     });
 }

@@ -20,7 +20,7 @@ fn setup(attacker: Role, limit: u64) -> Setup {
     }
 }
 
-/// Naming an engine, another one, or none are three agreements, and all count.
+/// Naming one engine, the other, or none makes three agreements, and all count.
 #[test]
 fn every_engine_choice_counts_towards_the_limit() {
     for attacker in [Role::Join, Role::Host] {

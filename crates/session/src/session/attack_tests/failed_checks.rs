@@ -4,7 +4,7 @@
 use super::*;
 use crate::error::{BanReason, Limit};
 
-/// The point that a sender of base transfers sends, and those of a receiver.
+/// Bytes of the point that the sender of base transfers sends, and of all points of a receiver.
 const POINT: usize = 32;
 const POINTS: usize = 128 * 2 * POINT;
 /// Corrections of all seed trees, and their check.
@@ -13,7 +13,7 @@ const SEEDS: usize = 4096 + 32;
 const START: usize = 16;
 
 /// Where the attacker sends corrections of seed trees and of transfers, counted from its first message about transfers.
-fn places(engine: Engine, attacker: Role) -> [usize; 2] {
+fn offsets(engine: Engine, attacker: Role) -> [usize; 2] {
     match (engine, attacker) {
         (Engine::Shares, Role::Host) => {
             let seeds = START + POINTS + POINT;
@@ -30,7 +30,7 @@ fn places(engine: Engine, attacker: Role) -> [usize; 2] {
 /// Enough corrupted bytes that the check fails whatever Δ is.
 const FLIPPED_BYTES: usize = 512;
 
-fn check_ban(case: Case, place: usize, found: &str) {
+fn check_ban(case: Case, offset: usize, found: &str) {
     let setup = Setup::new(case, 1);
     let files = tempfile::tempdir().unwrap();
     let attempt = |flips| Attempt {
@@ -39,7 +39,7 @@ fn check_ban(case: Case, place: usize, found: &str) {
     };
     let flips = BitFlips {
         sent: 0,
-        bytes: place..place + FLIPPED_BYTES,
+        bytes: offset..offset + FLIPPED_BYTES,
         mask: 1,
     };
     let error = setup.attack(&attempt(Some(flips))).victim.unwrap();
@@ -87,7 +87,7 @@ fn cheating_in_oblivious_transfers_is_banned() {
                 let length = 4u64.to_le_bytes();
                 let mut sent = honest.sent[1].windows(length.len());
                 let start = sent.position(|it| it == length).unwrap() + length.len() + 1;
-                let [seeds, transfers] = places(engine, attacker);
+                let [seeds, transfers] = offsets(engine, attacker);
                 check_ban(case, start + seeds, "the seed trees of the transfers");
                 check_ban(case, start + transfers, "the transfers are inconsistent");
             });

@@ -34,7 +34,7 @@ fn cases() -> [Case; 8] {
     ]
 }
 
-fn for_all_cases(attack: impl Fn(Case) + Sync) {
+pub(super) fn for_all_cases(attack: impl Fn(Case) + Sync) {
     std::thread::scope(|scope| {
         for case in cases() {
             let attack = &attack;
@@ -51,7 +51,7 @@ pub(super) fn attempt(files: &Path, number: usize) -> Attempt<'_> {
     }
 }
 
-/// What an answer counts as: the means of the attacker's two groups with the victim's are two about everybody.
+/// What an answer counts as: the means of the attacker's two groups with the victim's are two numbers about everybody.
 pub(super) fn cost(case: Case) -> u32 {
     let question = case.reveal.to_string();
     // A test opens a statistic and a count.
@@ -82,7 +82,7 @@ pub(super) fn learned<'a>(files: impl IntoIterator<Item = &'a Path>) -> BTreeSet
 }
 
 impl Setup {
-    /// The answers about groups that the victim has counted.
+    /// The group answers that the victim has counted.
     pub(super) fn disclosed(&self) -> u32 {
         let files = StateDir::at(self.victim_files.path());
         let peer = self.attacker.fingerprint();
@@ -240,8 +240,8 @@ fn a_lost_journal_does_not_give_a_second_answer() {
     });
 }
 
-/// The attacker hangs up when both have their shares, changes its own so that more permutations than there are reach the
-/// statistic, and resumes.
+/// The attacker hangs up when both have their shares, changes its own so that the count of permutations that reach the
+/// statistic exceeds their number, and resumes.
 #[test]
 fn an_impossible_number_is_reported_at_the_end() {
     let case = case(Engine::Shares, "test:sites,20", RevealTo::Both, Role::Join);
@@ -299,8 +299,8 @@ fn an_impossible_number_is_reported_at_the_end() {
     assert!(tried > 0, "no cut left both sides with their shares");
 }
 
-/// The attacker has an answer computed for two groups, hangs up before it counts, has a part of it opened as an answer for one
-/// group, and then the rest.
+/// The attacker has an answer computed for two groups, hangs up before it is counted, has a part of it opened as an
+/// answer for one group, and then the rest.
 #[test]
 fn changed_groups_on_resume_do_not_lower_the_charge() {
     let tried = std::thread::scope(|scope| {

@@ -48,7 +48,7 @@ fn hang_up_everywhere(case: Case, cuts: &[Cut], keeps_files: bool) {
     let folders = folders(if keeps_files { 1 } else { cuts.len() + 1 });
     let mut sessions: Vec<Option<Cut>> = cuts.iter().copied().map(Some).chain([None]).collect();
     if !keeps_files {
-        // From the last message to the first: what early hang-ups are charged for is not used up.
+        // From the last message to the first, so that early hang-ups do not use up the limit.
         sessions[..cuts.len()].reverse();
     }
     for (number, cut) in sessions.into_iter().enumerate() {

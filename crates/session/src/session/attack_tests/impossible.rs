@@ -1,4 +1,5 @@
-//! The attacker makes results impossible, to learn from the victim's reaction whether they are: that depends on the victim's letters.
+//! The attacker shifts results so that they may be impossible, and tries to learn from the victim's reaction whether
+//! they are, which depends on the victim's letters.
 
 use super::*;
 use crate::digests::journal_id;
@@ -6,8 +7,8 @@ use crate::error::BanReason;
 use crate::journal::Journal;
 use veilpath_protocol::Misbehaviour;
 
-/// What is added to the attacker's half, and hence to the output. It is 160 minus the score, which is from 1 to 31: with other bits 5 and 6
-/// it is above 160.
+/// What is added to the attacker's half, and hence to the output. The output is 160 minus the score, which is from 1 to
+/// 31; with bits 5 and 6 flipped it is above 160.
 const POSSIBLE: u8 = 1;
 const IMPOSSIBLE: u8 = 0x60;
 
@@ -30,10 +31,10 @@ fn for_all_cases(to: [RevealTo; 2], attack: impl Fn(Case) + Sync) {
     });
 }
 
-fn flips(place: usize, mask: u8) -> Option<BitFlips> {
+fn flips(offset: usize, mask: u8) -> Option<BitFlips> {
     Some(BitFlips {
         sent: 0,
-        bytes: place..place + 1,
+        bytes: offset..offset + 1,
         mask,
     })
 }
@@ -53,9 +54,9 @@ pub(super) fn honest(case: Case) -> (SessionEnd, usize) {
     let halves = [0, 1].map(|pair| journal.half(pair).unwrap().half.to_le_bytes());
     let halves = halves.concat();
     let sent = &result.sent[1];
-    let mut places = sent.windows(halves.len()).enumerate();
-    let (place, _) = places.rfind(|(_, bytes)| *bytes == halves).unwrap();
-    (result, place)
+    let mut windows = sent.windows(halves.len()).enumerate();
+    let (offset, _) = windows.rfind(|(_, bytes)| *bytes == halves).unwrap();
+    (result, offset)
 }
 
 fn is_out_of_range(error: &SessionError) -> bool {
@@ -74,13 +75,13 @@ fn view(result: &SessionEnd) -> (Option<String>, usize) {
 #[test]
 fn an_impossible_result_is_reported_after_the_end() {
     for_all_cases([RevealTo::Join, RevealTo::Host], |case| {
-        let (first, place) = honest(case);
+        let (first, offset) = honest(case);
         let views = [POSSIBLE, IMPOSSIBLE].map(|mask| {
             let setup = Setup::new(case, 1);
             let files = tempfile::tempdir().unwrap();
             let views = [true, false].map(|cheats| {
                 let result = setup.attack(&Attempt {
-                    flips: flips(place, mask).filter(|_| cheats),
+                    flips: flips(offset, mask).filter(|_| cheats),
                     ..Attempt::new(files.path(), 1)
                 });
                 match (mask, &result.victim) {
@@ -151,12 +152,12 @@ fn an_impossible_result_after_resuming_is_reported_after_the_end() {
 #[test]
 fn a_different_result_is_banned_whether_possible_or_not() {
     for_all_cases([RevealTo::Both; 2], |case| {
-        let (first, place) = honest(case);
+        let (first, offset) = honest(case);
         for mask in [POSSIBLE, IMPOSSIBLE] {
             let setup = Setup::new(case, 1);
             let files = tempfile::tempdir().unwrap();
             let result = setup.attack(&Attempt {
-                flips: flips(place, mask),
+                flips: flips(offset, mask),
                 ..Attempt::new(files.path(), 1)
             });
             let error = result.victim.as_ref().unwrap();

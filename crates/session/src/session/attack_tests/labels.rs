@@ -24,7 +24,8 @@ fn misbehaviour(result: SessionEnd) -> Misbehaviour {
     }
 }
 
-/// Labels chosen when the attacker knows the victim's; for one group only; for fewer participants and for more than it has named.
+/// Labels chosen after the attacker has seen the victim's; for one group only; for fewer and for more participants than
+/// it has named.
 #[test]
 fn labels_cannot_be_chosen_after_the_agreement() {
     let others: [&'static [u8]; 5] = [&[1, 0], &[0, 0], &[0], &[0, 1, 1], &[]];
@@ -89,8 +90,8 @@ fn other_labels_on_resume_are_rejected() {
     }
 }
 
-/// Two sessions under one agreement at the same time, with different labels: the victim publishes its own to one of them at most for an
-/// answer.
+/// Two sessions under one agreement at the same time, with different labels: at most one of them gets the victim's
+/// labels and an answer.
 #[test]
 fn concurrent_sessions_publish_one_set_of_labels() {
     for case in cases() {
@@ -118,8 +119,8 @@ fn concurrent_sessions_publish_one_set_of_labels() {
     }
 }
 
-/// The same question with secret groups and with published ones are two answers. One beyond the budget is refused before any label is
-/// published.
+/// The same question with secret and with published groups gives two answers. An answer beyond the budget is refused
+/// before any label is published.
 #[test]
 fn published_and_secret_answers_share_one_budget() {
     for (secret, published) in [

@@ -58,7 +58,7 @@ fn setup(metric: Metric, engine: Engine, attacker: Role, limit: u64) -> Setup {
     }
 }
 
-/// Letters that the measures have.
+/// An attempt with letters that the measures accept.
 fn attempt(files: &Path, number: usize) -> Attempt<'_> {
     let attempt = Attempt::new(files, number);
     Attempt {
@@ -96,7 +96,8 @@ fn several_numbers_of_a_pair_are_one_answer() {
     }
 }
 
-/// Without letters on one side, the score is what the other side's insertions cost: lengths say as much, so it counts as nothing.
+/// Without letters on one side, the score is the cost of the other side's insertions. The lengths say as much, so it is
+/// not counted.
 #[test]
 fn an_empty_scanpath_reveals_no_more_than_lengths() {
     for_all_cases(|case| {
@@ -115,7 +116,7 @@ fn an_empty_scanpath_reveals_no_more_than_lengths() {
         let scores: Vec<_> = outcome.results.iter().map(|it| it.values).collect();
         let numbers = scores.iter().map(|it| format!("{it:?}"));
         let different: BTreeSet<String> = numbers.collect();
-        // The two secrets have the same length and other letters.
+        // The two secrets have the same length and different letters.
         assert_eq!((scores.len(), different.len()), (2, 1), "{case:?}");
     });
 }

@@ -1,4 +1,4 @@
-//! The attacks on answers about groups, with `paillier`: it has answers about published groups only, and every start of a pair counts.
+//! The attacks on group answers, with `paillier`: it has answers about published groups only, and every start of a pair counts.
 
 use super::groups::{attempt, case, comparisons, cost, hang_up_everywhere, learned};
 use super::*;

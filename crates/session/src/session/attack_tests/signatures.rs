@@ -28,15 +28,15 @@ pub(super) fn steps(record: &SignedRecord) -> Vec<Step> {
         .collect()
 }
 
-/// Nothing is opened without an intent that both have signed. A session that goes on signs no second one.
+/// Nothing is opened without an intent that both have signed. A session that is resumed signs no second one.
 #[test]
 fn interrupted_sessions_record_only_the_intent_until_resumed() {
     for_all_cases(|case| {
-        let places = match is_long() {
+        let cut_points = match is_long() {
             true => &[0, 1, 2, 3, 4, 6, 8, 12, 20][..],
             false => &[1, 8],
         };
-        for (records, to_victim) in places
+        for (records, to_victim) in cut_points
             .iter()
             .copied()
             .flat_map(|records| [(records, true), (records, false)])
@@ -64,7 +64,7 @@ fn interrupted_sessions_record_only_the_intent_until_resumed() {
     });
 }
 
-/// A signature of anything else than what this side has agreed on ends the session before anything is opened.
+/// A signature of anything other than what this side has agreed on ends the session before anything is opened.
 #[test]
 fn a_signature_of_another_plan_is_rejected() {
     let changes: [fn(&mut Spec); 2] = [

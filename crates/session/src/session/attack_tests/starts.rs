@@ -14,16 +14,16 @@ fn journal(setup: &Setup, agreement: &[u8; 32]) -> Journal {
     Journal::open(&folder, id, 2, Reveal::Score).unwrap()
 }
 
-/// An attempt that ends after the start of the pairs, and before the victim has its half: the attacker does not send the last message
-/// before it says that its own half is kept, or an earlier one.
+/// An attempt that ends after the pairs are started and before the victim has its half: the attacker withholds the last
+/// message before it confirms that its own half is stored, or an earlier one.
 fn hang_up(case: Case, files: &Path) -> Attempt<'_> {
     let (_, halves) = honest(case);
-    let mut places = (0..6).map(|earlier| halves - 2 - earlier * halves / 20);
-    let place = places.find(|&place| {
+    let mut offsets = (0..6).map(|earlier| halves - 2 - earlier * halves / 20);
+    let offset = offsets.find(|&offset| {
         let setup = Setup::new(case, 1);
         let files = tempfile::tempdir().unwrap();
         let result = setup.attack(&Attempt {
-            bytes: Some(place),
+            bytes: Some(offset),
             ..Attempt::new(files.path(), 1)
         });
         let (agreement, _) = result.agreed.unwrap();
@@ -31,13 +31,13 @@ fn hang_up(case: Case, files: &Path) -> Attempt<'_> {
         journal.starts(0) == 1 && journal.half(0).is_none()
     });
     Attempt {
-        bytes: Some(place.unwrap()),
+        bytes: Some(offset.unwrap()),
         ..Attempt::new(files, 1)
     }
 }
 
-/// Starts are free where the output has halves, because nothing of it was sent. Their number is bounded until the victim's user allows
-/// more.
+/// Starts are free if the output has halves, because nothing of it was sent. Their number is bounded until the victim's
+/// user allows more.
 #[test]
 fn starts_without_a_result_are_bounded() {
     super::for_all_cases(|case| {
@@ -55,8 +55,10 @@ fn starts_without_a_result_are_bounded() {
             });
             result.victim.unwrap()
         };
-        let most = MAX_STARTS as usize;
-        let earlier: Vec<usize> = std::iter::repeat_n([0, 1], most - 2).flatten().collect();
+        let max_starts = MAX_STARTS as usize;
+        let earlier: Vec<usize> = std::iter::repeat_n([0, 1], max_starts - 2)
+            .flatten()
+            .collect();
         let mut victims = journal(&setup, &agreement);
         assert_eq!(victims.starts(0), 1, "{case:?}");
         victims.start_pairs(&earlier).unwrap();
@@ -86,8 +88,8 @@ fn starts_without_a_result_are_bounded() {
     });
 }
 
-/// The attacker lets the victim compute and store its half, hangs up, and returns without files: nothing fits, so everything is computed
-/// again. Each time the victim stores another half, in a file that it reads at every start.
+/// The attacker lets the victim compute and store its half, hangs up, and returns without files: no halves match, so
+/// everything is computed again. Each time the victim stores another half, in a file that it reads at every start.
 #[test]
 fn repeated_starts_do_not_fill_the_disk() {
     super::for_all_cases(|case| {

@@ -15,7 +15,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 use veilpath_protocol::{Cost, Misbehaviour, Outcome, PlanTile, ProtocolError, Tile};
 
-/// How long the coordinator may take to store something while it is alive: many workers may wait for one ledger.
+/// How long a live coordinator may take to store something: many workers may wait for one ledger.
 const STALL_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// How long a worker tries to report what it has seen.
@@ -33,7 +33,9 @@ pub struct CoordinatedTile {
 /// Sends the records of a journal to the coordinator.
 #[derive(Debug)]
 pub(crate) struct CoordinatorLink {
-    channel: SecureChannel,
+    /// `None` after the first error. An answer that arrives late, after a timeout, would otherwise be taken for the
+    /// answer to the next records.
+    channel: Option<SecureChannel>,
     /// Records that need not be stored at once.
     unsent: Vec<u8>,
     endpoint: CoordinatorEndpoint,
@@ -68,7 +70,7 @@ impl CoordinatorEndpoint {
     fn handshake(&self, socket: TcpStream) -> Result<SecureChannel, SessionError> {
         let timeouts = timeouts(Duration::ZERO);
         let mut channel = join_on(socket, &self.key, self.institution, &timeouts)?;
-        self.certificate.present(&mut channel)?;
+        self.certificate.send(&mut channel)?;
         agreement::exchange_versions(&mut channel)?;
         Ok(channel)
     }
@@ -117,7 +119,7 @@ impl WorkOrder {
         }
         channel.connection().set_stall(STALL_TIMEOUT);
         journal.set_coordinator(CoordinatorLink {
-            channel,
+            channel: Some(channel),
             unsent: Vec::new(),
             endpoint: endpoint.clone(),
             tile: tile.index(),
@@ -170,7 +172,7 @@ impl CoordinatedTile {
         })
     }
 
-    /// Only the connection, for modified workers.
+    /// Returns only the connection, for modified workers in tests.
     #[cfg(test)]
     pub(in super::super) fn into_link(mut self) -> Option<CoordinatorLink> {
         self.journal.take_coordinator()
@@ -247,11 +249,22 @@ impl CoordinatorLink {
             })
     }
 
+    /// Sends records, and waits until they are stored. After an error, closes the connection for good.
     fn send(&mut self, tag: Tag, bytes: &[u8]) -> Result<(), SessionError> {
-        control::send_bytes(&mut self.channel, tag, bytes).map_err(coordinator_error)?;
-        answer(&mut self.channel, Tag::Stored)
-            .map_err(coordinator_error)
-            .map(|_| ())
+        let lost = || problem_error(CoordinatorProblem::Lost);
+        let mut channel = self.channel.take().ok_or_else(lost)?;
+        control::send_bytes(&mut channel, tag, bytes).map_err(coordinator_error)?;
+        answer(&mut channel, Tag::Stored).map_err(coordinator_error)?;
+        self.channel = Some(channel);
+        Ok(())
+    }
+
+    /// Limits how long the coordinator may take, for tests.
+    #[cfg(test)]
+    pub(in super::super) fn set_stall(&self, time: Duration) {
+        if let Some(channel) = &self.channel {
+            channel.connection().set_stall(time);
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{SessionError, StateDir};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// Tiles of which both sides have everything. What earlier processes have completed is looked up once.
+/// Tiles of which both sides have everything. Tiles that earlier processes completed are looked up once.
 #[derive(Debug, Default)]
 pub(super) struct CompleteTiles(Mutex<Option<BTreeSet<u32>>>);
 
@@ -19,14 +19,14 @@ impl CompleteTiles {
         plan: &AgreedPlan,
         state_dir: &StateDir,
     ) -> Result<bool, SessionError> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut complete = match known.take() {
+        let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut complete = match cached.take() {
             Some(complete) => complete,
-            None => of_earlier(plan, state_dir)?,
+            None => completed_earlier(plan, state_dir)?,
         };
         complete.extend(tile);
         let all = complete.len() as u64 >= u64::from(plan.tiles());
-        *known = Some(complete);
+        *cached = Some(complete);
         let has_letters = all && !plan.is_complete;
         if has_letters {
             state_dir.remove_letters(plan)?;
@@ -35,7 +35,10 @@ impl CompleteTiles {
     }
 }
 
-fn of_earlier(plan: &AgreedPlan, state_dir: &StateDir) -> Result<BTreeSet<u32>, SessionError> {
+fn completed_earlier(
+    plan: &AgreedPlan,
+    state_dir: &StateDir,
+) -> Result<BTreeSet<u32>, SessionError> {
     let (id, role, folder) = (plan.id()?, plan.role(), state_dir.journals());
     let is_complete = |index: &u32| {
         let tile = plan.tile(*index);

@@ -9,12 +9,13 @@
 //!  │◀─────────────────────────────── Stored ──│   it is on disk, and counted
 //! ```
 //!
-//! Instead of Tile or Stored the coordinator may send Refused with a reason, and the connection ends. In place of Order a worker may send Report: the other
-//! side was caught cheating in its tile. It is answered by Stored, and the connection ends.
+//! Instead of Tile or Stored the coordinator may send Refused with a reason, and the connection ends. In place of Order
+//! a worker may send Report: the other side was caught cheating in the worker's tile. The coordinator answers with
+//! Stored, and the connection ends.
 //!
-//! **Reports.** A report stops its tile: nothing of it is computed until this side's user says so, who is told by an event and decides
-//! whether to ban the other side. A worker cannot ban it, because then a stolen key could, too. A report needs no lease, and so does not
-//! depend on a connection that may just have been lost.
+//! **Reports.** A report stops its tile. An event tells this side's user, who decides whether to resume the tile or to
+//! ban the other side; until then nothing of the tile is computed. A worker cannot ban the other side, because then a
+//! stolen key could, too. A report needs no lease, so it does not depend on a connection that may just have been lost.
 //!
 //! **One set of rules.** The coordinator has the journal of the tile and the ledger. It opens them, and treats every record, as a
 //! session of its own would ([`RecordStores`](crate::records::RecordStores)). A worker's journal is a copy in memory, and every record goes to the coordinator before the message that it is about goes to the
@@ -26,12 +27,12 @@
 //! sent, to replace such a half, to change an answer, and whatever exceeds a limit. A modified worker can still send
 //! what it has to the other side without asking; a stolen work order has no more than the letters of its tiles.
 //!
-//! **One worker at a time.** A tile is leased to a connection and is free when that ends: when it is closed, or when nothing, not even a
-//! keep-alive, has arrived for [`IDLE_TIMEOUT`]. The lock of the journal keeps other processes out.
+//! **One worker at a time.** A tile is leased to a connection, and is free again when the connection is closed or when
+//! nothing, not even a keep-alive, has arrived for [`IDLE_TIMEOUT`]. The lock of the journal keeps other processes out.
 //!
-//! **The end of a tile.** A worker stores all answers before it says that it has them (Finished), and the record Complete after the
-//! other side has said the same. A worker that finds everything stored needs no session: the other side's worker may be gone. When
-//! all tiles are complete, the letters that were kept for work orders are removed.
+//! **The end of a tile.** A worker stores all answers before it says that it has them (Finished), and the record
+//! Complete after the other side has said the same. A worker that finds everything stored needs no session; the other
+//! side's worker may be gone. When all tiles are complete, the letters that were kept for work orders are removed.
 
 mod client;
 mod completion;

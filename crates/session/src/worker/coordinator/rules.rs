@@ -1,7 +1,8 @@
 //! What a worker may add to the records of its tile.
 //!
-//! A worker's key may be stolen, so what it adds is bounded: a pair has a half for each start, an answer or a rejection once, and the tile
-//! is complete once. Existing records are not stored again. All records together are at most [`max_records`].
+//! A worker's key may be stolen, so what it adds is bounded: one half per start of a pair, one answer or rejection per
+//! pair, and one completion per tile. Existing records are not stored again. A tile has at most [`max_records`]
+//! records.
 
 use crate::error::{InternalError, Limit, SessionError, UsageError};
 use crate::journal::record::{AddedPart, AnswerParts, RECORD, Record};
@@ -11,7 +12,7 @@ use std::collections::BTreeSet;
 use veilpath_metrics::MAX_OUTPUTS;
 use veilpath_protocol::Answer;
 
-/// Records of a tile besides those of its pairs: a pair may be started many times.
+/// Records of a tile in addition to those of its pairs: a pair may be started many times.
 const SPARE_RECORDS: u64 = 4096;
 
 /// Records of a pair besides its answer. Connections that break often leave a few more than the three that it needs.
@@ -38,9 +39,8 @@ pub(crate) struct Rules<'a> {
     pub(crate) parts: &'a mut AnswerParts,
 }
 
-/// Records of one kind that follow each other. They are stored together.
-#[derive(Debug)]
-enum Group {
+/// Consecutive records of one kind, which are stored together. Not `Debug`: halves are secret.
+enum RecordBatch {
     Started(Vec<usize>),
     Halves {
         run: u64,
@@ -51,13 +51,13 @@ enum Group {
     Other(Record),
 }
 
-impl Group {
+impl RecordBatch {
     /// An upper bound on its number of records.
     fn records(&self) -> u64 {
         match self {
-            Group::Started(pairs) | Group::Sent(pairs) => runs(pairs).count() as u64,
-            Group::Halves { pairs, .. } => pairs.len() as u64,
-            Group::Other(_) => 1,
+            RecordBatch::Started(pairs) | RecordBatch::Sent(pairs) => runs(pairs).count() as u64,
+            RecordBatch::Halves { pairs, .. } => pairs.len() as u64,
+            RecordBatch::Other(_) => 1,
         }
     }
 }
@@ -69,20 +69,20 @@ impl Rules<'_> {
         stores: &mut RecordStores<'_>,
         bytes: &[u8],
     ) -> Result<(), SessionError> {
-        for group in self.groups(bytes)? {
-            let more = group.records();
+        for batch in self.batches(bytes)? {
+            let more = batch.records();
             if stores.journal.record_count().saturating_add(more) > self.max_records {
                 let records = self.max_records;
                 return Err(Limit::TooManyRecords { records }.into());
             }
-            self.store_group(stores, group)?;
+            self.store_batch(stores, batch)?;
         }
         stores.journal.finish()
     }
 
-    fn groups(&self, bytes: &[u8]) -> Result<Vec<Group>, SessionError> {
+    fn batches(&self, bytes: &[u8]) -> Result<Vec<RecordBatch>, SessionError> {
         let all = self.agreed.pairs.len();
-        let mut groups: Vec<Group> = Vec::new();
+        let mut batches: Vec<RecordBatch> = Vec::new();
         // A message has at most one list of pairs that start or are sent, and records of single pairs.
         let mut left = all.saturating_add(bytes.len() / RECORD);
         for bytes in bytes.chunks(RECORD) {
@@ -101,70 +101,76 @@ impl Rules<'_> {
             let end = first.checked_add(count).filter(|&end| end <= all);
             let range = first..end.ok_or(UsageError::RecordRefused)?;
             left = left.checked_sub(count).ok_or(UsageError::RecordRefused)?;
-            match (record, groups.last_mut()) {
-                (Record::Started(..), Some(Group::Started(pairs)))
-                | (Record::Sent(..), Some(Group::Sent(pairs))) => pairs.extend(range),
-                (Record::Started(..), _) => groups.push(Group::Started(range.collect())),
-                (Record::Sent(..), _) => groups.push(Group::Sent(range.collect())),
-                (Record::Half(pair, half, tag), Some(Group::Halves { run, pairs, halves }))
-                    if *run == tag =>
+            match (record, batches.last_mut()) {
+                (Record::Started(..), Some(RecordBatch::Started(pairs)))
+                | (Record::Sent(..), Some(RecordBatch::Sent(pairs))) => pairs.extend(range),
+                (Record::Started(..), _) => batches.push(RecordBatch::Started(range.collect())),
+                (Record::Sent(..), _) => batches.push(RecordBatch::Sent(range.collect())),
+                (Record::Half(pair, half), Some(RecordBatch::Halves { run, pairs, halves }))
+                    if *run == half.run =>
                 {
                     pairs.push(pair);
-                    halves.push(half);
+                    halves.push(half.half);
                 }
-                (Record::Half(pair, half, run), _) => groups.push(Group::Halves {
+                (Record::Half(pair, Half { half, run }), _) => batches.push(RecordBatch::Halves {
                     run,
                     pairs: vec![pair],
                     halves: vec![half],
                 }),
-                (other, _) => groups.push(Group::Other(other)),
+                (other, _) => batches.push(RecordBatch::Other(other)),
             }
         }
         // A pair that is named twice would count twice.
-        let named_once = |group: &Group| match group {
-            Group::Started(pairs) | Group::Sent(pairs) | Group::Halves { pairs, .. } => {
+        let named_once = |batch: &RecordBatch| match batch {
+            RecordBatch::Started(pairs)
+            | RecordBatch::Sent(pairs)
+            | RecordBatch::Halves { pairs, .. } => {
                 let different: BTreeSet<usize> = pairs.iter().copied().collect();
                 !pairs.is_empty() && different.len() == pairs.len()
             }
-            Group::Other(_) => true,
+            RecordBatch::Other(_) => true,
         };
-        match groups.iter().all(named_once) {
-            true => Ok(groups),
+        match batches.iter().all(named_once) {
+            true => Ok(batches),
             false => Err(UsageError::RecordRefused.into()),
         }
     }
 
-    fn store_group(
+    fn store_batch(
         &mut self,
         stores: &mut RecordStores<'_>,
-        group: Group,
+        batch: RecordBatch,
     ) -> Result<(), SessionError> {
         let agreed = &self.agreed;
         // A complete tile does not change.
         let is_sent = |pair: &usize| stores.journal.is_sent(*pair);
-        let is_new = match &group {
-            Group::Started(pairs) | Group::Halves { pairs, .. } => !pairs.iter().any(is_sent),
-            Group::Sent(pairs) => !pairs.iter().all(is_sent),
-            Group::Other(Record::Engine(_)) => stores.journal.engine().is_none(),
-            Group::Other(Record::Rejected(pair)) => !stores.journal.is_rejected(*pair),
-            Group::Other(_) => false,
+        let is_new = match &batch {
+            RecordBatch::Started(pairs) | RecordBatch::Halves { pairs, .. } => {
+                !pairs.iter().any(is_sent)
+            }
+            RecordBatch::Sent(pairs) => !pairs.iter().all(is_sent),
+            RecordBatch::Other(Record::Engine(_)) => stores.journal.engine().is_none(),
+            RecordBatch::Other(Record::Rejected(pair)) => !stores.journal.is_rejected(*pair),
+            RecordBatch::Other(_) => false,
         };
         if is_new && stores.journal.is_complete() {
             return Err(UsageError::RecordRefused.into());
         }
-        match group {
-            Group::Started(pairs) => stores.start(agreed, self.max_starts, &pairs),
-            Group::Sent(pairs) => stores.release(agreed, &pairs),
-            Group::Halves { run, pairs, halves } => store_halves(stores, run, &pairs, &halves),
-            Group::Other(Record::Answer(pair, answer)) => {
+        match batch {
+            RecordBatch::Started(pairs) => stores.start(agreed, self.max_starts, &pairs),
+            RecordBatch::Sent(pairs) => stores.release(agreed, &pairs),
+            RecordBatch::Halves { run, pairs, halves } => {
+                store_halves(stores, run, &pairs, &halves)
+            }
+            RecordBatch::Other(Record::Answer(pair, answer)) => {
                 store_answer(stores, agreed, pair, answer)
             }
-            Group::Other(Record::Part(part)) => match self.parts.add(part) {
+            RecordBatch::Other(Record::Part(part)) => match self.parts.add(part) {
                 AddedPart::Incomplete => Ok(()),
                 AddedPart::Complete(pair, answer) => store_answer(stores, agreed, pair, answer),
                 AddedPart::OutOfOrder => Err(UsageError::RecordRefused.into()),
             },
-            Group::Other(Record::Rejected(pair)) => {
+            RecordBatch::Other(Record::Rejected(pair)) => {
                 if stores.journal.is_rejected(pair) {
                     return Ok(());
                 }
@@ -175,15 +181,15 @@ impl Rules<'_> {
                 stores.journal.reject(pair);
                 Ok(())
             }
-            Group::Other(Record::Engine(decision)) => match stores.journal.engine() {
-                Some(known) if known != decision => Err(UsageError::RecordRefused.into()),
+            RecordBatch::Other(Record::Engine(decision)) => match stores.journal.engine() {
+                Some(stored) if stored != decision => Err(UsageError::RecordRefused.into()),
                 _ => stores.journal.store_engine(decision),
             },
-            Group::Other(Record::Complete) if stores.journal.is_complete() => Ok(()),
-            Group::Other(Record::Complete) if agreed.has_everything(stores.journal) => {
+            RecordBatch::Other(Record::Complete) if stores.journal.is_complete() => Ok(()),
+            RecordBatch::Other(Record::Complete) if agreed.has_everything(stores.journal) => {
                 stores.journal.mark_complete()
             }
-            Group::Other(_) => Err(UsageError::RecordRefused.into()),
+            RecordBatch::Other(_) => Err(UsageError::RecordRefused.into()),
         }
     }
 }
@@ -200,8 +206,8 @@ fn store_halves(
     }
     let both = pairs.iter().copied().zip(halves.iter().copied());
     let is_new = |&(pair, half): &(usize, u64)| {
-        let known = stores.journal.half(pair);
-        known != Some(Half { half, run })
+        let stored = stores.journal.half(pair);
+        stored != Some(Half { half, run })
     };
     let (pairs, halves): (Vec<usize>, Vec<u64>) = both.filter(is_new).unzip();
     if !pairs.iter().all(|&pair| stores.journal.expects_half(pair)) {

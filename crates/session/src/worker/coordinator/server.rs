@@ -51,7 +51,7 @@ impl Default for CoordinatorOptions {
     }
 }
 
-/// Connections in addition to those of workers: they are being refused, or report something.
+/// Connections in addition to those of workers, for those that are being refused or that send a report.
 const SPARE_CONNECTIONS: usize = 64;
 
 /// Open files of a connection.
@@ -89,7 +89,7 @@ pub enum CoordinatorEvent {
         /// The reason, as text.
         reason: String,
     },
-    /// A worker has this tile.
+    /// A worker has leased this tile.
     Started {
         /// The tile.
         tile: u32,
@@ -239,11 +239,11 @@ impl Coordinator {
         let connection = channel.connection();
         let monitor = channel.monitor();
         let of_key = self.workers.iter().filter(|worker| worker.key == key);
-        let most = self.shared.options.connections();
+        let max_connections = self.shared.options.connections();
         // A stolen key must not keep all others out.
-        let places = channel.certificate().map_or(0, |it| it.places());
-        let share = places.min(most.div_ceil(2));
-        let is_full = self.workers.len() >= most || of_key.count() >= share;
+        let allowed = channel.certificate().map_or(0, |it| it.max_connections());
+        let share = allowed.min(max_connections.div_ceil(2));
+        let is_full = self.workers.len() >= max_connections || of_key.count() >= share;
         let (Ok(monitor), false) = (monitor, is_full) else {
             return connection.shutdown();
         };
@@ -316,7 +316,7 @@ impl Shared {
         let (_lease, mut store) = self.open(tile, key)?;
         channel.connection().end_early_limit();
         let _ = events.send(CoordinatorEvent::Started { tile });
-        let served = self.follow(channel, &certificate, tile, &mut store);
+        let served = self.serve_records(channel, &certificate, tile, &mut store);
         let complete = store.is_complete();
         let _ = events.send(CoordinatorEvent::Ended { tile, complete });
         if complete && self.complete.add(Some(tile), &self.plan, &self.state_dir)? {
@@ -336,12 +336,19 @@ impl Shared {
         if self.ledger.inspect(|it| it.report(&id, of_plan))?.is_some() {
             return Ok(());
         }
+        let mut is_first = false;
         self.ledger.update(|ledger| {
-            ledger.set_report(&id, of_plan, reason);
+            // Another report may have come first meanwhile.
+            is_first = ledger.report(&id, of_plan).is_none();
+            if is_first {
+                ledger.set_report(&id, of_plan, reason);
+            }
             Ok(())
         })?;
         let peer = self.plan.peer();
-        let _ = events.send(CoordinatorEvent::Reported { tile, reason, peer });
+        if is_first {
+            let _ = events.send(CoordinatorEvent::Reported { tile, reason, peer });
+        }
         Ok(())
     }
 
@@ -394,9 +401,9 @@ impl Shared {
         if leases.contains_key(&tile) {
             return Err(problem_error(CoordinatorProblem::TileInUse));
         }
-        let most = self.options.workers;
+        let max_leases = self.options.workers;
         let of_key = leases.values().filter(|it| it.key == key).count();
-        if leases.len() >= most || of_key >= most.div_ceil(2) {
+        if leases.len() >= max_leases || of_key >= max_leases.div_ceil(2) {
             return Err(problem_error(CoordinatorProblem::Full));
         }
         leases.insert(tile, LeaseEntry { key, bytes: 0 });
@@ -404,7 +411,7 @@ impl Shared {
     }
 
     /// Sends the stored records, and stores the ones that arrive.
-    fn follow(
+    fn serve_records(
         &self,
         channel: &mut SecureChannel,
         certificate: &WorkerCertificate,
@@ -419,11 +426,11 @@ impl Shared {
             limit: store.records.limit.clone(),
         };
         control::send(channel, Tag::Tile, &state)?;
-        let mut place = 0;
-        while place < stored {
-            let part = journal.stored_part(place, BATCH_BYTES)?;
+        let mut offset = 0;
+        while offset < stored {
+            let part = journal.stored_part(offset, BATCH_BYTES)?;
             control::send_bytes(channel, Tag::Records, &part)?;
-            place += part.len() as u64;
+            offset += part.len() as u64;
         }
         // Keep-alives are enough while the worker computes.
         channel.connection().set_stall(MAX_WORKER_KEY_TIME);

@@ -4,18 +4,13 @@ use super::super::plan::AgreedPlan;
 use super::super::tile::TilePairs;
 use super::rules::{Rules, max_records};
 use crate::StateDir;
-use crate::disclosure::check_withdrawn;
+use crate::disclosure::WithdrawalWatch;
 use crate::error::{Limit, SessionError};
 use crate::journal::record::AnswerParts;
 use crate::ledger::LedgerFile;
 use crate::records::{MAX_STARTS, RecordStores};
 use crate::session::open_records::OpenRecords;
 use crate::stored::Description;
-use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
-
-/// How often a tile that is being computed is checked for withdrawals.
-const WITHDRAWAL_CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The journal and the account of a tile, and the rules for what a worker may add.
 #[derive(Debug)]
@@ -26,11 +21,8 @@ pub(crate) struct TileStore<'a> {
     ledger: LedgerFile,
     max_starts: u32,
     max_records: u64,
-    state_dir: &'a StateDir,
-    /// The tags of participants of this side about whom the peer learns something.
-    participants: BTreeSet<String>,
-    /// When it was last checked that none of them has withdrawn.
-    checked: Instant,
+    /// The participants of this side about whom the peer learns something.
+    withdrawals: WithdrawalWatch,
     /// The answer whose numbers are being received.
     parts: AnswerParts,
 }
@@ -43,11 +35,10 @@ impl<'a> TileStore<'a> {
         state_dir: &'a StateDir,
         ledger: &LedgerFile,
     ) -> Result<Self, SessionError> {
-        let participants = plan.disclosed_in([pairs.tile]);
-        check_withdrawn(state_dir, plan.peer(), &participants)?;
-        let lifted = ledger.inspect(|known| {
-            known.check_tile(&pairs.id, pairs.tile)?;
-            Ok::<_, SessionError>(known.lifted)
+        let withdrawals = plan.check_withdrawn(state_dir, [pairs.tile])?;
+        let lifted = ledger.inspect(|ledger| {
+            ledger.check_tile(&pairs.id, pairs.tile)?;
+            Ok::<_, SessionError>(ledger.lifted)
         })??;
         let agreed = pairs.agreed(plan);
         let opened = pairs.opened(plan, &agreed);
@@ -66,9 +57,7 @@ impl<'a> TileStore<'a> {
             max_starts: MAX_STARTS.saturating_mul(lifted.saturating_add(1)),
             max_records: max_records(pairs.pairs.len(), lifted),
             pairs,
-            state_dir,
-            participants,
-            checked: Instant::now(),
+            withdrawals,
             records,
             ledger: ledger.clone(),
             parts: AnswerParts::default(),
@@ -77,10 +66,6 @@ impl<'a> TileStore<'a> {
 
     /// Stores and counts records of a worker, durably, up to the first that it may not add.
     pub(crate) fn store(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
-        if self.checked.elapsed() > WITHDRAWAL_CHECK_INTERVAL {
-            check_withdrawn(self.state_dir, self.plan.peer(), &self.participants)?;
-            self.checked = Instant::now();
-        }
         let agreed = self.pairs.agreed(self.plan);
         let mut rules = Rules {
             journal: self.pairs.opened(self.plan, &agreed).journal_id(),
@@ -92,6 +77,7 @@ impl<'a> TileStore<'a> {
         let mut stores = RecordStores {
             journal: &mut self.records.journal,
             account: &mut self.records.account,
+            withdrawals: &mut self.withdrawals,
             failure: None,
         };
         let stored = rules.store(&mut stores, bytes);

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use veilpath_channel::Channel;
 
-/// An order of the joining side for all tiles whose key expires then.
+/// An order of the joining side for all tiles, whose key expires at this time.
 fn order_expiring_at(setup: &Setup, expires: SystemTime) -> WorkOrder {
     let mut order = setup.order(1, "1-3");
     let (signer, tiles) = (&setup.identities[1], "1-3".parse().unwrap());
@@ -23,7 +23,7 @@ fn order_expiring_at(setup: &Setup, expires: SystemTime) -> WorkOrder {
 }
 
 /// Connects two workers, which then do nothing.
-fn connected([host, join]: [&WorkOrder; 2], tile: Tile) -> [SecureChannel; 2] {
+pub(super) fn connected([host, join]: [&WorkOrder; 2], tile: Tile) -> [SecureChannel; 2] {
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = listener.address().to_string();
     std::thread::scope(|scope| {
@@ -127,7 +127,7 @@ fn a_worker_without_the_records_of_its_institution_computes_nothing() {
     assert_eq!(setup.counted(), [0, 0]);
 }
 
-/// Workers, single tiles, other numbers of tiles and the whole plan at once: a scanpath has one limit.
+/// Workers, single tiles, other numbers of tiles and the whole plan in one session: a scanpath has one limit.
 #[test]
 fn every_tiling_of_a_plan_shares_one_limit() {
     let whole = || {

@@ -80,12 +80,14 @@ fn side_of_tile(
     connect: impl FnOnce(Tile) -> Connected,
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<Outcome, SessionError> {
-    let kept = order.coordinate(&coordinator.address, tile, WAIT, is_stopped)?;
+    let coordinated = order.coordinate(&coordinator.address, tile, WAIT, is_stopped)?;
     coordinator.start();
-    if kept.is_complete() {
-        return Ok(kept.stored(order)?.outcome);
+    if coordinated.is_complete() {
+        return Ok(coordinated.stored(order)?.outcome);
     }
-    let stored = kept.has_everything(order).then(|| kept.stored(order));
+    let stored = coordinated
+        .has_everything(order)
+        .then(|| coordinated.stored(order));
     let channel = match (connect(tile), stored) {
         (Err(SessionError::Network(_)), Some(stored)) if !is_stopped() => {
             return Ok(stored?.outcome);
@@ -93,8 +95,12 @@ fn side_of_tile(
         (channel, _) => channel?,
     };
     let session = Session::open_with_order(channel, order, timeouts())?;
-    let agreed =
-        session.agree_on_tile(order, tile, TileRecords::Coordinated(Box::new(kept)), None)?;
+    let agreed = session.agree_on_tile(
+        order,
+        tile,
+        TileRecords::Coordinated(Box::new(coordinated)),
+        None,
+    )?;
     Ok(agreed.run(&())?.outcome)
 }
 
@@ -102,7 +108,7 @@ fn side_of_tile(
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum KillTarget {
     Worker,
-    /// The coordinator, or the network before it.
+    /// The coordinator, or the network between it and the worker.
     Coordinator,
     /// The connection between the workers.
     Gateway,
@@ -201,7 +207,7 @@ fn journal(setup: &Setup, side: usize, tile: Tile) -> Journal {
     }
 }
 
-/// How far a side is with a tile.
+/// How far a side has got with a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Progress {
     started: bool,
@@ -212,7 +218,7 @@ struct Progress {
 }
 
 impl Progress {
-    /// From what the coordinator has stored.
+    /// Derives it from what the coordinator has stored.
     fn of(setup: &Setup, side: usize, tile: Tile) -> Self {
         let journal = journal(setup, side, tile);
         let pairs = setup.plan(side).pairs_of(tile, None).unwrap().pairs.len();

@@ -72,7 +72,7 @@ fn a_gateway_admits_only_keys_for_the_tile() {
     let is_refused = |order: &WorkOrder, index| {
         let met = order.meet(&gateway.address, tile(index), &timeouts(), &|| false);
         let error = met.err().unwrap();
-        // Whoever runs a worker has no relay.
+        // The message must not mention a relay: workers use a gateway.
         assert!(!error.to_string().contains("relay"), "{error}");
         matches!(
             error,
@@ -100,9 +100,9 @@ fn a_gateway_admits_only_keys_for_the_tile() {
     assert!(!is_refused(&setup.order(1, "1-3"), 1));
 }
 
-/// One key waits once with each tile, and has a part of the places.
+/// One key waits once for each tile, and takes only a share of the connections.
 #[test]
-fn one_key_cannot_take_all_places_of_a_gateway() {
+fn one_key_cannot_take_all_connections_of_a_gateway() {
     use crate::relay::{Action, PONG, Rendezvous, RendezvousLimits, Reply};
     use crate::throttle::Origin;
     let setup = Setup::new(Engine::Garbled);
@@ -112,19 +112,19 @@ fn one_key_cannot_take_all_places_of_a_gateway() {
         allowed: None,
     };
     let form = Box::new(WorkerGreetings::of(&setup.plan(0)));
-    let mut places = Rendezvous::with_format(limits, form);
+    let mut rendezvous = Rendezvous::with_format(limits, form);
     let now = std::time::Instant::now();
     let mut number = 0;
-    let mut connect = |places: &mut Rendezvous, order: &WorkOrder, index| {
+    let mut connect = |rendezvous: &mut Rendezvous, order: &WorkOrder, index| {
         number += 1;
         // From different addresses.
         let from = Origin::of(std::net::Ipv4Addr::new(192, 0, number, 1).into());
-        let id = places.add_client(from, now);
+        let id = rendezvous.add_client(from, now);
         let (key, certificate, plan) = (&order.key, &order.certificate, &order.plan);
         let greeting =
             crate::worker::gateway::greeting(key, certificate, plan, tile(index)).unwrap();
-        places.receive(id, &greeting, now);
-        places.receive(id, &[PONG], now);
+        rendezvous.receive(id, &greeting, now);
+        rendezvous.receive(id, &[PONG], now);
         id
     };
     let [stolen, other, hosts] = [
@@ -132,25 +132,25 @@ fn one_key_cannot_take_all_places_of_a_gateway() {
         setup.order(1, "1-3"),
         setup.order(0, "1-3"),
     ];
-    let honest = connect(&mut places, &other, 3);
-    let first = connect(&mut places, &stolen, 1);
-    places.actions();
-    // The newest of a tile stays, and of four places a key has two.
-    let second = connect(&mut places, &stolen, 1);
-    assert!(places.actions().contains(&Action::Close(first)));
-    let third = connect(&mut places, &stolen, 2);
-    assert!(!places.actions().contains(&Action::Close(second)));
-    connect(&mut places, &stolen, 3);
-    let actions = places.actions();
+    let honest = connect(&mut rendezvous, &other, 3);
+    let first = connect(&mut rendezvous, &stolen, 1);
+    rendezvous.actions();
+    // The newest of a tile stays, and of four connections a key has two.
+    let second = connect(&mut rendezvous, &stolen, 1);
+    assert!(rendezvous.actions().contains(&Action::Close(first)));
+    let third = connect(&mut rendezvous, &stolen, 2);
+    assert!(!rendezvous.actions().contains(&Action::Close(second)));
+    connect(&mut rendezvous, &stolen, 3);
+    let actions = rendezvous.actions();
     assert!(actions.contains(&Action::Close(second)), "{actions:?}");
     assert!(!actions.contains(&Action::Close(third)), "{actions:?}");
     assert!(!actions.contains(&Action::Close(honest)), "{actions:?}");
     // Connections: the host's key has half of them, too.
     let mut connected = 0;
     for _ in 0..4 {
-        connect(&mut places, &stolen, 2);
-        let host = connect(&mut places, &hosts, 2);
-        let actions = places.actions();
+        connect(&mut rendezvous, &stolen, 2);
+        let host = connect(&mut rendezvous, &hosts, 2);
+        let actions = rendezvous.actions();
         match actions.contains(&Action::Send(host, Reply::Full)) {
             true => break,
             false => connected += 1,
@@ -158,8 +158,8 @@ fn one_key_cannot_take_all_places_of_a_gateway() {
     }
     assert_eq!(connected, 2);
     let fresh = [setup.order(0, "3"), setup.order(1, "3")];
-    let host = connect(&mut places, &fresh[0], 3);
-    let actions = places.actions();
+    let host = connect(&mut rendezvous, &fresh[0], 3);
+    let actions = rendezvous.actions();
     assert!(
         actions.contains(&Action::Send(host, Reply::Start)),
         "{actions:?}"

@@ -26,7 +26,7 @@ pub(crate) struct Fault {
     pub(crate) side: usize,
     pub(crate) message: usize,
     pub(crate) damage: Damage,
-    pub(crate) place: u64,
+    pub(crate) position: u64,
 }
 
 /// Two queues of bytes, and who waits.
@@ -70,7 +70,7 @@ impl WireEnd {
     /// The fault of this message, if it has one.
     fn damage(&self, message: usize) -> Option<(Damage, u64)> {
         let fault = self.fault.filter(|fault| fault.side == self.side)?;
-        (fault.message == message).then_some((fault.damage, fault.place))
+        (fault.message == message).then_some((fault.damage, fault.position))
     }
 }
 
@@ -89,9 +89,9 @@ impl Channel for WireEnd {
         self.messages += 1;
         let held = self.held.take();
         match self.damage(number) {
-            Some((Damage::Cut, place)) => message.truncate(place as usize % message.len()),
-            Some((Damage::BitTurned, place)) => {
-                let bit = place as usize % (8 * message.len());
+            Some((Damage::Cut, position)) => message.truncate(position as usize % message.len()),
+            Some((Damage::BitTurned, position)) => {
+                let bit = position as usize % (8 * message.len());
                 message[bit / 8] ^= 1 << (bit % 8);
             }
             Some((Damage::Repeated, _)) => message.extend_from_within(..),
@@ -145,7 +145,7 @@ impl Drop for WireEnd {
     }
 }
 
-/// Counts the messages of an end, also after it is dropped.
+/// Counts the messages of an end, even after it is dropped.
 pub(crate) struct MessageCounter {
     end: WireEnd,
     count: Arc<Mutex<usize>>,

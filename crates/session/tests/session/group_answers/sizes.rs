@@ -12,8 +12,8 @@ fn larger(question: &str) -> Setup {
 fn larger_with(engine: Engine, question: &str) -> Setup {
     let mut setup = setup(engine, question, 3);
     for proposal in &mut setup.proposals {
-        for (place, entry) in proposal.cohort.entries.clone().into_iter().enumerate() {
-            let participant = format!("Q{place}");
+        for (index, entry) in proposal.cohort.entries.clone().into_iter().enumerate() {
+            let participant = format!("Q{index}");
             proposal.cohort.entries.push(Entry {
                 participant,
                 ..entry
@@ -41,7 +41,8 @@ fn is_refused_with_one_fewer(setup: &mut Setup) -> bool {
     })
 }
 
-/// With ids, two lists of sizes that differ by one participant tell this participant's group, also if the other side learns no answer.
+/// With ids, two lists of sizes that differ by one participant reveal this participant's group, even if the other side
+/// learns no answer.
 #[test]
 fn group_sizes_are_refused_for_one_participant_fewer() {
     let mut setup = larger("groups");
@@ -54,7 +55,7 @@ fn group_sizes_are_refused_for_one_participant_fewer() {
     assert!(is_refused_with_one_fewer(&mut setup));
 }
 
-/// An estimate tells the sizes of groups, and no answer. So it is free, and remembered.
+/// An estimate reveals the sizes of groups, but no answer. So it is free, and remembered.
 #[test]
 fn group_sizes_revealed_by_an_estimate_are_remembered() {
     for question in [
@@ -79,7 +80,7 @@ fn group_sizes_revealed_by_an_estimate_are_remembered() {
             let _ = run(&setup).map(Result::unwrap);
         }
     }
-    // An answer that needs no groups tells nothing beforehand.
+    // An answer that needs no groups reveals nothing beforehand.
     let mut setup = larger("mean:overall");
     setup.proposals[0].estimate_only = true;
     let _ = setup.run_through(i64::MAX).0.map(Result::unwrap_err);
@@ -128,22 +129,23 @@ fn estimate(setup: &Setup) -> Estimate {
 fn estimates_include_the_statistics() {
     for question in QUESTIONS {
         let setup = larger(question);
-        let told = estimate(&setup);
+        let estimated = estimate(&setup);
         let [result, _] = setup.run_through(i64::MAX).0;
         let made = result.unwrap().outcome.cost;
-        for (told, made) in [
-            (told.bytes_to_host, made.bytes_received),
-            (told.rounds, made.rounds),
+        for (estimated, made) in [
+            (estimated.bytes_to_host, made.bytes_received),
+            (estimated.rounds, made.rounds),
         ] {
             assert!(
-                told <= 2 * made && made <= 2 * told,
-                "{question}: {told} estimated, {made} made"
+                estimated <= 2 * made && made <= 2 * estimated,
+                "{question}: {estimated} estimated, {made} made"
             );
         }
     }
 }
 
-/// By garbled circuits, whose estimate in bytes does not depend on the connection: more than for scores, and more for more groups.
+/// With the engine `garbled`, whose estimated bytes do not depend on the connection: group answers take more
+/// than scores, and more groups take more.
 #[test]
 fn estimates_depend_on_the_question_and_the_number_of_groups() {
     let mut scores = larger_with(Engine::Garbled, "mean");
@@ -152,15 +154,15 @@ fn estimates_depend_on_the_question_and_the_number_of_groups() {
     }
     let scores = estimate(&scores);
     for question in QUESTIONS {
-        let told = estimate(&larger_with(Engine::Garbled, question));
-        assert!(told.bytes_to_join > scores.bytes_to_join, "{question}");
-        assert!(told.rounds > scores.rounds, "{question}");
+        let estimated = estimate(&larger_with(Engine::Garbled, question));
+        assert!(estimated.bytes_to_join > scores.bytes_to_join, "{question}");
+        assert!(estimated.rounds > scores.rounds, "{question}");
     }
     let with_groups = |count: usize| {
         let mut setup = larger_with(Engine::Garbled, "groups");
         for proposal in &mut setup.proposals {
-            for (place, entry) in proposal.cohort.entries.iter_mut().enumerate() {
-                entry.group = Some(format!("g{}", place % count));
+            for (index, entry) in proposal.cohort.entries.iter_mut().enumerate() {
+                entry.group = Some(format!("g{}", index % count));
             }
         }
         estimate(&setup).bytes_to_join

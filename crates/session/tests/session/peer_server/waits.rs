@@ -3,7 +3,8 @@
 use super::*;
 use veilpath_channel::{Channel, ChannelError};
 
-/// A peer that is never idle and never says anything does not keep the host running. One that waits for a slot may take longer.
+/// A peer that is never idle and never sends a message does not keep the host running. One that waits for a slot may
+/// take longer.
 #[test]
 fn first_messages_that_take_too_long_end_the_connection() {
     let mut setup = Setup::new(3, Duration::from_secs(20), Duration::from_secs(3));
@@ -58,4 +59,27 @@ fn a_wait_beyond_the_clock_is_capped() {
         host.join().unwrap();
     });
     assert_eq!(Timeouts::new(Duration::MAX, MINUTE).stall, Duration::MAX);
+}
+
+/// A stopped host does not wait for the other peer.
+#[test]
+fn a_stopped_host_ends_with_its_last_session() {
+    let setup = Setup::new(2, Duration::from_secs(20), Duration::from_secs(1));
+    std::thread::scope(|scope| {
+        let host = scope.spawn(|| setup.serve(2, MINUTE));
+        let first = scope.spawn(|| setup.join(0, &setup.address));
+        let start = Instant::now();
+        while setup.working.load(Ordering::SeqCst) == 0 {
+            assert!(start.elapsed() < MINUTE / 4, "no session");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let start = Instant::now();
+        setup.stopped.store(true, Ordering::SeqCst);
+        assert!(matches!(
+            host.join().unwrap()[..],
+            [PeerState::Finished, PeerState::Awaited]
+        ));
+        assert!(start.elapsed() < MINUTE / 2, "{:?}", start.elapsed());
+        first.join().unwrap().unwrap();
+    });
 }

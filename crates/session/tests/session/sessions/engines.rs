@@ -3,7 +3,7 @@
 use super::*;
 use veilpath_protocol::PaillierOptions;
 
-/// What a side asks for: an engine, or `None` to leave the choice open.
+/// What each side asks for: an engine, or `None` to leave the choice open.
 fn with_engines(engines: [Option<Engine>; 2]) -> [Proposal; 2] {
     let mut proposals = proposals(|_| ());
     for (proposal, engine) in proposals.iter_mut().zip(engines) {

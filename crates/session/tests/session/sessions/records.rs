@@ -139,3 +139,27 @@ fn a_changed_cohort_gets_its_own_journal() {
         assert_eq!(journals(folder.path()), 2);
     }
 }
+
+/// Cancelled before it starts.
+struct Cancelled;
+
+impl Observer for Cancelled {
+    fn cancel_token(&self) -> veilpath_protocol::CancelToken {
+        let token = veilpath_protocol::CancelToken::default();
+        token.cancel();
+        token
+    }
+}
+
+/// The observer of a session cancels the computation of a `plain` host, not only its connection.
+#[test]
+fn an_observer_cancels_a_plain_host() {
+    let plain = proposals(|proposal| proposal.spec.engine = Engine::Plain);
+    let [host, join] = Setup::new().run_observed(plain, &Cancelled);
+    let error = host.unwrap_err();
+    assert!(
+        matches!(error, SessionError::Protocol(ProtocolError::Cancelled)),
+        "{error}"
+    );
+    assert!(join.is_err());
+}

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A table of fixations at these places.
+/// A table of fixations at these positions.
 fn table(x: &str, y: &str, points: &[(f64, f64)]) -> String {
     let rows: Vec<String> = points
         .iter()
@@ -11,7 +11,7 @@ fn table(x: &str, y: &str, points: &[(f64, f64)]) -> String {
     format!("{x},{y},duration\n{}", rows.concat())
 }
 
-/// Thirty places all over 0 to 1.
+/// Thirty positions spread over 0 to 1.
 fn spread() -> Vec<(f64, f64)> {
     let place = |step: u32| {
         let part = f64::from(step);
@@ -34,7 +34,7 @@ fn space_of(text: &str, options: &ReadOptions) -> Option<Space> {
     read(text, options).unwrap().recordings[0].space
 }
 
-/// With a screen size, too, coordinates that cannot be pixels are not taken for pixels.
+/// Even with a screen size, coordinates that cannot be pixels are not taken for pixels.
 #[test]
 fn units_are_recognised_by_the_first_rows() {
     let scaled = |factor: f64, shift: f64| -> Vec<(f64, f64)> {
@@ -58,7 +58,7 @@ fn units_are_recognised_by_the_first_rows() {
     // Heights of the screen and degrees look the same here: the user is asked.
     let error = read(&table("x", "y", &scaled(1.0, -0.5)), &on_screen()).unwrap_err();
     assert_eq!(error.fields, [EncodeField::Units, EncodeField::VisualAngle]);
-    // A few places in a corner may well be pixels.
+    // A few positions in a corner may well be pixels.
     let corner = table("x", "y", &[(10.0, 20.5), (90.0, 80.0)]);
     assert_eq!(
         space_of(&corner, &on_screen()),
@@ -182,10 +182,10 @@ fn columns_that_look_like_coordinates_are_suggested() {
     let text = "left_x,left_y,right_x,right_y,duration\n1,2,3,4,200\n";
     let pair = Some(Box::new(("left_x".to_string(), "left_y".to_string())));
     let error = read(text, &ReadOptions::default()).unwrap_err();
-    assert_eq!(error.places, pair);
+    assert_eq!(error.coordinate_columns, pair);
     let head = Input::from_bytes("t.csv", text.into()).unwrap().head();
     let unknown = crate::explain_unknown(&head);
-    assert_eq!(unknown.places, pair);
+    assert_eq!(unknown.coordinate_columns, pair);
     assert!(unknown.remedy.contains("right_x and right_y"), "{unknown}");
 }
 

@@ -1,4 +1,4 @@
-//! Tables with labels of events: fixations are taken, and what is left out is counted.
+//! Tables with event labels: fixations are used, and other rows are counted.
 
 use super::*;
 use crate::NoEffect;
@@ -124,7 +124,7 @@ fn a_choice_of_events_needs_a_column_of_events() {
     assert!(plain("x,y,duration\n1,2,200\n").notes.is_empty());
 }
 
-/// Samples are reduced by their dwell; their labels count only where the user asks for it.
+/// Samples are reduced by their dwell; their labels are used only if the user asks for it.
 #[test]
 fn labels_of_samples_count_on_request() {
     let text = "x,y,time,event\n1,2,0.00,fixation\n3,4,0.02,saccade\n5,6,0.04,fixation\n";
@@ -163,7 +163,7 @@ fn columns_of_zero_and_one_tell_fixations_from_others() {
         let all = read(&text, &with_events(EventChoice::All)).unwrap();
         assert_eq!(points(&all).len(), 3, "{column}");
     }
-    // The number of a fixation is not an indicator, and neither are zeros only.
+    // A column of fixation numbers is not an indicator, and neither is a column of zeros.
     let numbered = plain("x,y,duration,fixation\n1,2,200,0\n3,4,300,1\n5,6,300,2\n");
     assert_eq!(points(&numbered).len(), 3);
     let zeros = plain("x,y,duration,validity\n1,2,200,0\n3,4,300,0\n");

@@ -30,7 +30,7 @@ fn all_thresholds_agree_with_scores() {
     assert!(bits_agree_with_scores(1) > 80);
 }
 
-/// With every `step`th threshold, in turn. Returns the number of runs.
+/// Checks every `step`th threshold. Returns the number of runs.
 fn bits_agree_with_scores(step: usize) -> usize {
     let mut runs = 0;
     for (seed, metric) in metrics().iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Channels for tests: one that records, and one with small buffers, which workers must not block.
+//! Test channels: one that records, and one with small buffers, on which workers must not block.
 
 use super::*;
 use crate::engines::tests::Cases;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar};
 use std::time::Duration;
 use veilpath_channel::{ChannelError, MemoryChannel};
 
-/// Records what arrives, and in which order this side sent and received how much.
+/// Records what arrives, and the sequence of sent and received byte counts.
 pub(super) struct Recorder {
     channel: MemoryChannel,
     pub(super) seen: Vec<u8>,
@@ -26,12 +26,12 @@ impl Recorder {
         (recorder(left), recorder(right))
     }
 
-    /// The sizes of all messages in their order.
+    /// The sizes of all messages, in order.
     pub(super) fn shape(&self) -> Vec<usize> {
         self.message_bytes.clone()
     }
 
-    /// Even entries are this side's, odd ones the other's.
+    /// Even entries are this side's messages, odd entries the other side's.
     fn count(&mut self, ours: bool, bytes: usize) {
         if self.message_bytes.len().is_multiple_of(2) == ours {
             self.message_bytes.push(0);
@@ -94,8 +94,8 @@ impl Channel for BoundedChannel {
         let mut rest = bytes;
         let mut waiting = self.outgoing.bytes.lock().unwrap();
         while !rest.is_empty() {
-            let room = (CAPACITY - waiting.len()).min(rest.len());
-            let (now, later) = rest.split_at(room);
+            let free = (CAPACITY - waiting.len()).min(rest.len());
+            let (now, later) = rest.split_at(free);
             waiting.extend(now);
             rest = later;
             self.outgoing.changed.notify_all();
@@ -130,8 +130,8 @@ impl Channel for BoundedChannel {
                 return Err(ChannelError::TimedOut);
             }
             let count = waiting.len().min(buffer.len() - filled);
-            for (place, byte) in buffer[filled..].iter_mut().zip(waiting.drain(..count)) {
-                *place = byte;
+            for (slot, byte) in buffer[filled..].iter_mut().zip(waiting.drain(..count)) {
+                *slot = byte;
             }
             filled += count;
             self.incoming.changed.notify_all();

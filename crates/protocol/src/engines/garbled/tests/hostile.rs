@@ -1,4 +1,4 @@
-//! A peer that does not follow the protocol: an error of a known type, no panic, no endless wait.
+//! A peer that does not follow the protocol causes a typed error, no panic and no endless wait.
 
 use super::channels::Recorder;
 use super::*;
@@ -100,7 +100,7 @@ fn early_ends_are_errors(points: usize) {
         let case = Case::new(&metrics()[0], partitioning);
         let honest = case.honest();
         for (role, bytes) in [Role::Host, Role::Join].into_iter().zip(honest) {
-            // With one worker the other side's messages can be played back.
+            // With one worker, the other side's messages can be replayed.
             if partitioning.workers == 1 {
                 assert!(case.against(role, bytes.clone()).is_ok());
             }
@@ -237,8 +237,8 @@ impl Channel for Tampering {
     }
 }
 
-/// One of the evaluator's workers sends inconsistent transfers: the garbler reports the failed check, no matter what
-/// happens to the other workers.
+/// One of the evaluator's workers sends inconsistent transfers. The garbler reports the failed check, whatever happens
+/// to the other workers.
 #[test]
 fn a_failed_check_of_one_worker_is_the_error_of_the_run() {
     let case = Case::new(&metrics()[7], in_pieces(3));

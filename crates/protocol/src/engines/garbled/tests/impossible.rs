@@ -1,12 +1,12 @@
-//! A side that makes results impossible gets the same bytes as one that does not: whether a result is possible depends
-//! on the other side's letters.
+//! A side that makes results impossible receives the same bytes as one that does not, because whether a result is
+//! possible depends on the other side's letters.
 
 use super::*;
 use crate::{Misbehaviour, PairStore, Refused, RevealTo};
 use std::sync::atomic::{AtomicBool, Ordering};
 use veilpath_channel::{ChannelError, MemoryChannel};
 
-/// Sends other halves of the outputs of the first portion, and records what arrives.
+/// Sends wrong halves for the outputs of the first portion, and records what arrives.
 struct Cheating<'a> {
     channel: MemoryChannel,
     store: &'a AttackersStore,
@@ -36,7 +36,7 @@ impl Channel for Cheating<'_> {
 
 #[derive(Default)]
 struct AttackersStore {
-    /// Whether it is still to cheat.
+    /// Whether it has yet to cheat.
     cheats: AtomicBool,
     /// Whether the next message has halves that it changes.
     halves_follow: AtomicBool,
@@ -107,7 +107,7 @@ fn run(attacker: Role, cheats: bool) -> Run {
     (ends, rejected, attackers_end.seen)
 }
 
-/// In the first of several portions.
+/// The attacker cheats in the first of several portions.
 #[test]
 fn impossible_results_do_not_change_what_the_other_side_gets() {
     for attacker in [Role::Host, Role::Join] {

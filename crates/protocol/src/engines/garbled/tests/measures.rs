@@ -17,7 +17,7 @@ fn hides(metric: &Metric) -> bool {
     Engine::Garbled.can_hide_lengths(metric, Reveal::Score)
 }
 
-/// 0 if empty scanpaths have scores.
+/// The shortest scanpath that has a score: 0 or 1.
 fn shortest(metric: &Metric) -> usize {
     let comparison = Comparison::new(metric.clone(), cohort(&[]).alphabet).unwrap();
     comparison.model().check_lengths(1, 0).is_err().into()
@@ -28,7 +28,7 @@ fn scores_are_those_of_the_plain_comparison() {
     scores(Cases::InTurn);
 }
 
-/// What the short tests take in turn.
+/// All cases of which the short tests take some.
 #[test]
 #[ignore = "takes half a minute; .ci/full runs it"]
 fn all_combinations_have_their_scores() {
@@ -188,8 +188,8 @@ fn numbers_that_need_lengths_are_refused_where_lengths_are_hidden() {
     assert_eq!(refusals, 8);
 }
 
-/// The tables of the engine's head and of `docs/results.md`: AND gates and bytes of a cell for scanpaths of 100 letters of
-/// [`documented_alphabet`].
+/// The tables in the engine's module documentation and in `docs/results.md`: AND gates and bytes per cell for scanpaths of
+/// 100 letters from [`documented_alphabet`].
 #[test]
 fn cells_cost_the_documented_gates_and_bytes() {
     let grid = Grid::new(7, 7).unwrap();
@@ -261,8 +261,8 @@ fn cells_cost_the_documented_gates_and_bytes() {
     assert!(wrong.is_empty(), "bytes per cell: {wrong:?}");
 }
 
-/// An empty scanpath has no such score. Both sides report this or, if lengths are hidden, the side that has it, before
-/// anything is sent.
+/// An empty scanpath has no such score. Both sides report this or, if lengths are hidden, only the side that has it,
+/// before anything is sent.
 #[test]
 fn empty_scanpaths_are_refused() {
     let (empty, some) = (cohort(&[vec![]]), cohort(&[vec![3, 3, 4]]));

@@ -1,4 +1,4 @@
-//! What is opened of a pair: no more bits than its own results have, even if other pairs are compared with it.
+//! A pair opens no more bits than its own results have, even if other pairs are compared together with it.
 
 use super::*;
 use crate::engines::alignment::scoring::Scoring;
@@ -11,7 +11,7 @@ use veilpath_metrics::LocalScoring;
 struct HalvesInMemory(Mutex<HashMap<usize, u64>>);
 
 impl PairStore for HalvesInMemory {
-    fn keep_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
+    fn store_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
         let pairs = pairs.iter().copied();
         self.0
             .lock()
@@ -42,7 +42,7 @@ fn halves(spec: &Spec, a: &Cohort, b: &Cohort) -> [HashMap<usize, u64>; 2] {
     stores.map(|store| store.0.into_inner().unwrap())
 }
 
-/// One portion has matrices of many shapes, and a local alignment's cells are as wide as the longest needs.
+/// One portion has matrices of many shapes, and a local alignment's cells are as wide as the longest scanpath needs.
 #[test]
 fn a_short_pair_opens_few_bits_beside_long_ones() {
     let local = Metric::SmithWaterman {
@@ -55,9 +55,9 @@ fn a_short_pair_opens_few_bits_beside_long_ones() {
     };
     for metric in metrics().iter().chain([&local]) {
         let short = random_cohort(4, 1..4, 1);
-        let mut a = random_cohort(3, 60..80, 2);
+        let mut a = random_cohort(3, 24..32, 2);
         a.entries.extend(short.entries);
-        let b = random_cohort(3, 60..80, 3);
+        let b = random_cohort(3, 24..32, 3);
         let spec = spec(metric, &a, &b);
         let both = halves(&spec, &a, &b);
         let job_pairs = pairs_of(spec.pairs, &a, &b);

@@ -1,4 +1,4 @@
-//! Every stage has an offset of its own.
+//! Every stage has its own offset.
 
 use super::*;
 use rand::{Rng, TryCryptoRng, TryRng};
@@ -62,7 +62,7 @@ fn every_stage_draws_an_offset() {
         assert_eq!(host, join.join().unwrap());
         assert_eq!(host.unwrap(), expected(&spec.metric, &a, &b));
     });
-    // Each stage draws the same numbers of bytes, and its offset first.
+    // Each stage draws the same number of bytes, and its offset first.
     let lengths: Vec<usize> = rng.draws.iter().map(Vec::len).collect();
     let of_stage = lengths.len() / stages;
     assert!(of_stage > 256, "two draws for each base transfer");

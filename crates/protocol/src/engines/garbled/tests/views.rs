@@ -40,7 +40,7 @@ fn repeated(letter: impl Fn(usize, usize) -> u16) -> Cohort {
 
 #[test]
 fn views_depend_only_on_the_scores() {
-    // All letters of the garbler differ from all of the evaluator, in two very different ways: all distances are 30.
+    // All letters of the garbler differ from all of the evaluator's, in two very different ways. All distances are 30.
     let evaluator = repeated(|_, at| if at % 2 == 0 { 0 } else { 1 });
     let garblers = [
         repeated(|_, _| 2),

@@ -1,13 +1,13 @@
-//! The evaluator's end: it passes frames to their workers and answers requests in the order in which they arrive.
+//! The evaluator's end. It forwards frames to their workers and answers requests in order of arrival.
 
 use super::{Header, Kind, MAX_UNREQUESTED, QUEUED_FRAMES, StopFlag};
 use crate::{Misbehaviour, ProtocolError};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use veilpath_channel::{Channel, ChannelError, copying};
+use veilpath_channel::{Channel, ChannelError, chunked_copy};
 
-/// A worker's outgoing bytes and its state, for the multiplexer.
+/// A worker's outgoing bytes and state, shared with the multiplexer.
 #[derive(Default)]
 struct Outbox {
     state: Mutex<OutboxState>,
@@ -20,7 +20,7 @@ struct OutboxState {
     unrequested: VecDeque<u8>,
     /// The worker tried to exceed [`MAX_UNREQUESTED`].
     is_overfull: bool,
-    /// While the worker waits for a frame: how many it has used so far.
+    /// While the worker waits for a frame: how many it has consumed so far.
     waiting: Option<u64>,
     /// The worker or the multiplexer has ended.
     is_closed: bool,
@@ -103,8 +103,8 @@ pub(in crate::engines::garbled) fn evaluator_channels(
 }
 
 impl EvaluatorChannel {
-    /// Stops all workers if this one has failed. If too many of its bytes were left unrequested, that
-    /// becomes the error.
+    /// Stops all workers if this one has failed. If too many of its bytes were left unrequested, returns that error
+    /// instead.
     pub(in crate::engines::garbled) fn end<T>(
         &self,
         result: Result<T, ProtocolError>,
@@ -147,7 +147,7 @@ impl Drop for WorkerQueues {
 
 impl Channel for EvaluatorChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
-        copying::append(bytes, &mut self.unsent);
+        chunked_copy::append(bytes, &mut self.unsent);
         Ok(())
     }
 
@@ -159,7 +159,7 @@ impl Channel for EvaluatorChannel {
                 self.read = 0;
             }
             let count = (self.unread.len() - self.read).min(buffer.len() - filled);
-            copying::copy(
+            chunked_copy::copy(
                 &self.unread[self.read..self.read + count],
                 &mut buffer[filled..filled + count],
             );
@@ -179,7 +179,7 @@ impl Channel for EvaluatorChannel {
 }
 
 impl EvaluatorMultiplexer {
-    /// Runs until the garbler's side says that all workers are done.
+    /// Runs until the garbler announces that all workers are done.
     pub(in crate::engines::garbled) fn run(
         mut self,
         channel: &mut dyn Channel,
@@ -196,7 +196,7 @@ impl EvaluatorMultiplexer {
                     let mut bytes = vec![0; header.length];
                     channel.receive(&mut bytes)?;
                     let passed_on = worker.forward(bytes);
-                    // A worker that has failed takes nothing more: that is not the garbler's fault.
+                    // A failed worker takes no more frames. That is not the garbler's fault.
                     self.stopped.check()?;
                     passed_on?;
                 }
@@ -219,8 +219,8 @@ impl WorkerQueues {
             .map_err(|_| Misbehaviour::DataAfterEnd)
     }
 
-    /// The next bytes of the worker. A worker that waits for the garbler must not be asked: it would wait forever, and
-    /// so would the multiplexer.
+    /// Takes the worker's next bytes. If the worker waits for a frame itself, the request is an error: both it and the
+    /// multiplexer would wait forever.
     fn answer(&mut self, length: usize) -> Result<Vec<u8>, Misbehaviour> {
         let mut state = self.outbox.lock();
         while state.unrequested.len() < length {

@@ -1,15 +1,15 @@
-//! The garbler's end: it sends frames whenever a worker has one, and requests the evaluator's bytes.
+//! The garbler's end. It sends frames as workers produce them, and requests the evaluator's bytes.
 
 use super::{FRAME_BYTES, Header, Kind, QUEUED_FRAMES, REQUEST_BYTES, StopFlag};
 use crate::ProtocolError;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
-use veilpath_channel::{Channel, ChannelError, copying};
+use veilpath_channel::{Channel, ChannelError, chunked_copy};
 
 /// Bytes that the garbler may have requested but not yet received.
 const WINDOW: usize = 128 << 10;
 
-/// Frames that are sent before the oldest request is answered, so that busy workers do not starve one that waits.
+/// Frames to send before receiving the answer to the oldest request, so that busy workers do not starve a waiting one.
 const FRAMES_BEFORE_ANSWER: usize = 4;
 
 /// A worker's command to the multiplexer.
@@ -34,8 +34,8 @@ pub(in crate::engines::garbled) struct GarblerMultiplexer {
     commands: Receiver<(usize, Command)>,
     workers: Vec<Sender<Vec<u8>>>,
     /// Unanswered requests: worker and number of bytes.
-    open: VecDeque<(usize, usize)>,
-    open_bytes: usize,
+    requests: VecDeque<(usize, usize)>,
+    requested_bytes: usize,
     stopped: StopFlag,
 }
 
@@ -60,8 +60,8 @@ pub(in crate::engines::garbled) fn garbler_channels(
     let multiplexer = GarblerMultiplexer {
         commands,
         workers,
-        open: VecDeque::new(),
-        open_bytes: 0,
+        requests: VecDeque::new(),
+        requested_bytes: 0,
         stopped,
     };
     (channels, multiplexer)
@@ -72,7 +72,7 @@ impl GarblerChannel {
     pub(in crate::engines::garbled) fn end<T, E>(&self, result: Result<T, E>) -> Result<T, E> {
         if result.is_err() {
             self.stopped.set();
-            // Wakes the multiplexer; it does not wait if its queue is full.
+            // Wakes the multiplexer. If its queue is full, it is awake anyway.
             let _ = self.multiplexer.try_send((self.worker, Command::Stop));
         }
         result
@@ -90,9 +90,9 @@ impl Channel for GarblerChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let room = (FRAME_BYTES - self.unsent.len()).min(rest.len());
-            let (now, later) = rest.split_at(room);
-            copying::append(now, &mut self.unsent);
+            let count = (FRAME_BYTES - self.unsent.len()).min(rest.len());
+            let (now, later) = rest.split_at(count);
+            chunked_copy::append(now, &mut self.unsent);
             rest = later;
             if self.unsent.len() == FRAME_BYTES {
                 self.flush()?;
@@ -103,13 +103,13 @@ impl Channel for GarblerChannel {
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
         self.flush()?;
-        for piece in buffer.chunks_mut(REQUEST_BYTES) {
-            self.command(Command::Receive(piece.len()))?;
+        for chunk in buffer.chunks_mut(REQUEST_BYTES) {
+            self.command(Command::Receive(chunk.len()))?;
             let bytes = self.incoming.recv().map_err(|_| ChannelError::Closed)?;
-            if bytes.len() != piece.len() {
+            if bytes.len() != chunk.len() {
                 return Err(ChannelError::Closed);
             }
-            copying::copy(&bytes, piece);
+            chunked_copy::copy(&bytes, chunk);
         }
         Ok(())
     }
@@ -134,13 +134,15 @@ impl GarblerMultiplexer {
         loop {
             self.stopped.check()?;
             let command = match self.commands.try_recv() {
-                Ok(command) if sent < FRAMES_BEFORE_ANSWER || self.open.is_empty() => Ok(command),
+                Ok(command) if sent < FRAMES_BEFORE_ANSWER || self.requests.is_empty() => {
+                    Ok(command)
+                }
                 Ok(command) => {
                     self.answer(channel)?;
                     sent = 0;
                     Ok(command)
                 }
-                Err(TryRecvError::Empty) if !self.open.is_empty() => {
+                Err(TryRecvError::Empty) if !self.requests.is_empty() => {
                     self.answer(channel)?;
                     sent = 0;
                     continue;
@@ -164,7 +166,7 @@ impl GarblerMultiplexer {
                     sent += 1;
                 }
                 Ok((worker, Command::Receive(length))) => {
-                    while self.open_bytes + length > WINDOW {
+                    while self.requested_bytes + length > WINDOW {
                         self.answer(channel)?;
                     }
                     let header = Header {
@@ -174,13 +176,13 @@ impl GarblerMultiplexer {
                     };
                     channel.send(&header.to_bytes())?;
                     channel.flush()?;
-                    self.open.push_back((worker, length));
-                    self.open_bytes += length;
+                    self.requests.push_back((worker, length));
+                    self.requested_bytes += length;
                 }
                 Ok((_, Command::Stop)) | Err(()) => break,
             }
         }
-        while !self.open.is_empty() {
+        while !self.requests.is_empty() {
             self.answer(channel)?;
         }
         let end = Header {
@@ -194,13 +196,13 @@ impl GarblerMultiplexer {
 
     /// Receives the answer to the oldest request and passes it to its worker.
     fn answer(&mut self, channel: &mut dyn Channel) -> Result<(), ProtocolError> {
-        let Some((worker, length)) = self.open.pop_front() else {
+        let Some((worker, length)) = self.requests.pop_front() else {
             return Ok(());
         };
-        self.open_bytes -= length;
+        self.requested_bytes -= length;
         let mut bytes = vec![0; length];
         channel.receive(&mut bytes)?;
-        // A worker that has ended reports the reason itself.
+        // A worker that has ended reports its own error.
         let _ = self.workers[worker].send(bytes);
         Ok(())
     }

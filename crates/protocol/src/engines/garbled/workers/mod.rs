@@ -1,7 +1,7 @@
-//! Several workers over one channel.
+//! Multiplexes several workers over one channel.
 //!
-//! Every worker is a thread with a part of the session and its own comparisons. One thread on each side, the one that
-//! has the channel, multiplexes their bytes:
+//! Every worker is a thread with a part of the session and its own comparisons. On each side, the thread that owns the
+//! channel multiplexes their bytes:
 //!
 //! ```text
 //! garbler's workers ──▶ multiplexer ── frames: (worker, bytes) ──────────────▶ multiplexer ──▶ evaluator's workers
@@ -9,26 +9,28 @@
 //!                           │ ◀─────── those bytes, in the order of requests ──│ ◀──
 //! ```
 //!
-//! A multiplexer cannot send and wait for bytes at the same time, so nothing is sent to the garbler without a request: the evaluator's
-//! workers leave their bytes with its multiplexer until the garbler's multiplexer requests them.
+//! A multiplexer cannot send and receive at the same time, so nothing is sent to the garbler without a request: the evaluator's
+//! multiplexer holds its workers' bytes until the garbler's multiplexer requests them.
 //!
 //! # Why this does not deadlock
-//! Every worker is a program that the garbler and the evaluator run in step, as they would over a separate channel. The
-//! garbler's side of it has sent everything that the evaluator's side needs before it waits for bytes.
-//! - An evaluator's worker only waits for bytes of the garbler's worker. Its own bytes go to a queue that never blocks. They are few: a
-//!   worker is at most [`LOOKAHEAD`](veilpath_mpc::alignment::LOOKAHEAD) spans ahead. A garbler that leaves more than
-//!   `MAX_UNREQUESTED` bytes unrequested cheats.
-//! - The evaluator's multiplexer passes frames to workers. If the queue of a worker is full, that worker is busy and will empty it. If a
-//!   request arrives, everything that the worker needs to answer it has already been passed on, because the garbler's worker sent it before
-//!   the request. So the multiplexer always returns to receiving, unless its own sending blocks.
-//! - The evaluator's sending does not block: the garbler has requested at most `WINDOW` bytes (128 KiB) that it has not received, which is
-//!   less than a [`Channel`](veilpath_channel::Channel) accepts.
-//! - So everything that the garbler sends arrives, and so does every answer that it waits for. Its multiplexer waits for an answer only after
-//!   it has flushed the request. In between it handles events of other workers; their queue is bounded, and so is memory.
+//! Each worker runs the same program on both sides in lockstep, as over a separate channel. The garbler's side has sent
+//! everything that the evaluator's side needs before it waits for bytes.
+//! - An evaluator's worker waits only for bytes from the garbler's worker. Its own bytes go to a queue that never blocks. That queue
+//!   stays short: a worker is at most [`LOOKAHEAD`](veilpath_mpc::alignment::LOOKAHEAD) spans ahead. A garbler that leaves more than
+//!   `MAX_UNREQUESTED` bytes unrequested is cheating.
+//! - The evaluator's multiplexer forwards frames to workers. If a worker's queue is full, that worker is busy and will
+//!   drain it. If a request arrives, everything that the worker needs to answer it has already been forwarded, because
+//!   the garbler's worker sent it before the request. So the multiplexer always returns to receiving, unless its own
+//!   sends block.
+//! - The evaluator's sends do not block: at most `WINDOW` bytes (128 KiB) are requested and not yet received, less than a
+//!   [`Channel`](veilpath_channel::Channel) accepts.
+//! - So everything that the garbler sends arrives, and so does every answer that it waits for. Its multiplexer waits
+//!   for an answer only after it has flushed the request. Meanwhile it handles other workers' commands; their queue is
+//!   bounded, and so is memory.
 //!
 //! # Failures
-//! A worker that fails stops its side at once: the multiplexer passes nothing more on, and the other workers find their channels closed.
-//! A peer that was caught by one worker gets nothing more from the others.
+//! A worker that fails stops its side at once: the multiplexer forwards nothing more, and the other workers find their channels closed.
+//! A peer that one worker has caught cheating gets nothing more from the others.
 
 mod evaluator;
 mod garbler;
@@ -43,18 +45,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use veilpath_channel::ChannelError;
 use veilpath_mpc::ot::correlated::MAX_BATCH;
 
-/// Bytes that a worker collects before they are sent.
+/// Bytes that a worker buffers before sending them.
 const FRAME_BYTES: usize = 64 << 10;
 
-/// Frames that may wait for a worker, or for the multiplexer.
+/// Frames that may be queued for a worker or for the multiplexer.
 const QUEUED_FRAMES: usize = 16;
 
 /// Bytes that the garbler requests at a time.
 const REQUEST_BYTES: usize = 32 << 10;
 
-/// Bytes of one of the evaluator's workers that may wait for a request. An honest garbler has requested everything before it lets the
-/// worker go on, so it leaves no more than the worker sends without waiting: a portion's halves, and transfers (four bytes
-/// each, and a few for the proof) for the bits of a portion's terms or for two batches.
+/// Bytes of one of the evaluator's workers that may wait for a request. An honest garbler requests everything before it lets the
+/// worker go on, so no more remains than the worker sends without waiting: a portion's halves, and transfers (four bytes each, and a
+/// few for the proof) for the bits of a portion's terms or for two batches.
 const MAX_UNREQUESTED: usize = 4 << 20;
 
 const _: () = assert!(PORTION_PAIRS * (8 + 5 * 64) + 2 * 5 * MAX_BATCH <= MAX_UNREQUESTED);
@@ -67,7 +69,7 @@ enum Kind {
     End,
 }
 
-/// Worker, kind and length of a frame.
+/// A frame's worker, kind and length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Header {
     worker: usize,
@@ -89,17 +91,17 @@ impl Header {
         [worker, kind, length[0], length[1], length[2], length[3]]
     }
 
-    /// A valid header for this many workers.
+    /// Parses and checks a header, given the number of workers.
     fn from_bytes(bytes: [u8; Self::BYTES], workers: usize) -> Result<Self, Misbehaviour> {
         let [worker, kind, length @ ..] = bytes;
         let length = u32::from_le_bytes(length) as usize;
-        let (kind, most) = match kind {
+        let (kind, max_length) = match kind {
             0 => (Kind::Data, FRAME_BYTES),
             1 => (Kind::Request, REQUEST_BYTES),
             2 => (Kind::End, 0),
             kind => return Err(Misbehaviour::UnknownFrame { kind }),
         };
-        if usize::from(worker) >= workers || length > most {
+        if usize::from(worker) >= workers || length > max_length {
             return Err(Misbehaviour::FrameOutOfBounds { worker, length });
         }
         Ok(Self {
@@ -110,7 +112,7 @@ impl Header {
     }
 }
 
-/// Whether a worker of this side has failed. Clones share it.
+/// Whether a worker of this side has failed. Clones share one flag.
 #[derive(Clone, Debug, Default)]
 struct StopFlag(Arc<AtomicBool>);
 
@@ -127,8 +129,8 @@ impl StopFlag {
     }
 }
 
-/// The result of a stage with several workers. An error of a worker is closer to the cause than the closed channel that follows from it,
-/// and a check that the other side failed is reported before anything else: it must not be taken for an accident.
+/// The result of a stage with several workers. A worker's error is closer to the cause than the closed channel that follows from it. A
+/// check that the other side failed takes precedence over everything else: it must not be mistaken for an accident.
 pub(super) fn stage_result(
     multiplexer: Result<(), ProtocolError>,
     workers: Vec<Result<(), ProtocolError>>,
@@ -148,7 +150,7 @@ pub(super) fn stage_result(
     }
 }
 
-/// How likely an error is the consequence of another one.
+/// How likely an error is to be the consequence of another one.
 fn consequence(error: &ProtocolError) -> u8 {
     match error {
         ProtocolError::PeerMisbehaved(Misbehaviour::Computation(_)) => 0,
@@ -220,7 +222,7 @@ mod tests {
         assert_eq!(early, Err(Misbehaviour::StoppedEarly.into()));
     }
 
-    /// One worker finds out that the other side cheats. The other worker has much to send, and sends none of it.
+    /// One worker finds that the other side cheats. The other worker has much to send, and sends none of it.
     #[test]
     fn a_worker_that_fails_stops_the_others() {
         let (mut here, mut there) = memory_pair();
@@ -233,7 +235,7 @@ mod tests {
                 failing.end(Err(error))
             });
             let busy = scope.spawn(move || {
-                // Longer than the other one needs to fail.
+                // Longer than the other worker takes to fail.
                 std::thread::sleep(Duration::from_millis(100));
                 let sent = (0..100).try_for_each(|_| busy.send(&[7; FRAME_BYTES]));
                 busy.end(sent.map_err(ProtocolError::from))
@@ -249,7 +251,7 @@ mod tests {
         assert_eq!(there.receive(&mut [0]), Err(ChannelError::Closed));
     }
 
-    /// A garbler that sends data and requests nothing: the worker's bytes do not pile up.
+    /// The garbler sends data and requests nothing. The worker's bytes do not pile up.
     #[test]
     fn unrequested_bytes_are_bounded() {
         let (mut here, mut there) = memory_pair();

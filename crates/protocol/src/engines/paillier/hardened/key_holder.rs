@@ -6,31 +6,32 @@ use veilpath_paillier::Plaintext;
 use zeroize::Zeroizing;
 
 impl Shape {
-    /// z of the least candidate, and the bits that name it, all but the last; the same steps for every set of numbers.
+    /// z of the least candidate, and all but the last of the bits that name it. The steps are the same for every set of
+    /// numbers.
     pub(in super::super) fn answer(&self, slots: &[Zeroizing<BoxedUint>]) -> Vec<Plaintext> {
         let (differences, padded) = slots.split_at(self.pairs().min(slots.len()));
         let bias = self.bias();
-        let mut least = vec![Choice::TRUE; self.width];
+        let mut is_minimum = vec![Choice::TRUE; self.width];
         for ((i, j), difference) in self.compared().zip(differences) {
             let below = narrow(difference).ct_lt(&bias);
-            // y_i < y_j, and then j is not the least; else i is not. No two are equal in this variant.
-            least[j] &= !below;
-            least[i] &= below;
+            // If y_i < y_j, then j is not the least; otherwise i is not. No two are equal in this variant.
+            is_minimum[j] &= !below;
+            is_minimum[i] &= below;
         }
         let mask = U256::MAX.shr_vartime(U256::BITS - self.padded_bits());
         let mut chosen = Zeroizing::new(U256::ZERO);
-        for (candidate, is_least) in least.iter().enumerate() {
+        for (candidate, is_chosen) in is_minimum.iter().enumerate() {
             let Some(slot) = padded.get(candidate / self.padded_in_slot) else {
                 continue;
             };
-            let place = (0..self.padded_bits() * self.padded_in_slot as u32)
+            let shift = (0..self.padded_bits() * self.padded_in_slot as u32)
                 .step_by(self.padded_bits() as usize)
                 .nth(candidate % self.padded_in_slot)
                 .unwrap_or(0);
-            let value = Zeroizing::new(narrow(slot).shr_vartime(place) & mask);
-            *chosen = chosen.ct_select(&value, *is_least);
+            let value = Zeroizing::new(narrow(slot).shr_vartime(shift) & mask);
+            *chosen = chosen.ct_select(&value, *is_chosen);
         }
-        let bits = least.iter().take(self.width - 1);
+        let bits = is_minimum.iter().take(self.width - 1);
         let bits = bits.map(|bit| Plaintext::from(u64::from(bit.to_u8())));
         let chosen = Zeroizing::new(BoxedUint::from(&*chosen));
         std::iter::once(Plaintext::from_uint(&chosen))
@@ -39,7 +40,7 @@ impl Shape {
     }
 }
 
-/// A slot as a number of fixed length; slots are never longer.
+/// A slot as a fixed-width number; slots are never longer.
 fn narrow(slot: &BoxedUint) -> Zeroizing<U256> {
     let slot = Zeroizing::new(slot.resize_unchecked(U256::BITS));
     let bytes = Zeroizing::new(slot.to_le_bytes());

@@ -17,12 +17,12 @@ pub(in super::super) struct Multipliers {
     order: Order,
     /// w·ρ of each difference.
     factors: Vec<Scalar>,
-    /// The offset of each: ρ·(π(i) − π(j)) + r, and the bias.
+    /// The offset of each difference: ρ·(π(i) − π(j)) + r, plus the bias.
     offsets: Vec<Zeroizing<U256>>,
     pads: Pads,
 }
 
-/// The pads of one cell, in the order π. The last is longer by its top bit, so that it is the largest.
+/// The pads of one cell, in the order π. The last has an extra top bit, so it is the largest.
 pub(in super::super) struct Pads(Vec<Zeroizing<U256>>);
 
 impl Multipliers {
@@ -31,7 +31,7 @@ impl Multipliers {
         rng: &mut R,
     ) -> Result<Self, ProtocolError> {
         let order = permutation(shape.width, rng);
-        // Allocated at full size: a list that grows leaves copies in freed memory.
+        // Allocated at full size: growing would leave copies in freed memory.
         let mut masks = Vec::with_capacity(shape.pairs());
         for _ in shape.compared() {
             let factor = log_uniform(shape.floor_bits(), shape.factor_bits(), rng);
@@ -44,8 +44,7 @@ impl Multipliers {
         Self::new(shape, order, &masks, pads)
     }
 
-    /// From π, the ρ and r of each difference, and pads whose last one does not have its extra top
-    /// bit yet.
+    /// From π, ρ and r of each difference, and pads. The last pad does not have its extra top bit yet.
     pub(in super::super) fn new(
         shape: &Shape,
         order: Order,
@@ -59,10 +58,10 @@ impl Multipliers {
         };
         for ((i, j), (factor, noise)) in shape.compared().zip(masks) {
             let whole = times(factor, shape.width);
-            // π(i) − π(j) may be negative; w more of it is not.
-            let place = times(factor, order[i] + shape.width - order[j]);
-            let place = Zeroizing::new(place.wrapping_sub(&whole));
-            let noise = Zeroizing::new(noise.wrapping_add(&place));
+            // π(i) − π(j) may be negative; π(i) − π(j) + w is not.
+            let order_term = times(factor, order[i] + shape.width - order[j]);
+            let order_term = Zeroizing::new(order_term.wrapping_sub(&whole));
+            let noise = Zeroizing::new(noise.wrapping_add(&order_term));
             offsets.push(Zeroizing::new(noise.wrapping_add(&shape.bias())));
             let whole = Zeroizing::new(BoxedUint::from(&*whole));
             factors.push(Scalar::new(&whole, shape.scalar_bits())?);
@@ -79,8 +78,8 @@ impl Multipliers {
     }
 }
 
-/// A log-uniform number from 2^floor to 2^bits − 1: an octave, and within it each number with a probability inverse to
-/// its size.
+/// A log-uniform number from 2^floor to 2^bits − 1: draws an octave, and within it each number with a probability
+/// inversely proportional to its size.
 pub(in super::super) fn log_uniform<R: CryptoRng + ?Sized>(
     floor: u32,
     bits: u32,
@@ -90,7 +89,7 @@ pub(in super::super) fn log_uniform<R: CryptoRng + ?Sized>(
     loop {
         let mut number = random_bits(U256::BITS, rng);
         *number |= U256::ONE.shl_vartime(U256::BITS - 1);
-        // Whether a number is rejected says nothing about the one that is kept.
+        // A rejection reveals nothing about the number that is kept.
         let leading = Zeroizing::new(number.shr_vartime(U256::BITS / 2));
         let coin = Zeroizing::new(U256::from_u128(rng.random()));
         if Zeroizing::new(coin.wrapping_mul(&leading)).bits() < U256::BITS {
@@ -99,8 +98,8 @@ pub(in super::super) fn log_uniform<R: CryptoRng + ?Sized>(
     }
 }
 
-/// A number halved `times` times, fewer than 256. The count is secret: the library's shift by a secret number
-/// branches on whether it is too large.
+/// Halves a number `times` times, fewer than 256. The count is secret, and the library's shift branches on whether it
+/// is too large.
 fn halved(mut number: Zeroizing<U256>, times: u32) -> Zeroizing<U256> {
     for bit in 0..u8::BITS {
         let shifted = Zeroizing::new(number.shr_vartime(1 << bit));
@@ -121,7 +120,7 @@ pub(in super::super) fn below<R: CryptoRng + ?Sized>(bound: &U256, rng: &mut R) 
     Zeroizing::new(whole.wrapping_add(&carry))
 }
 
-/// A cell before it is packed: candidates in the order π, their differences, and the numbers that mask them.
+/// A cell before packing: candidates in the order π, their differences, and the numbers that mask them.
 struct Masked {
     candidates: Vec<Ciphertext>,
     differences: Vec<Ciphertext>,
@@ -129,7 +128,7 @@ struct Masked {
 }
 
 impl Context<'_> {
-    /// Steps 1 to 4 for some cells: the bytes for the key holder, and what step 6 will need.
+    /// Runs steps 1 to 4 for some cells. Returns the bytes for the key holder, and what step 6 will need.
     pub(in super::super) fn mask_hardened(
         &self,
         shape: &Shape,
@@ -175,7 +174,7 @@ impl Context<'_> {
         ))
     }
 
-    /// Every number in its slot, each ciphertext under fresh randomness.
+    /// Packs every number into its slot, each ciphertext under fresh randomness.
     fn pack_hardened(&self, shape: &Shape, masked: &[Masked]) -> Result<Vec<u8>, ProtocolError> {
         let layout = &self.agreement.layout;
         let groups: Vec<&[Masked]> = masked.chunks(layout.cells).collect();
@@ -188,23 +187,25 @@ impl Context<'_> {
             for group in &groups {
                 let mut row = Vec::with_capacity(terms.len());
                 let mut slots = Zeroizing::new(Vec::new());
-                for (cell, place) in layout.places(ciphertext) {
+                for (cell, position) in layout.slot_entries(ciphertext) {
                     let cell = group.get(cell);
-                    if place < shape.pairs() {
+                    if position < shape.pairs() {
                         row.push(match cell {
-                            Some(cell) => (&cell.differences[place], &cell.numbers.factors[place]),
-                            // The last group may have fewer cells; the sums of all have the same shape.
+                            Some(cell) => {
+                                (&cell.differences[position], &cell.numbers.factors[position])
+                            }
+                            // The last group may have fewer cells, but the sums of all groups have the same shape.
                             None => (&nothing, &one),
                         });
                     } else {
-                        let first = (place - shape.pairs()) * shape.padded_in_slot;
+                        let first = (position - shape.pairs()) * shape.padded_in_slot;
                         row.extend((first..first + shape.padded_in_slot).map(|at| {
                             let candidate = cell.and_then(|cell| cell.candidates.get(at));
                             (candidate.unwrap_or(&nothing), &one)
                         }));
                     }
                     if let Some(cell) = cell {
-                        slots.push(BoxedUint::from(&*cell.numbers.offset(shape, place)));
+                        slots.push(BoxedUint::from(&*cell.numbers.offset(shape, position)));
                     }
                 }
                 rows.push(row);
@@ -279,11 +280,11 @@ impl Multipliers {
     }
 
     /// The number that is added to a slot in the clear.
-    pub(in super::super) fn offset(&self, shape: &Shape, place: usize) -> Zeroizing<U256> {
-        if let Some(offset) = self.offsets.get(place) {
+    pub(in super::super) fn offset(&self, shape: &Shape, position: usize) -> Zeroizing<U256> {
+        if let Some(offset) = self.offsets.get(position) {
             return offset.clone();
         }
-        let first = (place - shape.pairs()) * shape.padded_in_slot;
+        let first = (position - shape.pairs()) * shape.padded_in_slot;
         let mut offset = Zeroizing::new(U256::ZERO);
         let pads = self.pads.0.iter().skip(first).take(shape.padded_in_slot);
         for (k, pad) in (0u32..).zip(pads) {
@@ -298,7 +299,7 @@ mod tests {
     use super::*;
     use rand::SeedableRng;
 
-    /// A list that grows leaves its old contents in freed memory, where nothing erases them.
+    /// A growing list leaves its old contents in freed memory, where nothing erases them.
     #[test]
     fn lists_of_secrets_never_reallocate() {
         for width in [3, 4] {

@@ -1,28 +1,28 @@
-//! The hardened variant: the paper's protocol with other masks, which show the key holder neither ratios nor ties.
+//! The hardened variant: the paper's protocol with different masks, which hide ratios and ties from the key holder.
 //!
-//! In the paper one multiplier hides all candidates of a cell, and the ratios of their differences remain visible. In
-//! this variant the matrix owner sends, in an order π that it draws for each cell,
+//! In the paper, one multiplier hides all candidates of a cell, and the ratios of their differences remain visible. In
+//! this variant, the matrix owner draws an order π for each cell and sends in this order:
 //!
 //! - for every two candidates y_i, y_j with i < j the number `ρ·d + r` with `d = w·(y_i − y_j) + π(i) − π(j)`, each with its own ρ and
-//!   its own r from 0 to ρ − 1, where w is the number of candidates and π(i) the place of y_i before they were reordered. d is
-//!   never 0: of equal candidates the one with the smaller place counts as the smaller, so that a tie looks like any other
-//!   outcome, and all w! orders are equally likely whatever the candidates;
-//! - every candidate under a pad of its own, `z_i = y_i + p_i` with p_i longer than any candidate by σ bits.
+//!   its own r from 0 to ρ − 1, where w is the number of candidates and π(i) the place of y_i before they were reordered. d is never
+//!   0: of equal candidates, the one with the smaller place counts as the smaller. So a tie looks like any other outcome, and all w!
+//!   orders are equally likely whatever the candidates;
+//! - every candidate under its own pad, `z_i = y_i + p_i` with p_i longer than any candidate by σ bits.
 //!
-//! The key holder sees which candidate is the least, in an order that is random to it, so it learns nothing from
-//! that. It answers with E(z_m) of the least one and E(β_i) for all but the last, where β_m = 1 and all others are 0.
-//! The matrix owner removes the pad: `M = z_m − p_last + Σ β_i·(p_last − p_i)`. Its exponents are as short as the
-//! pads; the paper's unmasking by a⁻¹ mod n, most of the work of a cell, is not needed.
+//! The key holder sees which candidate is the least. The order is random to it, so it learns nothing from that. It
+//! answers with E(z_m) of the least one and E(β_i) for all but the last, where β_m = 1 and all others are 0. The matrix
+//! owner removes the pad: `M = z_m − p_last + Σ β_i·(p_last − p_i)`. Its exponents are as short as the pads; the
+//! paper's unmasking by a⁻¹ mod n, most of the work of a cell, is not needed.
 //!
 //! # The multipliers
-//! ρ is log-uniform over [2^F, 2^(F+R)). Of a value v that it sees, the key holder knows that `v/(d+1) < ρ ≤ v/d` (for
-//! d above 0), and each such ρ explains it with exactly one r. If ρ were ever small, that interval would contain a few
-//! integers or none, and v would determine d: with ρ = 1 it *is* d. But |d| < 2^y, so there are about ρ/d > 2^(F−y) of
-//! them. With F = y + σ the number of integers and the length of the interval differ by a fraction of 2^−σ, and neither
-//! multiples nor remainders reveal more. The length itself contributes ∫ dρ/ρ² = 1/v for every d, as long as the
-//! interval lies within the range of ρ. So **what remains for the key holder are the two ends of that range**: a v
-//! below 2^F·d or above 2^(F+R) rules out differences. A difference falls there with a probability of about y/R, and
-//! then narrows d to about an octave. Many views of the same letters add up. The audit measures it.
+//! ρ is log-uniform over [2^F, 2^(F+R)). From a value v that it sees, the key holder knows that `v/(d+1) < ρ ≤ v/d`
+//! (for d above 0), and each such ρ explains v with exactly one r. If ρ were ever small, that interval would contain a
+//! few integers or none, and v would determine d: with ρ = 1 it *is* d. But |d| < 2^y, so the interval contains about
+//! ρ/d > 2^(F−y) integers. With F = y + σ, the number of integers and the length of the interval differ by a fraction
+//! of 2^−σ, and neither multiples nor remainders reveal more. The length itself contributes ∫ dρ/ρ² = 1/v for every d,
+//! as long as the interval lies within the range of ρ. So **only the two ends of that range leak**: a v below 2^F·d or
+//! above 2^(F+R) rules out differences. A difference falls there with a probability of about y/R, and then narrows d to
+//! about an octave. Many views of the same letters add up. The audit measures this leakage.
 //!
 //! # Statistical distance
 //! A pad hides its candidate up to 2^−(σ+1), as a candidate is shorter than 2^y/w. A difference is within 2^−σ of what its
@@ -31,13 +31,14 @@
 //! are drawn up to 2⁻¹²⁰.)
 //!
 //! # Slots
-//! All have S = 255 bits, for any costs: 2, 4, 8, 12 and 16 fit below n/2 of keys of 512, 1024, 2048, 3072 and 4096
-//! bits, and numbers stay within 256 bits. A cell of three candidates has four slots. One bit more would halve the
-//! cells of a ciphertext. With 170 bits, three cells to a ciphertext of 2048 bits, there would be little more than half
-//! as many octaves and the traffic would shrink by a twentieth, as most of it is answers. Three padded candidates of
-//! y + σ + 2 bits share a slot if y + σ ≤ 83, else two, and then a cell has one slot more. `R = S − 1 − y − F =
-//! 254 − 2·y − σ` must be at least 128. For a million cells σ is 63, and costs with y up to 31 bits can be masked; in
-//! the largest session σ is 100, and y is at most 13, enough for a Levenshtein distance of 2,700 letters.
+//! All slots have S = 255 bits, for any costs: 2, 4, 8, 12 and 16 slots fit below n/2 for keys of 512, 1024, 2048, 3072
+//! and 4096 bits, and numbers stay within 256 bits. A cell of three candidates has four slots. One more bit would halve
+//! the number of cells per ciphertext. With 170 bits, or three cells per ciphertext of 2048 bits, there would be little
+//! more than half as many octaves, and the traffic would shrink by only a twentieth, because most of it is answers.
+//! Three padded candidates of y + σ + 2 bits share a slot if y + σ ≤ 83, otherwise two, and then a cell has one more
+//! slot. `R = S − 1 − y − F = 254 − 2·y − σ` must be at least 128. For a million cells σ is 63, and costs with y up to
+//! 31 bits can be masked; in the largest session σ is 100, and y is at most 13, enough for a Levenshtein distance of
+//! 2,700 letters.
 
 mod key_holder;
 mod matrix_owner;
@@ -65,19 +66,20 @@ const MIN_OCTAVES: u32 = 128;
 const MAX_IN_SLOT: usize = 3;
 /// Padded candidates in a slot, if fewer fit.
 const MIN_IN_SLOT: usize = 2;
-/// Masks of a step count as this many: differences and pads.
+/// A step counts as this many masks: differences and pads.
 const MASKS_IN_STEP: u64 = 8;
 
-/// How long the numbers of a cell are and where they are placed, equal on both sides.
+/// The widths of a cell's numbers and where they are placed, equal on both sides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     /// Candidates of a cell.
     width: usize,
-    /// Bits of a pad, and F: both are longer by σ than what they hide.
+    /// Bits of a pad, and F: both are σ bits longer than what they hide.
     pad_bits: u32,
     /// Padded candidates in a slot.
     padded_in_slot: usize,
-    /// y: no w·(y_i − y_j) + π(i) − π(j) has more bits, nor the next one, which noise comes close to.
+    /// y: the largest number of bits of w·(y_i − y_j) + π(i) − π(j), and of the next integer, which the noise r can
+    /// approach.
     difference_bits: u32,
 }
 
@@ -107,7 +109,7 @@ impl Shape {
         })
     }
 
-    /// F: no multiplier is less than two to this power.
+    /// F: every multiplier is at least two to this power.
     fn floor_bits(&self) -> u32 {
         self.pad_bits
     }
@@ -117,12 +119,12 @@ impl Shape {
         SLOT_BITS - 1 - self.difference_bits
     }
 
-    /// Where the numbers of a batch are.
+    /// Where a batch's numbers are placed.
     pub(super) fn layout(&self, size: KeySize, packing: bool) -> Result<Layout, ProtocolError> {
         Layout::of(size, SLOT_BITS, self.slots(), packing)
     }
 
-    /// The public numbers with which an audit reads the slots.
+    /// The public parameters with which an audit reads the slots.
     #[cfg(any(test, feature = "watch"))]
     pub(super) fn masks(&self) -> HardenedMasks {
         HardenedMasks {
@@ -137,7 +139,7 @@ impl Shape {
         self.width
     }
 
-    /// Differences of a cell.
+    /// The number of differences in a cell.
     fn pairs(&self) -> usize {
         self.width * (self.width - 1) / 2
     }
@@ -166,7 +168,7 @@ impl Shape {
         U256::ONE.shl_vartime(self.bias_bits())
     }
 
-    /// The candidates of each difference, in the order of the slots.
+    /// The two candidates of each difference, in slot order.
     fn compared(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let width = self.width;
         (0..width).flat_map(move |i| (i + 1..width).map(move |j| (i, j)))
@@ -175,9 +177,9 @@ impl Shape {
     /// The public shape of one ciphertext's sum.
     fn terms(&self, layout: &Layout, ciphertext: usize) -> Vec<TermShape> {
         let mut terms = Vec::new();
-        for (slot, (_, place)) in (0u32..).zip(layout.places(ciphertext)) {
+        for (slot, (_, position)) in (0u32..).zip(layout.slot_entries(ciphertext)) {
             let shift_bits = layout.slots().shift_bits(slot);
-            if place < self.pairs() {
+            if position < self.pairs() {
                 terms.push(TermShape {
                     scalar_bits: self.scalar_bits(),
                     shift_bits,

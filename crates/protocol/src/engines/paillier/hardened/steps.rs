@@ -1,5 +1,5 @@
-//! The steps one by one, as both sides run them, for the checks of `docs/assurance.md`: neither time nor branches nor
-//! addresses may depend on secrets.
+//! The individual steps of both sides, for the checks in `docs/assurance.md`: neither timing nor branches nor addresses
+//! may depend on secrets.
 
 use super::super::agreement::Agreement;
 use super::super::cell::{Context, Inputs, Pending, Step, StepMask, Target};
@@ -23,7 +23,7 @@ pub struct HardenedSteps {
     randomness: Randomness,
 }
 
-/// The matrix owner's secret numbers for some cells: orders, multipliers, noise and pads.
+/// The matrix owner's secrets for some cells: orders, multipliers, noise and pads.
 pub struct HardenedSecrets(Vec<Multipliers>);
 
 /// The decrypted slots of one cell.
@@ -36,7 +36,7 @@ const NO_TARGET: Target = Target {
 };
 
 impl HardenedSteps {
-    /// For scanpaths of this length, with the side's own source of randomisers.
+    /// The steps for scanpaths of this length, with the side's own source of randomisers.
     pub fn new(
         spec: &Spec,
         length: usize,
@@ -61,7 +61,7 @@ impl HardenedSteps {
         })
     }
 
-    /// The matrix owner draws the secret numbers of this many cells.
+    /// The matrix owner draws the secrets for this many cells.
     pub fn draw<R: CryptoRng + ?Sized>(
         &self,
         cells: usize,
@@ -71,8 +71,8 @@ impl HardenedSteps {
         Ok(HardenedSecrets(numbers.collect::<Result<_, _>>()?))
     }
 
-    /// The matrix owner masks some cells, each of M(i−1, j−1), `D(i, k_B[j])`, M(i, j−1) and M(i−1, j): the bytes for
-    /// the key holder.
+    /// The matrix owner masks some cells, each given by M(i−1, j−1), `D(i, k_B[j])`, M(i, j−1) and M(i−1, j). Returns
+    /// the bytes for the key holder.
     pub fn mask(
         &self,
         cells: &[[Ciphertext; 4]],
@@ -109,13 +109,13 @@ impl HardenedSteps {
         Ok(sets.map(<[_]>::to_vec).collect())
     }
 
-    /// The key holder answers: the bytes for the matrix owner.
+    /// The key holder answers. Returns the bytes for the matrix owner.
     pub fn answer(&self, sets: &[HardenedSet]) -> Result<Vec<u8>, ProtocolError> {
         let answers = sets.iter().flat_map(|set| self.shape.answer(set));
         encrypt(&self.public, &self.randomness, answers.collect())
     }
 
-    /// The matrix owner recovers the values of the cells from the answers.
+    /// The matrix owner recovers the cells' values from the answers.
     pub fn correct(
         &self,
         answers: &[u8],

@@ -1,23 +1,22 @@
 //! How much the matrix owner requests, and when.
 //!
 //! Several requests are always outstanding if there is enough to choose from: the key holder works on one while the
-//! matrix owner takes the values out of the previous answer and masks the next request.
+//! matrix owner extracts the values from the previous answer and masks the next request.
 
 use super::super::messages::Header;
 use super::super::order::cells_to_take;
 use super::super::workers::LANES;
 use super::MatrixOwner;
 
-/// Bytes of replies that may be outstanding when the matrix owner sends another request. See
-/// [`Channel`](veilpath_channel::Channel): the key holder's answers must fit the channel while the matrix owner is still
-/// sending.
+/// Bytes of replies that may be outstanding when the matrix owner sends another request. The key holder's answers must
+/// fit the [`Channel`](veilpath_channel::Channel) while the matrix owner is still sending.
 pub(in super::super) const WINDOW_BYTES: usize = 256 << 10;
-/// Requests that may be outstanding.
+/// The number of requests that may be outstanding.
 pub(in super::super) const MAX_OUTSTANDING: usize = 3;
 
 impl<R> MatrixOwner<'_, R> {
-    /// The next request, while the values of `answered` cells are taken out of an answer; `None` if there is nothing to
-    /// request, or enough is outstanding.
+    /// The next request, while the values of `answered` cells are extracted from an answer; `None` if there is nothing
+    /// to request, or enough is outstanding.
     pub(super) fn next_request(&self, answered: usize) -> Option<Header> {
         let batch = self.agreement.batch() as usize;
         let idle = self.outstanding.is_empty();
@@ -29,8 +28,8 @@ impl<R> MatrixOwner<'_, R> {
         let ready = self.candidates.len();
         let steps = cells_to_take(ready, requested, self.full_request(), full);
         let results = self.finished.len().min(batch);
-        // While a request is outstanding only full ones follow: small ones would tell the key holder more
-        // precisely when a cell was ready, and would cost as much.
+        // While a request is outstanding, only full ones follow. Small ones would tell the key holder more precisely
+        // when a cell was ready, and would cost as much.
         if !idle && steps < self.full_request() {
             return None;
         }
@@ -40,16 +39,16 @@ impl<R> MatrixOwner<'_, R> {
             .map(|request| request.reply_bytes)
             .sum();
         let mut header = header(0, steps, results);
-        let room = WINDOW_BYTES.saturating_sub(reply_bytes + self.reply_bytes(&header));
+        let free_bytes = WINDOW_BYTES.saturating_sub(reply_bytes + self.reply_bytes(&header));
         let row_bytes = self.reply_bytes(&Header {
             rows: 1,
             ..Header::default()
         });
-        let wanted = self.waiting.front().map(|&pair| self.job.pairs[pair].0);
-        header.rows = match wanted {
+        let next_host = self.waiting.front().map(|&pair| self.job.pairs[pair].0);
+        header.rows = match next_host {
             Some(host) if idle && steps == 0 => self.substitutions.rows_to_request(host),
             Some(host) if batch > 1 => {
-                let fit = u32::try_from(room / 2 / row_bytes).unwrap_or(u32::MAX);
+                let fit = u32::try_from(free_bytes / 2 / row_bytes).unwrap_or(u32::MAX);
                 self.substitutions.rows_to_request(host).min(fit)
             }
             _ => 0,
@@ -58,34 +57,35 @@ impl<R> MatrixOwner<'_, R> {
         (header != Header::default() && (idle || fits)).then_some(header)
     }
 
-    /// A request that need not wait for the current answer: there is more than enough to choose from without it.
+    /// A request that need not wait for the current answer, because there is more than enough to choose from without
+    /// it.
     pub(super) fn next_request_at_once(&self, answered: usize) -> Option<Header> {
         self.next_request(answered)
             .filter(|header| header.steps as usize == self.full_request())
     }
 
-    /// The most cells in a request, such that all outstanding requests fit the channel together, in whole SIMD
-    /// lanes.
+    /// The largest number of cells in a request such that all outstanding requests fit the channel together, rounded to
+    /// fill all SIMD lanes.
     pub(super) fn full_request(&self) -> usize {
         let layout = &self.agreement.layout;
         let reply = self.agreement.replies() * self.agreement.key_size().ciphertext_bytes();
         let fitting = WINDOW_BYTES / MAX_OUTSTANDING / reply;
-        let most = fitting.clamp(1, self.agreement.batch() as usize);
+        let max_cells = fitting.clamp(1, self.agreement.batch() as usize);
         let full = LANES * layout.cells;
-        if most > full {
-            most - most % full
+        if max_cells > full {
+            max_cells - max_cells % full
         } else {
-            most
+            max_cells
         }
     }
 
-    /// Candidate sets that have no answer yet.
+    /// The number of unanswered candidate sets.
     pub(super) fn outstanding_steps(&self) -> usize {
         let requested = self.outstanding.iter();
         requested.map(|request| request.pending.len()).sum()
     }
 
-    /// Bytes of the answer.
+    /// The size of the answer in bytes.
     pub(super) fn reply_bytes(&self, header: &Header) -> usize {
         let row = self.agreement.letters as usize;
         let answers = header.steps as usize * self.agreement.replies();

@@ -1,4 +1,4 @@
-//! Results of which each side gets a share.
+//! Results that are shared between the two sides.
 
 use super::super::agreement::MASK_BITS;
 use super::MatrixOwner;
@@ -8,7 +8,8 @@ use veilpath_paillier::{Ciphertext, Plaintext};
 use zeroize::Zeroizing;
 
 impl<R: CryptoRng> MatrixOwner<'_, R> {
-    /// Adds a random number to each encrypted result and keeps its negative as this side's share; the key holder gets the other.
+    /// Adds a random number to each encrypted result and keeps its negative as this side's share. The key holder gets the other
+    /// share.
     pub(super) fn mask_results(
         &mut self,
         results: &[(usize, Ciphertext)],
@@ -29,7 +30,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             self.agreement.recurrence.raw_share(value, false)
         };
         let shares: Zeroizing<Vec<u64>> = Zeroizing::new(masks.iter().map(share).collect());
-        self.job.store.keep_halves(&pairs, &shares)?;
+        self.job.store.store_halves(&pairs, &shares)?;
         let masks: Vec<Plaintext> = masks.iter().map(|mask| Plaintext::from(*mask)).collect();
         let values = results.iter().map(|(_, value)| value);
         let values: Vec<_> = values.zip(&masks).collect();

@@ -1,16 +1,17 @@
-//! Which comparisons are in flight: the cells of a request are chosen at random among all of theirs.
+//! Which comparisons are in flight. The cells of a request are chosen at random among all of their cells.
 //!
 //! Many comparisons in flight hide which of them a cell belongs to, and give enough cells to choose from. But the more of them
-//! share the work, the later the first is finished, and a result that is not finished is lost when the connection breaks. If
-//! all 900 pairs of 30 × 30 scanpaths of 20 letters were in flight, the first result would come after 91 % of the work.
+//! share the work, the later the first one finishes, and an unfinished result is lost when the connection breaks. If all 900
+//! pairs of 30 × 30 scanpaths of 20 letters were in flight, the first result would come after 91 % of the work.
 //!
-//! So a number of comparisons starts at once, and others follow at twice the pace at which cells are filled, until there
-//! is enough to choose from. From then on one starts for about each that ends, and at any time some are at their
-//! beginning and others near their end. The first of those 900 results comes after a tenth of the work and half of
-//! them after 58 %, with a key of 2048 bits. (These shares are simulated, as in `tests/window.rs`, without cryptography.)
+//! So some comparisons start at once, and others follow at twice the pace at which cells are filled, until there is
+//! enough to choose from. From then on, about one starts for each one that ends, and at any time some are near their
+//! beginning and others near their end. The first of those 900 results comes after a tenth of the work and half of them
+//! after 58 %, with a key of 2048 bits. (These fractions come from a simulation without cryptography, as in
+//! `tests/window.rs`.)
 //!
-//! `MIN_IN_FLIGHT` comparisons hide as much as all of them do. Of 128 comparisons of 6 × 6 letters out of 52, an attack that
-//! is told which messages belong to its comparison guesses this share of 192 letters right
+//! `MIN_IN_FLIGHT` comparisons hide as much as all of them. With 128 comparisons of 6 × 6 letters out of 52, an attack that
+//! is told which messages belong to its comparison guesses this fraction of 192 letters correctly
 //! (`letters_guessed_by_the_number_of_comparisons_in_flight` in `veilpath-audit`):
 //!
 //! | in flight | unit costs | \|a−b\| |
@@ -22,24 +23,24 @@
 //! | 64 | 1.8 % | 6.4 % |
 //! | all 128 | 1.8 % | 6.6 % |
 //!
-//! Starting depends only on lengths and on how many cells are filled.
+//! When a comparison starts depends only on lengths and on how many cells are filled.
 
-/// The fewest comparisons in flight, as long as this many are left.
+/// The smallest number of comparisons in flight, as long as this many are left.
 const MIN_IN_FLIGHT: usize = 64;
 /// Cells of further comparisons that may be started for each filled one.
 const STARTED_PER_FILLED: u64 = 2;
-/// Cells to choose from, ready or requested, counted in full requests: three are outstanding, which must be at most two
-/// thirds.
+/// The number of cells to choose from, ready or requested, in full requests. Three are outstanding, which must be at
+/// most two thirds.
 const REQUESTS_TO_CHOOSE_FROM: usize = 5;
 
-/// The comparisons in flight, counted.
+/// Counts the comparisons in flight.
 #[derive(Debug)]
 pub(in super::super) struct Window {
     /// An audit may ask for exactly this many.
     exactly: Option<usize>,
     in_flight: usize,
     filled: u64,
-    /// Cells of comparisons beyond the least number.
+    /// Cells of comparisons beyond the smallest number.
     further: u64,
 }
 
@@ -57,7 +58,8 @@ impl Window {
         self.in_flight == 0
     }
 
-    /// Whether another comparison may start, where `choice` cells are ready or requested and a full request has `request`.
+    /// Whether another comparison may start, if `choice` cells are ready or requested and a full request has `request`
+    /// cells.
     pub(in super::super) fn has_room(&self, choice: usize, request: usize) -> bool {
         if let Some(exactly) = self.exactly {
             return self.in_flight < exactly;
@@ -67,7 +69,7 @@ impl Window {
                 && self.further < STARTED_PER_FILLED * self.filled)
     }
 
-    /// A comparison of this many cells starts.
+    /// Records that a comparison of this many cells starts.
     pub(in super::super) fn start(&mut self, cells: u64) {
         if self.in_flight >= MIN_IN_FLIGHT {
             self.further = self.further.saturating_add(cells);
@@ -75,12 +77,12 @@ impl Window {
         self.in_flight += 1;
     }
 
-    /// A cell is filled.
+    /// Records that a cell is filled.
     pub(in super::super) fn fill(&mut self) {
         self.filled += 1;
     }
 
-    /// A comparison ends.
+    /// Records that a comparison ends.
     pub(in super::super) fn finish(&mut self) {
         self.in_flight -= 1;
     }

@@ -1,4 +1,4 @@
-//! Every pair is charged right before the first message of this side that reveals something about it.
+//! Every pair is charged right before this side's first message that reveals something about it.
 
 use super::super::PaillierOptions;
 use super::hostile::{encrypted, header, length, secret};
@@ -15,7 +15,7 @@ enum Event {
     Scored(usize),
 }
 
-/// Records, and refuses from some call on.
+/// Records calls, and refuses from some call on.
 struct Records {
     events: Mutex<Vec<Event>>,
     allowed: usize,
@@ -48,7 +48,7 @@ impl Observer for Records {
     }
 }
 
-/// Sends what the script says, and keeps what it receives.
+/// Sends a script, and keeps what it receives.
 struct ScriptedChannel {
     bytes: Vec<u8>,
     sent: Vec<u8>,
@@ -110,7 +110,7 @@ fn a_refused_key_holder_opens_no_result() {
     assert_eq!(error, ProtocolError::Refused);
     // Its length and the key.
     assert_eq!(sent.len(), 8 + 64);
-    // That a number is refused reveals something, so it is charged like a result.
+    // A refusal reveals something about a number, so it is charged like a result.
     let store = Records::new(1);
     let (error, _) = against(Role::Host, &store, &script(3));
     assert!(matches!(error, ProtocolError::PeerMisbehaved(_)));
@@ -118,7 +118,7 @@ fn a_refused_key_holder_opens_no_result() {
     assert_eq!(events, [Event::Started(vec![0])]);
 }
 
-/// Both sides, all with all.
+/// Runs both sides on all pairs.
 fn run(options: PaillierOptions, a: &Cohort, b: &Cohort) -> [Vec<Event>; 2] {
     let spec = spec(options, Metric::Levenshtein, a, b);
     let pairs = crate::pairs_of(PairRule::All, a, b);
@@ -173,7 +173,7 @@ fn each_pair_with_cells_is_charged_once_before_its_score() {
     }
 }
 
-/// Never all remaining pairs at once: when the first is scored, others have not started.
+/// Remaining pairs never start all at once: when the first is scored, others have not started.
 #[test]
 fn pairs_start_as_others_end() {
     let (a, b) = (cohort(&[vec![1; 4]]), cohort(&vec![vec![2; 4]; 400]));

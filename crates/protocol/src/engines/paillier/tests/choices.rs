@@ -55,17 +55,17 @@ fn a_cell_is_a_candidate_once_its_three_neighbours_are_known() {
         let mut staircase = Staircase::new(rows, columns);
         let mut candidates = Candidates::new();
         candidates.push((1u32, 1u32));
-        let mut known = std::collections::HashSet::new();
+        let mut done = std::collections::HashSet::new();
         while let Some((row, column)) = candidates.draw(1, &mut rng).pop() {
             for (i, j) in [(row - 1, column - 1), (row - 1, column), (row, column - 1)] {
-                assert!(i == 0 || j == 0 || known.contains(&(i, j)));
+                assert!(i == 0 || j == 0 || done.contains(&(i, j)));
             }
-            assert!(known.insert((row, column)));
+            assert!(done.insert((row, column)));
             for cell in staircase.fill((row, column)) {
                 candidates.push(cell);
             }
         }
-        assert_eq!(known.len() as u32, rows * columns);
+        assert_eq!(done.len() as u32, rows * columns);
     }
 }
 
@@ -101,8 +101,8 @@ fn the_number_of_candidates_matches_a_simulation() {
     assert!((7.0..7.4).contains(&mean), "{mean}");
 }
 
-/// The uncertainty of a cell's anti-diagonal, given the number of its batch, in bits. `take` says how many of the ready
-/// candidates make a batch while others are outstanding, and up to `outstanding` batches are.
+/// The uncertainty about a cell's anti-diagonal, given the number of its batch, in bits. `take` returns how many of the
+/// ready candidates form a batch while others are outstanding. Up to `outstanding` batches are outstanding.
 fn uncertainty(size: u32, outstanding: usize, take: impl Fn(usize, usize) -> usize) -> f64 {
     let runs = 150;
     let mut rng = rng(8);
@@ -166,7 +166,7 @@ fn batches_reveal_hardly_more_of_the_anti_diagonal_than_the_papers_order() {
         }
     }
     assert_eq!(uncertainty(20, 1, |ready, _| ready), 0.0);
-    // The same, ignoring what is outstanding.
+    // The same, ignoring outstanding cells.
     let other_rule = uncertainty(60, 3, |ready, _| cells_to_take(ready, 0, 256, 8));
     assert!(other_rule < 0.97 * uncertainty(60, 1, |ready, _| ready.min(1)));
 }

@@ -12,8 +12,8 @@ use std::sync::{Arc, OnceLock};
 use veilpath_metrics::{Comparison, LocalScoring, MAX_COST, Metric, Substitution};
 use veilpath_paillier::{KeySize, SecretKey};
 
-/// Returns bits that are all zero or all one. So each multiplier is the least or the largest, its noise the least or the
-/// largest, and each pad 0 or full, next to others of either kind.
+/// Returns bits that are all zero or all one. So each multiplier and its noise are the smallest or the largest, and each
+/// pad is 0 or full, in all combinations.
 struct ExtremeRng(ChaCha20Rng);
 
 impl TryRng for ExtremeRng {
@@ -23,7 +23,7 @@ impl TryRng for ExtremeRng {
         Ok([0, u32::MAX][usize::from(self.0.random::<bool>())])
     }
 
-    /// The coin that decides whether a multiplier is kept: with a coin that is all ones, the largest never would be.
+    /// The coin that decides whether a multiplier is kept. A coin of all ones would never keep the largest.
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
         Ok(0)
     }
@@ -51,7 +51,7 @@ fn all_metrics() -> Vec<Metric> {
         gap,
         scale: Some(1),
     };
-    let most_expensive = [
+    let costliest = [
         global(greatest, greatest, greatest),
         global(greatest, 0.0, 1.0),
         global(0.0, 0.0, 0.0),
@@ -59,7 +59,7 @@ fn all_metrics() -> Vec<Metric> {
         local(0.0, greatest, 0.0),
         local(greatest, 0.0, 0.0),
     ];
-    metrics().into_iter().chain(most_expensive).collect()
+    metrics().into_iter().chain(costliest).collect()
 }
 
 fn secret(size: KeySize) -> Arc<SecretKey> {
@@ -72,7 +72,7 @@ fn secret(size: KeySize) -> Arc<SecretKey> {
     })
 }
 
-/// Both sides give the plain score, with masks at the ends of their ranges.
+/// Checks that both sides give the plain score, with masks at the ends of their ranges.
 fn equals_plain_score(
     options: PaillierOptions,
     metric: &Metric,

@@ -22,8 +22,8 @@ fn absolute() -> Metric {
     }
 }
 
-/// The largest candidates that there are masks for in a session of this many sets: (126 − σ)/2 bits of w·(X + 1). With one
-/// set σ is 43, with the most 100.
+/// The largest candidates that can be masked in a session of this many sets: w·(X + 1) has (126 − σ)/2 bits. σ is 43 for
+/// one set, and 100 for the largest session.
 const LARGEST: [(usize, u64, u64); 4] = [
     (3, ((1 << 41) - 1) / 3 - 1, 1),
     (4, (1 << 39) - 2, 1),
@@ -59,7 +59,7 @@ fn multipliers_are_log_uniform_above_their_floor() {
 fn noise_is_uniform_below_its_multiplier() {
     let mut rng = rng(2);
     let mut counts = [0; 11];
-    // The largest multipliers are the ones whose noise the fewest random bits are left for.
+    // The noise of the largest multipliers has the fewest random bits left.
     let part = U256::MAX.shr_vartime(4);
     let bound = part.wrapping_mul(&U256::from_u64(11));
     for _ in 0..5_500 {
@@ -72,7 +72,7 @@ fn noise_is_uniform_below_its_multiplier() {
     assert_eq!(*below(&U256::ONE, &mut rng), U256::ZERO);
 }
 
-/// Below the floor there would be so few multipliers for a difference that a value could determine it.
+/// Below the floor, a difference would have so few multipliers that a value could determine it.
 #[test]
 fn multipliers_are_longer_than_differences_by_forty_bits_and_a_session() {
     for (width, largest, log) in [
@@ -89,13 +89,13 @@ fn multipliers_are_longer_than_differences_by_forty_bits_and_a_session() {
         assert_eq!(floor, difference + 40 + 3 + log);
         assert!(top >= floor + 128, "{top}");
         let mut rng = rng(7);
-        let least = (0..2_000).map(|_| log_uniform(floor, top, &mut rng).bits());
-        assert!(least.min().unwrap() > floor);
+        let lengths = (0..2_000).map(|_| log_uniform(floor, top, &mut rng).bits());
+        assert!(lengths.min().unwrap() > floor);
     }
 }
 
-/// Every slot at both of its ends, next to slots at either end: nothing carries over, signs are right, and the least candidate
-/// comes out.
+/// Tests every slot at both ends of its range, next to slots at either end: nothing carries over, signs are right, and the
+/// least candidate is found.
 #[test]
 fn slots_hold_the_largest_numbers_without_carry() {
     let others = [(3, 0, 1), (3, 107, SESSION), (4, 1 << 20, SESSION)];
@@ -103,8 +103,8 @@ fn slots_hold_the_largest_numbers_without_carry() {
         let shape = Shape::new(width, largest, steps).unwrap();
         let (_, floor, top) = ranges(&shape);
         let one = |bits: u32| U256::ONE.shl_vartime(bits);
-        let (least, most) = (one(floor), one(top).wrapping_sub(&U256::ONE));
-        let extremes = [least, most].map(|factor| {
+        let (min_factor, max_factor) = (one(floor), one(top).wrapping_sub(&U256::ONE));
+        let extremes = [min_factor, max_factor].map(|factor| {
             let noise = factor.wrapping_sub(&U256::ONE);
             [(factor, U256::ZERO), (factor, noise)]
         });
@@ -156,20 +156,20 @@ fn extreme_cell(
     let layout = shape.layout(KeySize::Bits4096, true).unwrap();
     let (bits, slots) = (layout.slots().slot_bits(), layout.width());
     let mut total = BigInt::ZERO;
-    for place in 0..slots {
+    for position in 0..slots {
         // As under encryption: candidates times factors, and offsets in the clear.
-        let secret = match pairs.get(place).zip(masks.get(place)) {
+        let secret = match pairs.get(position).zip(masks.get(position)) {
             Some((&(i, j), (factor, _))) => big(factor) * width * (&permuted[i] - &permuted[j]),
             None => (0..padded_per_slot(shape))
                 .filter_map(|k| {
-                    let at = (place - pairs.len()) * padded_per_slot(shape) + k;
+                    let at = (position - pairs.len()) * padded_per_slot(shape) + k;
                     Some(permuted.get(at)? << (k * padded(shape)))
                 })
                 .sum(),
         };
-        let slot = secret + big(&numbers.offset(shape, place));
+        let slot = secret + big(&numbers.offset(shape, position));
         assert!(slot > BigInt::ZERO && slot.bits() <= u64::from(bits));
-        total += slot << (bits as usize * place);
+        total += slot << (bits as usize * position);
     }
     let bytes = total.to_biguint().unwrap().to_bytes_be();
     let total = BoxedUint::from_be_slice_vartime(&bytes);
@@ -193,11 +193,11 @@ fn extreme_cell(
     }
     assert_eq!(found, BigInt::from(*candidates.iter().min().unwrap()));
     // Of equal candidates, the first before π.
-    let least = (0..width)
+    let minimum = (0..width)
         .min_by_key(|&at| (&permuted[at], order[at]))
         .unwrap();
     for (at, bit) in answer[1..].iter().enumerate() {
-        assert_eq!(value(bit), BigInt::from(at == least));
+        assert_eq!(value(bit), BigInt::from(at == minimum));
     }
 }
 
@@ -211,7 +211,7 @@ fn padded_per_slot(shape: &Shape) -> usize {
     if 3 * padded(shape) <= 255 { 3 } else { 2 }
 }
 
-/// Slots are long enough for this many cells in a ciphertext, or this many ciphertexts to a cell.
+/// This many cells fit into a ciphertext, or a cell takes this many ciphertexts.
 #[test]
 fn slots_hold_the_documented_number_of_cells() {
     for (largest, steps) in [(1, 1), (107, SESSION), (1 << 20, 100)] {
@@ -242,7 +242,7 @@ fn a_cell_is_four_slots_and_three_answers() {
     let key = key();
     let options = short_key().with_hardening(true);
     let (channel, _) = recorded_run(options, &Metric::Levenshtein, &key.secret, &a, &b);
-    // Two slots to a ciphertext of 512 bits, so two ciphertexts a cell, and the result.
+    // Two slots fit into a ciphertext with a key of 512 bits, so a cell takes two ciphertexts; and one for the result.
     assert_eq!(ciphertexts(&channel.received).len(), 6 * 2 + 1);
     assert_eq!(ciphertexts(&channel.sent).len(), 3 * 12 + 6 * 3);
     let all = [ciphertexts(&channel.sent), ciphertexts(&channel.received)].concat();
@@ -250,7 +250,7 @@ fn a_cell_is_four_slots_and_three_answers() {
     assert_eq!(distinct.len(), all.len());
 }
 
-/// The steps that the checks of time and of branches run give the least candidate, too.
+/// The individual steps, which the timing and branch checks run, also give the least candidate.
 #[test]
 fn the_steps_one_by_one_give_the_least_candidate() {
     let key = key();
@@ -258,7 +258,7 @@ fn the_steps_one_by_one_give_the_least_candidate() {
     let some = cohort(&[vec![0; 5]]);
     let spec = spec(short_key().with_hardening(true), absolute(), &some, &some);
     let steps = HardenedSteps::new(&spec, 5, public, Arc::new(public.clone())).unwrap();
-    // M(i−1, j−1), D, M(i, j−1) and M(i−1, j); a gap costs 1. Each of the three may be the least, and two or all.
+    // M(i−1, j−1), D, M(i, j−1) and M(i−1, j); a gap costs 1. Each of the three may be the least, alone or tied.
     let cells = [
         [1, 2, 9, 9],
         [5, 4, 2, 7],
@@ -288,7 +288,7 @@ fn the_steps_one_by_one_give_the_least_candidate() {
     assert!(HardenedSteps::new(&papers, 5, public, Arc::new(public.clone())).is_err());
 }
 
-/// All orders of the candidates are equally likely to the key holder, for any letters, with or without ties.
+/// To the key holder, all orders of the candidates are equally likely, for any letters, with or without ties.
 #[test]
 fn the_key_holder_sees_a_random_order_and_no_ties() {
     let key = key();
@@ -312,7 +312,8 @@ fn the_key_holder_sees_a_random_order_and_no_ties() {
             let sign = |slot: &BoxedUint| usize::from(slot.bits() == top);
             signs[sign(&set[0]) + 2 * sign(&set[1]) + 4 * sign(&set[2])] += 1;
         }
-        // y₀ ≥ y₁ ≥ y₂ and y₀ < y₂ cannot be, nor the reverse: 6 of 8 are left, the orders of three.
+        // y₀ ≥ y₁ ≥ y₂ with y₀ < y₂ is impossible, and so is the reverse. 6 of 8 sign patterns are left, the orders of
+        // three.
         assert_eq!((signs[0b101], signs[0b010]), (0, 0));
         assert_uniform(
             "orders",

@@ -1,4 +1,5 @@
-//! A peer that breaks the protocol causes a typed error; nothing panics, and nothing is allocated for what is only claimed.
+//! A peer that breaks the protocol causes a typed error. Nothing panics, and no memory is allocated for merely claimed
+//! sizes.
 
 use super::super::messages::Header;
 use super::{LETTERS, as_in_the_paper, cohort, key, rng, short_key, spec};
@@ -10,7 +11,7 @@ use veilpath_channel::{Channel, ChannelError};
 use veilpath_metrics::{Cohort, LocalScoring, Metric, Scanpath};
 use veilpath_paillier::{KeyFault, KeySize, Plaintext, SecretKey};
 
-/// Sends what the script says, and ignores what it receives.
+/// Sends a script, and ignores what it receives.
 struct ScriptedChannel(Vec<u8>, usize);
 
 impl Channel for ScriptedChannel {
@@ -88,7 +89,7 @@ fn assert_misbehaved(error: ProtocolError) {
 #[track_caller]
 fn assert_refused(error: ProtocolError) {
     assert!(
-        matches!(error, ProtocolError::CiphertextRefused(_)),
+        matches!(error, ProtocolError::CiphertextRejected(_)),
         "{error:?}"
     );
 }
@@ -112,7 +113,7 @@ fn the_key_holder_answers_only_valid_requests() {
     assert_misbehaved(host(&[two(), header(3, 0, 0)]));
     assert_misbehaved(host(&[two(), header(u32::MAX, 0, 0)]));
     assert_misbehaved(host(&[two(), header(0, 0, u32::MAX)]));
-    // Not below n², no unit.
+    // Not below n², and not a unit.
     assert_refused(host(&[two(), header(0, 1, 0), vec![255; 128]]));
     assert_refused(host(&[two(), header(0, 1, 0), vec![0; 128]]));
 }
@@ -130,7 +131,7 @@ fn masked_values_out_of_range_are_refused_at_the_end() {
     assert_eq!(at_the_end, ProtocolError::PeerMisbehaved(refused));
 }
 
-/// With hardened masks and this key a cell is two ciphertexts, and a minimum three.
+/// With hardened masks and this key, a cell takes two ciphertexts, and a minimum three.
 #[test]
 fn hardened_messages_are_checked_like_the_others() {
     let options = short_key().with_hardening(true);
@@ -174,7 +175,7 @@ fn the_key_holder_decrypts_a_valid_result_once() {
     assert_misbehaved(host(&[length(2), header(0, 0, 2), twice]));
 }
 
-/// A number that the longest pair can have is refused for a shorter one.
+/// A number that is possible for the longest pair is refused for a shorter one.
 #[test]
 fn the_bound_of_a_result_is_that_of_its_pair() {
     let a = cohort(&[vec![1, 2], vec![3; 9]]);
@@ -211,8 +212,8 @@ fn the_bound_of_a_result_is_that_of_its_pair() {
     assert_eq!(possible(&local, 0), [0, 1, 2, 3, 4]);
 }
 
-/// The matrix owner uses letters 1 and 2. An entry that it does not use is parsed like the others: otherwise time, and which
-/// entries are refused, would tell which letters it has.
+/// The matrix owner uses letters 1 and 2. An entry that it does not use is parsed like the others. Otherwise, timing and
+/// refused entries would reveal which letters it has.
 #[test]
 fn the_matrix_owner_parses_all_entries() {
     let modulus = secret().public_key().modulus().to_be_bytes().to_vec();
@@ -231,7 +232,7 @@ fn the_matrix_owner_checks_the_key() {
     };
     let n = BigUint::from_bytes_be(&secret().public_key().modulus().to_be_bytes());
     let refused = |n: BigUint| match join(&[length(2), modulus(&n)]) {
-        ProtocolError::KeyRefused(fault) => fault,
+        ProtocolError::KeyRejected(fault) => fault,
         other => panic!("{other:?}"),
     };
     assert_eq!(refused(&n + 1u32), KeyFault::Even);
@@ -283,7 +284,7 @@ fn weak_keys_need_consent_and_batches_have_limits() {
         &a,
     )
     .unwrap();
-    // A key of another size than agreed on.
+    // A key of a size that was not agreed on.
     let own = [&a.entries[0].scanpath];
     let job = Job::new(&spec, Role::Host, &own, 1, &[(0, 0)]).unwrap();
     let job = job.with_key(Arc::clone(secret()));
@@ -296,13 +297,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
     fn any_bytes_end_in_an_error(prefix in 0..3usize, small in prop::collection::vec(0..4u8, 0..12), bytes in prop::collection::vec(any::<u8>(), 0..600)) {
-        let pieces = match prefix {
+        let chunks = match prefix {
             0 => vec![],
             1 => vec![length(2)],
-            // Headers with small numbers come through.
+            // Headers with small numbers pass the checks.
             _ => vec![length(2), small.iter().flat_map(|&n| u32::from(n).to_le_bytes()).collect()],
         };
-        let script = [pieces, vec![bytes]].concat();
+        let script = [chunks, vec![bytes]].concat();
         let _ = host(&script);
         let _ = join(&script);
     }
@@ -328,7 +329,7 @@ fn headers_round_trip() {
             Ok(())
         }
     }
-    let mut kept = RecordingChannel(Vec::new());
-    sent.send(&mut kept).unwrap();
-    assert_eq!(kept.0, header(7, 3, 1));
+    let mut channel = RecordingChannel(Vec::new());
+    sent.send(&mut channel).unwrap();
+    assert_eq!(channel.0, header(7, 3, 1));
 }

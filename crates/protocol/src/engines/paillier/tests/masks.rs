@@ -1,7 +1,7 @@
 //! Masked values keep their order, stay in their slots, and give the candidate back, for all random
 //! draws.
 
-use super::super::masking::{Layout, Mask, Numbers, Ranges};
+use super::super::masking::{Layout, Mask, MaskSecrets, Ranges};
 use super::super::recurrence::Recurrence;
 use super::{assert_uniform, rng};
 use num_bigint::{BigInt, BigUint};
@@ -10,7 +10,7 @@ use veilpath_metrics::{Costs, GlobalModel, Model, ScoreFormula};
 use veilpath_paillier::KeySize;
 
 const BOUNDS: [u64; 5] = [0, 1, 107, (1 << 20) - 1, (1 << 62) - 1];
-/// Candidate sets of a session, and the logarithm of the power of two that is not below.
+/// Candidate sets of a session, and the logarithm of that number, rounded up.
 const STEPS: [(u64, u32); 5] = [(1, 0), (2, 1), (1025, 11), (1 << 57, 57), (u64::MAX, 64)];
 /// 900 pairs of 20 × 20 letters.
 const SESSION: u64 = 900 * 400;
@@ -20,7 +20,7 @@ fn big(value: &crypto_bigint::U256) -> BigInt {
 }
 
 /// The paper's steps 2 and 3, one after the other.
-fn masked(numbers: &Numbers, candidates: &[BigInt]) -> Vec<BigInt> {
+fn masked(numbers: &MaskSecrets, candidates: &[BigInt]) -> Vec<BigInt> {
     let total: BigInt = candidates.iter().sum();
     candidates
         .iter()
@@ -41,7 +41,7 @@ proptest! {
     fn order_range_and_inverse(bound in prop::sample::select(BOUNDS.to_vec()), parts in prop::collection::vec(0..=4u64, 3..=4), seed in any::<u64>()) {
         let ranges = Ranges::new(bound, 1000).unwrap();
         let candidates: Vec<BigInt> = parts.iter().map(|&part| BigInt::from(bound / 4 * part + bound % 4 * u64::from(part == 4))).collect();
-        let numbers = Numbers::draw(&ranges, &mut rng(seed));
+        let numbers = MaskSecrets::draw(&ranges, &mut rng(seed));
         let masked = masked(&numbers, &candidates);
         let total: BigInt = candidates.iter().sum();
         let (a, t) = (
@@ -71,7 +71,7 @@ fn the_largest_masks_of_the_largest_candidates_fit() {
         let x = u64::BITS - bound.leading_zeros();
         let excess = 40 + log;
         assert_eq!(ranges.value_bits(), 32 + 32 + x + excess + 3);
-        let mut numbers = Numbers::draw(&ranges, &mut rng(1));
+        let mut numbers = MaskSecrets::draw(&ranges, &mut rng(1));
         *numbers.rho_1 = (1 << 32) - 1;
         *numbers.rho_2 = (1 << 32) - 1;
         let ones = |bits: u32| crypto_bigint::U256::MAX.shr_vartime(256 - bits);
@@ -87,7 +87,7 @@ fn the_largest_masks_of_the_largest_candidates_fit() {
     }
 }
 
-/// The additive masks hide all sets of the largest session together up to a statistical distance of 2⁻⁴⁰.
+/// The additive masks hide all sets of the largest session up to a total statistical distance of 2⁻⁴⁰.
 #[test]
 fn a_session_is_hidden_up_to_two_to_the_minus_forty() {
     // 2²⁸ letters on each side, and the rounds of local alignments.
@@ -110,7 +110,7 @@ fn masks_are_uniform_in_their_ranges() {
     let mut options = [0; 2];
     let mut eighths = [[0; 8]; 4];
     for _ in 0..16_000 {
-        let numbers = Numbers::draw(&ranges, &mut rng);
+        let numbers = MaskSecrets::draw(&ranges, &mut rng);
         assert!(*numbers.rho_1 > 0 && *numbers.rho_2 > 0);
         let delta_1 = big(&numbers.delta_1);
         // Exactly r₁+bx+2+σ bits.
@@ -148,11 +148,13 @@ fn slots_are_as_many_as_fit() {
     ] {
         let packed = layout(size, bound, width, true);
         assert_eq!((packed.cells, packed.ciphertexts), (cells, ciphertexts));
-        let places: Vec<_> = (0..ciphertexts).flat_map(|c| packed.places(c)).collect();
-        let expected: Vec<_> = (0..cells)
-            .flat_map(|cell| (0..width).map(move |place| (cell, place)))
+        let entries: Vec<_> = (0..ciphertexts)
+            .flat_map(|c| packed.slot_entries(c))
             .collect();
-        assert_eq!(places, expected);
+        let expected: Vec<_> = (0..cells)
+            .flat_map(|cell| (0..width).map(move |position| (cell, position)))
+            .collect();
+        assert_eq!(entries, expected);
         let alone = layout(size, bound, width, false);
         assert_eq!((alone.cells, alone.ciphertexts), (1, width));
     }

@@ -1,5 +1,6 @@
-//! The flaw in the authors' code: the key holder knows the factors of n, so modulo p every (1+n)^m vanishes and it sees
-//! the randomness of what the matrix owner sends. It must be fresh and uniform in every ciphertext.
+//! Tests for the flaw in the authors' code. The key holder knows the factors of n, so modulo p every (1+n)^m vanishes
+//! and it sees the randomness of what the matrix owner sends. That randomness must be fresh and uniform in every
+//! ciphertext.
 
 use super::{
     Key, as_in_the_paper, assert_uniform, ciphertexts, cohort, key, looks_uniform, recorded_run,
@@ -54,9 +55,9 @@ fn the_randomness_of_the_matrix_owner_is_uniform_under_all_small_characters() {
         let letters = |_| (0..length).map(|_| rng.random_range(0..12)).collect();
         (0..count).map(letters).collect()
     };
-    // The same letters again and again: any trace of the inputs would show.
+    // The same letters repeat, so any trace of the inputs would show.
     let few = (cohort(&[vec![3; 6]]), cohort(&scanpaths(6, 8)));
-    // Enough of them to draw from tables.
+    // Enough ciphertexts to draw randomisers from tables.
     let many = (cohort(&scanpaths(2, 9)), cohort(&scanpaths(6, 9)));
     let packed = PaillierOptions::new(veilpath_paillier::KeySize::Bits512, true).unwrap();
     for (options, (a, b)) in [(as_in_the_paper(), few), (packed.with_packing(false), many)] {
@@ -72,15 +73,15 @@ fn the_randomness_of_the_matrix_owner_is_uniform_under_all_small_characters() {
     }
 }
 
-/// The key holder's D entries leave nothing behind in the matrix owner's three values of a cell. Without fresh randomness
-/// the value made from the entry would be a power of its randomness, and the two others would be powers of 1.
+/// The key holder's D entries leave no trace in the matrix owner's three values of a cell. Without fresh randomness, the
+/// value made from the entry would be a power of its randomness, and the two others would be powers of 1.
 #[test]
 fn the_randomness_of_the_matrix_owner_is_independent_of_the_key_holders() {
     let key = key();
     let mut rng = rng(2);
     let letters: Vec<Vec<u16>> = (0..16).map(|_| vec![rng.random_range(0..12)]).collect();
     let (a, b) = (cohort(&letters), cohort(&letters));
-    // One cell for each pair, one pair after the other: the key holder knows which cell it sees.
+    // One cell per pair, one pair after another, so the key holder knows which cell it sees.
     let (channel, _) = recorded_run(as_in_the_paper(), &Metric::Levenshtein, &key.secret, &a, &b);
     let length = 128;
     let costs: Vec<BigUint> = channel

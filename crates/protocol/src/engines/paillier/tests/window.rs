@@ -1,4 +1,4 @@
-//! Comparisons end steadily over a run, and stay mixed.
+//! Comparisons end at a steady pace over a run, and stay mixed.
 
 use super::super::matrix_owner::window::Window;
 use super::super::order::{Candidates, Staircase, cells_to_take};
@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 
 /// How a run went.
 struct RunTrace {
-    /// The share of all cells that was filled when each comparison ended.
+    /// The fraction of all cells that was filled when each comparison ended.
     ends: Vec<f64>,
     /// The fewest comparisons in flight while others waited.
     fewest: usize,
@@ -15,8 +15,8 @@ struct RunTrace {
     request: f64,
 }
 
-/// `pairs` comparisons of `size` × `size` letters as the matrix owner runs them, without cryptography: requests of up to
-/// `request` cells, three outstanding.
+/// Simulates `pairs` comparisons of `size` × `size` letters as the matrix owner runs them, without cryptography:
+/// requests of up to `request` cells, three outstanding.
 fn simulate(pairs: usize, size: u32, request: usize, mut window: Window) -> RunTrace {
     const FULL: usize = 8;
     let mut rng = rng(21);
@@ -90,14 +90,14 @@ fn pairs_end_steadily() {
             mixed.request
         );
         assert!(steady.ends[0] < first && steady.ends[450] < half);
-        // No comparison is ever among fewer than these, and requests are as full as if all were in flight.
+        // Every comparison always runs among at least this many, and requests are as full as if all were in flight.
         assert!(steady.fewest >= 64, "{}", steady.fewest);
         assert!(steady.request > 0.93 * mixed.request);
         assert!(mixed.ends[0] > 0.85);
     }
 }
 
-/// Long scanpaths have enough cells to choose from, and short ones are all needed for that.
+/// Long scanpaths have enough cells to choose from; with short ones, all comparisons must be in flight.
 #[test]
 fn other_lengths_end_steadily_too() {
     for (size, half) in [(4, 0.97), (8, 0.7), (60, 0.7)] {

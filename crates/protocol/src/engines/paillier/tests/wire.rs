@@ -1,4 +1,4 @@
-//! The messages, counted.
+//! Counts the messages.
 
 use super::super::PaillierOptions;
 use super::{LETTERS, as_in_the_paper, ciphertexts, cohort, key, recorded_run, rng, short_key};
@@ -13,7 +13,7 @@ fn a_batch_of_one_without_packing_is_the_papers_pattern() {
     let (a, b) = (cohort(&[vec![1, 2, 3]]), cohort(&[vec![3, 4]]));
     let key = key();
     let (channel, _) = recorded_run(as_in_the_paper(), &Metric::Levenshtein, &key.secret, &a, &b);
-    // Lengths, then requests: for D, for each of 6 cells three ciphertexts, for the result one.
+    // Lengths, then requests: for D, three ciphertexts for each of 6 cells, and one for the result.
     let sizes: Vec<usize> = channel.received.iter().map(Vec::len).collect();
     let cell = [12, 3 * CIPHERTEXT];
     let expected: Vec<usize> = [8, 12]
@@ -62,12 +62,14 @@ fn no_two_ciphertexts_are_equal() {
     assert_eq!(distinct.len(), all.len());
 }
 
-/// The formula at the top of the engine, to the last ciphertext; everything else is headers, lengths, the key and results.
+/// The formula at the top of the engine is exact to the last ciphertext. Everything else is headers, lengths, the key and
+/// results.
 #[test]
 fn traffic_follows_the_formula() {
     let (m, n, letters) = (21, 34, LETTERS as usize);
     let (a, b) = (cohort(&[vec![5; m]]), cohort(&[vec![7; n]]));
-    // Cells to a ciphertext, of values of 32+32+6+50+3 bits: one at 512, two at 1024, three ciphertexts to a cell unpacked.
+    // Cells per ciphertext, with values of 32+32+6+50+3 bits: one at 512, two at 1024; unpacked, three ciphertexts per
+    // cell.
     for (size, packing, cells_each, ciphertexts_each) in [
         (KeySize::Bits512, true, 1, 1),
         (KeySize::Bits512, false, 1, 3),

@@ -29,8 +29,8 @@ fn published_labels_are_taken_as_committed() {
     }
 }
 
-/// Other labels than committed, a commitment without labels, and labels that do not fit the roster or the sizes: for fewer participants
-/// than there are, for more, for none, and for groups without a name.
+/// Labels other than the committed ones, a commitment without labels, and labels that do not fit the roster or the
+/// sizes: for too few participants, for too many, for none, and for groups without a name.
 #[test]
 fn labels_other_than_committed_are_misbehaviour() {
     let coins = opening(&hex(&PART));
@@ -116,8 +116,8 @@ impl Channel for Echo {
     }
 }
 
-/// A joining side that sends back the host's commitment, and then its labels and coins, would have the host's labels without having known
-/// them when it committed to them.
+/// A joining side that sends back the host's commitment, and then the host's labels and coins, would have committed to
+/// labels that it did not know.
 #[test]
 fn a_commitment_cannot_be_reflected() {
     for question in [
@@ -135,7 +135,8 @@ fn a_commitment_cannot_be_reflected() {
     }
 }
 
-/// A partner of two institutions passes on the commitment of one of them to the other, and what opens it; or that of an earlier agreement.
+/// A partner of two institutions forwards the commitment of one to the other, and then its opening; or reuses those of
+/// an earlier agreement.
 #[test]
 fn a_commitment_of_another_agreement_is_misbehaviour() {
     let coins = opening(&hex(&PART));

@@ -10,8 +10,8 @@ const WAIT: Duration = Duration::from_millis(800);
 
 /// A worker with requests that no correct worker makes.
 pub(super) struct ModifiedWorker {
-    tile: CoordinatedTile,
-    id: [u8; 32],
+    pub(super) tile: CoordinatedTile,
+    pub(super) id: [u8; 32],
 }
 
 impl ModifiedWorker {
@@ -49,7 +49,7 @@ fn a_modified_worker_cannot_have_a_sent_pair_computed_again() {
             .unwrap_err()
     };
     let sent = before.1.iter().find(|it| it.0 == 0).unwrap().1;
-    for record in [Record::Started(sent, 1), Record::Half(sent, 7, 7)] {
+    for record in [Record::Started(sent, 1), Record::half(sent, 7, 7)] {
         let error = ask(1, &[record]);
         assert!(
             matches!(error, SessionError::Internal(InternalError::ComparedAgain)),
@@ -60,7 +60,7 @@ fn a_modified_worker_cannot_have_a_sent_pair_computed_again() {
     let pairs = setup.plan(0).pairs_of(tile(1), None).unwrap().pairs.len();
     for record in [
         Record::Answer(sent, other),
-        Record::Half(0, 7, 7),
+        Record::half(0, 7, 7),
         Record::Started(pairs, 1),
         Record::Started(0, usize::MAX),
         Record::Sent(1, pairs),
@@ -224,7 +224,7 @@ fn a_coordinator_bounds_memory_and_workers() {
     let (plan, state_dir) = (setup.plan(0), setup.state_dir(0));
     let options = CoordinatorOptions {
         workers: 9,
-        // Enough for the six pairs of each of two tiles, but not also for the counts of all scanpaths.
+        // Enough for the six pairs of each of two tiles, but not for the counts of all scanpaths as well.
         memory: 2 * 6 * 384,
     };
     let identity = &setup.identities[0];

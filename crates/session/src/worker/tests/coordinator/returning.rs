@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 const SOON: Duration = Duration::from_millis(800);
 
-/// What a thief with an order of the joining side has learned, in these files of its own.
+/// Adds what a thief with an order of the joining side has learned, from the thief's own files.
 fn learned(files: &StateDir, seen: &mut BTreeMap<String, BTreeSet<String>>) {
     for comparison in files.comparisons().unwrap().entries {
         let Ok(outcome) = files.stored_outcome(&comparison.id) else {

@@ -24,7 +24,7 @@ fn repeated_records_do_not_make_a_journal_grow() {
     let ask = |records: &[Record]| ModifiedWorker::new(&setup, &coordinator, 1).ask(records);
     let first = [
         Record::Started(0, 1),
-        Record::Half(0, 7, 7),
+        Record::half(0, 7, 7),
         Record::Rejected(1),
     ];
     ask(&first).unwrap();
@@ -32,25 +32,25 @@ fn repeated_records_do_not_make_a_journal_grow() {
     for _ in 0..3 {
         let mut again = Vec::new();
         for _ in 0..100 {
-            again.extend([Record::Rejected(1), Record::Half(0, 7, 7)]);
+            again.extend([Record::Rejected(1), Record::half(0, 7, 7)]);
         }
         ask(&again).unwrap();
     }
     assert_eq!(journal_bytes(&setup), before);
     // A half without a new start, and two for one start.
     for records in [
-        &[Record::Half(0, 8, 8)][..],
-        &[Record::Half(0, 7, 8)],
-        &[Record::Half(2, 7, 8)],
+        &[Record::half(0, 8, 8)][..],
+        &[Record::half(0, 7, 8)],
+        &[Record::half(2, 7, 8)],
     ] {
         assert!(ask(records).is_err(), "{records:?}");
     }
     assert_eq!(journal_bytes(&setup), before);
-    ask(&[Record::Started(0, 1), Record::Half(0, 8, 8)]).unwrap();
+    ask(&[Record::Started(0, 1), Record::half(0, 8, 8)]).unwrap();
     let twice = [
         Record::Started(2, 1),
-        Record::Half(2, 8, 8),
-        Record::Half(2, 9, 8),
+        Record::half(2, 8, 8),
+        Record::half(2, 9, 8),
     ];
     assert!(ask(&twice).is_err());
 }
@@ -65,7 +65,7 @@ fn a_tile_has_a_bounded_number_of_records() {
     for start in 0..900 {
         for pair in 0..pairs {
             records.push(Record::Started(pair, 1));
-            records.push(Record::Half(pair, start, start));
+            records.push(Record::half(pair, start, start));
         }
     }
     let error = ModifiedWorker::new(&setup, &coordinator, 1)
@@ -111,7 +111,7 @@ fn silent(order: &WorkOrder, address: &str) -> Result<SecureChannel, SessionErro
     let socket = connect_tcp(address, soon)?;
     let institution = order.plan.institution();
     let mut channel = join_on(socket, &order.key, institution, &timeouts())?;
-    order.certificate.present(&mut channel)?;
+    order.certificate.send(&mut channel)?;
     agreement::exchange_versions(&mut channel)?;
     Ok(channel)
 }
@@ -122,7 +122,7 @@ fn one_key_cannot_take_all_connections_and_tiles() {
     let coordinator = RunningCoordinator::at("127.0.0.1:0", &setup, 0, 2);
     let [stolen, other] = [(); 2].map(|()| setup.order(0, "1-3"));
     let mut open = Vec::new();
-    // One for each of its tiles, and four that may be left of interrupted workers.
+    // One for each of its tiles, and four that interrupted workers may have left behind.
     for number in 0..12 {
         match silent(&stolen, &coordinator.address) {
             Ok(channel) => open.push(channel),
@@ -180,12 +180,12 @@ fn a_report_stops_a_tile_and_bans_nobody() {
     for _ in 0..3 {
         link.report(BanReason::FailedCheck).unwrap();
     }
-    // Also for a worker that has it.
+    // This also applies to a worker that has leased it.
     let modified = |index| {
         let worker = ModifiedWorker::new(&setup, &coordinator, index);
         worker.ask(&[
             Record::Started(0, 1),
-            Record::Half(0, 7, 7),
+            Record::half(0, 7, 7),
             Record::Sent(0, 1),
         ])
     };
@@ -230,10 +230,7 @@ fn a_report_stops_a_tile_and_bans_nobody() {
     state_dir.ban_peer(peer).unwrap();
     let error = ask(1).unwrap_err();
     assert!(
-        matches!(
-            error,
-            SessionError::Limit(Limit::Banned(BanReason::Decided))
-        ),
+        matches!(error, SessionError::Limit(Limit::Banned(BanReason::ByUser))),
         "{error}"
     );
 }
@@ -255,7 +252,7 @@ fn nothing_of_a_stopped_tile_is_released() {
     let error = worker
         .ask(&[
             Record::Started(0, 1),
-            Record::Half(0, 7, 7),
+            Record::half(0, 7, 7),
             Record::Sent(0, 1),
         ])
         .unwrap_err();
@@ -311,7 +308,7 @@ fn a_report_arrives_even_if_the_connection_is_lost() {
     drop(again);
 }
 
-/// Scanpaths are kept for workers, and only as long as these need them.
+/// Scanpaths are kept only as long as workers need them.
 #[test]
 fn letters_are_removed_when_all_tiles_are_complete() {
     let setup = Setup::new(Engine::Garbled);

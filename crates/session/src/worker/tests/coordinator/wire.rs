@@ -9,7 +9,7 @@ use std::time::Duration;
 /// When a process is killed: at a request of a worker to its coordinator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KillPoint {
-    /// Whether the worker has its tile. Before that, requests are those of the handshake, too.
+    /// Whether the worker has its tile. Before that, the messages of the handshake count as requests, too.
     pub(super) has_tile: bool,
     /// The number of the request, from 1.
     pub(super) request: usize,

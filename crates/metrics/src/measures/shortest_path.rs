@@ -1,18 +1,18 @@
-//! The path through the table of distances with the least sum (MultiMatch).
+//! The path with the minimum sum through the matrix of distances (MultiMatch).
 //!
-//! A large table is not kept in memory. Two adjacent anti-diagonals are stored every so often, and the part that a path
-//! can reach between them is recomputed. So memory grows more slowly than the table.
+//! A large matrix is not stored in memory. Instead, two adjacent anti-diagonals are stored at regular intervals, and the
+//! part that a path can reach between them is recomputed. So memory grows more slowly than the matrix.
 
 use super::coordinates::{Diagonals, Plane, squared};
 
-/// Tables with at most this many places are kept whole: half a megabyte.
+/// Matrices with at most this many cells are stored whole: half a megabyte.
 const SMALL: usize = 1 << 16;
-/// The fewest anti-diagonals from one kept pair to the next.
+/// The fewest anti-diagonals between two stored pairs.
 const MIN_SPAN: usize = 32;
 
-/// The pairs of points on the path with the least sum of distances, from the last to the first; neither side is empty.
+/// The pairs of points on the path with the minimum sum of distances, from last to first. Neither side may be empty.
 /// The first pair costs nothing. Ties are broken from the end of the path: diagonal before up before left.
-pub(super) fn least_path(a: &Plane, b: &Plane) -> Vec<(usize, usize)> {
+pub(super) fn shortest_path(a: &Plane, b: &Plane) -> Vec<(usize, usize)> {
     let (m, n) = (a.len(), b.len());
     let last = m + n - 2;
     if m.saturating_mul(n) <= SMALL {
@@ -27,7 +27,7 @@ pub(super) fn least_path(a: &Plane, b: &Plane) -> Vec<(usize, usize)> {
     path(a, b, span.max(MIN_SPAN))
 }
 
-/// The same with two anti-diagonals kept for each `span`.
+/// As [`shortest_path`], with two anti-diagonals stored every `span`.
 fn path(a: &Plane, b: &Plane, span: usize) -> Vec<(usize, usize)> {
     let (m, n) = (a.len(), b.len());
     let last = m + n - 2;
@@ -36,13 +36,13 @@ fn path(a: &Plane, b: &Plane, span: usize) -> Vec<(usize, usize)> {
     path.push(now);
     let mut sums = Sums::with_capacity(0, if span > last { m * n } else { 0 });
     let mut diagonals = start(a, b);
-    let mut kept = Vec::with_capacity(2 * (last / span));
+    let mut stored = Vec::with_capacity(2 * (last / span));
     for diagonal in 0..=last {
         let (first_row, values) = diagonals.step(a, b, diagonal, 0, m - 1, sum);
         if span > last {
             sums.push(first_row, values);
         } else if (diagonal + 2) % span < 2 && diagonal + 2 >= span {
-            kept.push((first_row, values.to_vec()));
+            stored.push((first_row, values.to_vec()));
         }
     }
     if span > last {
@@ -55,13 +55,13 @@ fn path(a: &Plane, b: &Plane, span: usize) -> Vec<(usize, usize)> {
         if end < begin {
             continue;
         }
-        // A path to this place that is on an earlier anti-diagonal is in one of these rows.
+        // On an earlier anti-diagonal, any path to this cell is in one of these rows.
         let lowest = |diagonal: usize| row.saturating_sub(end - diagonal);
         let mut sums = Sums::with_capacity(begin.saturating_sub(2), 0);
         let mut diagonals = match block.checked_sub(1) {
             None => start(a, b),
             Some(before) => {
-                let [two_before, one_before] = [&kept[2 * before], &kept[2 * before + 1]];
+                let [two_before, one_before] = [&stored[2 * before], &stored[2 * before + 1]];
                 for (diagonal, (first, values)) in
                     [(begin - 2, two_before), (begin - 1, one_before)]
                 {
@@ -90,14 +90,14 @@ fn start(a: &Plane, b: &Plane) -> Diagonals {
     Diagonals::new(a.len(), -squared(a.point(0), b.point(0)).sqrt())
 }
 
-/// The least sums to some of the pairs.
+/// The minimum sums for part of the matrix.
 struct Sums {
-    /// The anti-diagonal of the first ones.
+    /// The first stored anti-diagonal.
     begin: usize,
-    /// Tracing ends before this anti-diagonal.
+    /// Tracing stops before this anti-diagonal.
     until: usize,
     sums: Vec<f64>,
-    /// Where each anti-diagonal begins, and the row of its first pair.
+    /// The start of each anti-diagonal in the list of sums, and the row of its first pair.
     diagonals: Vec<(usize, usize)>,
 }
 
@@ -121,7 +121,7 @@ impl Sums {
         self.sums[begin + i - row]
     }
 
-    /// Goes back from a pair.
+    /// Follows the path backwards from a pair.
     fn trace(&self, now: &mut (usize, usize), path: &mut Vec<(usize, usize)>) {
         while *now != (0, 0) && now.0 + now.1 >= self.until {
             *now = match *now {

@@ -1,12 +1,19 @@
-//! What the state directory knows about earlier sessions, as tables.
+//! What the state directory stores about earlier sessions, as tables.
 
 use std::io::{self, Write};
 use veilpath_protocol::Role;
 use veilpath_report::csv;
 use veilpath_session::{KnownPeer, StoredComparison, date_and_time};
 
-/// How much of a comparison's id is shown, which is enough to identify it.
+/// The number of characters of a comparison's id that are shown: enough to identify it.
 pub(super) const SHORT_ID: usize = 12;
+
+pub(super) fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Host => "host",
+        Role::Join => "join",
+    }
+}
 
 /// Writes the peers of earlier sessions as CSV.
 pub fn write_known_peers(peers: &[KnownPeer], out: &mut dyn Write) -> io::Result<()> {
@@ -32,7 +39,7 @@ pub fn write_known_peers(peers: &[KnownPeer], out: &mut dyn Write) -> io::Result
 /// Writes the comparisons of earlier sessions as CSV.
 pub fn write_comparisons(comparisons: &[StoredComparison], out: &mut dyn Write) -> io::Result<()> {
     let rows = comparisons.iter().map(|it| {
-        // An answer about groups is one for all pairs.
+        // A group answer is one answer for all pairs.
         let expected = match it.reveal.group_question() {
             None => it.pairs,
             Some(_) => 1,
@@ -42,15 +49,11 @@ pub fn write_comparisons(comparisons: &[StoredComparison], out: &mut dyn Write) 
             Some(answered) if answered < expected => "incomplete",
             Some(_) => "complete",
         };
-        let role = match it.role {
-            Role::Host => "host",
-            Role::Join => "join",
-        };
         [
             it.id.chars().take(SHORT_ID).collect(),
             it.started.map(date_and_time).unwrap_or_default(),
             it.peer.to_string(),
-            role.to_string(),
+            role_name(it.role).to_string(),
             it.engine.to_string(),
             it.metric.to_string(),
             it.reveal.to_string(),

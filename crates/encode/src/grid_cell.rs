@@ -1,13 +1,13 @@
-//! From a point to the cell of a grid.
+//! Maps points to grid cells.
 //!
 //! The stimulus is cut into `columns × rows` equal cells, numbered row by row from the top left. A cell owns its left
 //! and upper edges; the right and lower edges of the stimulus belong to the last cells, so that `x = width` is on the
 //! stimulus and not beyond it. [`Space`] knows which way y points.
 //!
-//! On a screen the smallest place is a pixel, and a pixel lies in one cell as a whole: the one that owns its upper left
-//! corner. So on 1024 pixels in 7 columns, where the second edge falls within pixel 292, all of x = 292…292.99 is in
-//! the second column. This is what ScanMatch's mask of pixels does, whose published example has such a point. Fractions
-//! and degrees have no pixels and are placed exactly.
+//! On a screen, a whole pixel lies in one cell: the one that owns its upper left corner. So on 1024 pixels in 7
+//! columns, where the second edge falls within pixel 292, all of x = 292…292.99 is in the second column. ScanMatch's
+//! pixel mask does the same, and its published example has such a point. Fractions and degrees have no pixels and are
+//! placed exactly.
 
 use crate::{Outside, Space, SpaceKind};
 use veilpath_metrics::Grid;
@@ -29,21 +29,21 @@ pub(crate) fn cell_at(grid: &Grid, space: &Space, outside: Outside, x: f64, y: f
     u16::try_from(row * grid.columns() + column).ok()
 }
 
-/// On a globe, the same longitude between the edges: 190 is −170, and −10 is 350 where longitudes run from 0 to 360.
-/// Trackers and unwrapped head movements write both. A value more than a full turn beyond an edge is not a
-/// longitude.
+/// On a globe, moves a longitude between the edges: 190 becomes −170, and −10 becomes 350 where longitudes run from 0
+/// to 360. Trackers and unwrapped head movements write both. A value more than a full turn beyond an edge is not a
+/// longitude and stays as it is.
 fn wrap_longitude(space: &Space, x: f64) -> f64 {
     let turn = (space.right - space.left).abs();
-    let (least, greatest) = (space.left.min(space.right), space.left.max(space.right));
+    let (min, max) = (space.left.min(space.right), space.left.max(space.right));
     match x {
         _ if space.kind != SpaceKind::Globe => x,
-        x if x < least && x >= least - turn => x + turn,
-        x if x > greatest && x <= greatest + turn => x - turn,
+        x if x < min && x >= min - turn => x + turn,
+        x if x > max && x <= max + turn => x - turn,
         x => x,
     }
 }
 
-/// Width by height of all spaces, where it is known and the same.
+/// Width divided by height of all spaces, if it is known and the same.
 pub(crate) fn common_aspect<'a>(spaces: impl Iterator<Item = &'a Option<Space>>) -> Option<f64> {
     let mut aspects = spaces.map(|space| space.as_ref().and_then(Space::aspect));
     let first = aspects.next()??;
@@ -51,7 +51,7 @@ pub(crate) fn common_aspect<'a>(spaces: impl Iterator<Item = &'a Option<Space>>)
     aspects.all(same).then_some(first)
 }
 
-/// Whether the sizes are known that turn a visual angle into a place.
+/// Whether the screen size and viewing distance that visual angles need are known.
 pub(crate) fn is_measured(space: &Space) -> bool {
     match space.kind {
         SpaceKind::VisualAngle { distance_cm } => distance_cm > 0.0 && has_area(space),
@@ -66,13 +66,13 @@ pub(crate) fn has_area(space: &Space) -> bool {
     width.is_finite() && height.is_finite() && width != 0.0 && height != 0.0
 }
 
-/// The relative error of a few operations on doubles; no file is as precise as that.
+/// The relative error of a few operations on doubles; no file is that precise.
 const ROUNDING: f64 = 1e-13;
 
 /// Which of `parts` equal parts from `start` to `end` the value lies in; with `pixels`, the whole pixel.
 ///
-/// This is `floor(fraction · parts)` of [`Space::fraction`], multiplied before it is divided: a pixel on the edge of a
-/// cell (300 of 700 in 7 parts) then gives a whole number and not one that rounding has put just below it.
+/// This is `floor(fraction · parts)` of [`Space::fraction`], but multiplied before it is divided. A pixel on the edge
+/// of a cell (300 of 700 in 7 parts) then gives a whole number, not one that rounding has put just below it.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // within 0..=parts after the check
 fn part(
     value: f64,
@@ -93,8 +93,8 @@ fn part(
     }
     let distance = if pixels { distance.floor() } else { distance };
     let position = distance * f64::from(parts) / length;
-    // Rounding must not put a point on an edge to the side before it: 0.29 · 100 is less than 29 in doubles, and 1 − 0.8
-    // less than 0.2.
+    // Rounding must not move a point on an edge into the cell before it: in doubles, 0.29 · 100 is less than 29, and 1
+    // − 0.8 is less than 0.2.
     let edge = position.round();
     let position = if (position - edge).abs() < f64::from(parts) * ROUNDING {
         edge
@@ -140,7 +140,7 @@ mod tests {
         for (x, column) in [(291.9, 1), (292.0, 1), (292.9, 1), (293.0, 2), (1023.9, 6)] {
             assert_eq!(cell("7x7", &screen, x, 0.0), Some(column), "{x}");
         }
-        // Counted from the bottom, the pixel is the same one.
+        // It is the same pixel when counted from the bottom.
         let upwards = screen.flipped();
         for (y, row) in [(768.0 - 109.0, 0), (768.0 - 109.9, 0), (768.0 - 110.0, 1)] {
             assert_eq!(cell("7x7", &upwards, 0.0, y), Some(row * 7), "{y}");
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(cell("256x256", &Space::unit(), 1.0, 1.0), Some(u16::MAX));
     }
 
-    /// 20 cm to the side of a screen at 60 cm are 18.4°, and the edge of a grid is where it is on the screen.
+    /// On a screen at 60 cm, 20 cm to the side is 18.4°. Grid edges are equally spaced on the screen, not in degrees.
     #[test]
     fn visual_angles_are_projected_onto_the_screen() {
         let screen = Space::visual_angle((40.0, 30.0), 60.0);

@@ -1,8 +1,8 @@
 //! The Hausdorff distance, without a matrix.
 //!
-//! Its two scanpaths are sets of letters. For each letter of the alphabet a side knows whether it has it, and how far its own nearest
-//! letter is. The distance is the largest of the numbers that one side has for a letter of the other: a maximum over the
-//! alphabet. Where both have the letter, both numbers are 0. Neither lengths nor the order of letters matter.
+//! The two scanpaths are sets of letters. For each letter of the alphabet, a side knows whether it has the letter, and how far away
+//! its own nearest letter is. The distance is the maximum, over the alphabet, of one side's number for a letter that the other side
+//! has. If both have the letter, both numbers are 0. Neither the lengths nor the order of letters matter.
 
 use super::StageRun;
 use super::own_letters::{Nearest, OwnTable};
@@ -16,8 +16,8 @@ use veilpath_mpc::circuit::numbers::bits_for;
 use veilpath_mpc::shares::{ChosenNumbers, Outputs, SharesSession};
 
 impl StageRun<'_> {
-    /// This side's halves of the outputs of some pairs. Ranks of distances are at most `largest`.
-    pub(super) fn farthest(
+    /// Computes this side's halves of the outputs of some pairs. Distance ranks are at most `largest`.
+    pub(super) fn hausdorff(
         &self,
         pairs: &[usize],
         largest: u64,

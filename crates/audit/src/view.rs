@@ -1,23 +1,23 @@
-//! What the key holder knows before it sees a message, and how matrices follow from it.
+//! What the key holder knows before it sees a message, and the matrices that follow from it.
 
 use crate::AuditError;
 use veilpath_metrics::{Comparison, GlobalModel, Model};
 
-/// The longest scanpath of the key holder that an attack can follow: how far a matrix is filled is stored in 16
-/// bytes.
+/// The longest scanpath of the key holder that an attack supports: the filled part of a matrix is stored in 16 bytes.
 pub const MAX_LENGTH: usize = 16;
 
 /// The key holder's side of one comparison: its own letters, the costs, the length of the matrix owner's scanpath and
 /// the score.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct KeyHolderView {
     pub(crate) own: Vec<u16>,
     pub(crate) theirs: usize,
     pub(crate) letters: usize,
     pub(crate) score: i64,
     pub(crate) insert: i64,
     pub(crate) delete: i64,
-    /// Letters of the matrix owner that the key holder cannot distinguish: with each of its own they cost the same.
+    /// Letters of the matrix owner that the key holder cannot distinguish, because they have the same cost with each of its
+    /// own letters.
     pub(crate) classes: Vec<Class>,
 }
 
@@ -29,10 +29,10 @@ pub(crate) struct Class {
     pub(crate) costs: Vec<i64>,
 }
 
-/// The probability of each letter at each place of the matrix owner's scanpath.
+/// The probability of each letter at each position of the matrix owner's scanpath.
 pub type LetterProbabilities = Vec<Vec<f64>>;
 
-impl Known {
+impl KeyHolderView {
     /// `score` is the raw result that the engine computes.
     pub fn new(
         comparison: &Comparison,
@@ -85,7 +85,7 @@ impl Known {
         ]
     }
 
-    /// The column of a letter that follows a column, and each cell's candidates.
+    /// The column of a letter, given the previous column, and each cell's candidates.
     pub(crate) fn column(
         &self,
         before: &[i64],
@@ -130,7 +130,7 @@ fn classes(model: &GlobalModel, own: &[u16], letters: usize) -> Vec<Class> {
     classes
 }
 
-/// The belief mixed with a little of the uniform one, so that the next comparison can correct it.
+/// The belief mixed with a small part of the uniform one, so that the next comparison can correct it.
 pub fn smoothed(belief: &LetterProbabilities) -> LetterProbabilities {
     let smooth = |letters: &Vec<f64>| {
         let uniform = 1.0 / letters.len() as f64;

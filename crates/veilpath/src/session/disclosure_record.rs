@@ -1,12 +1,12 @@
-//! The record of what was disclosed, as a table.
+//! The disclosure record, as a table.
 
-use super::records::SHORT_ID;
+use super::stored_sessions::{SHORT_ID, role_name};
 use std::io::{self, Write};
 use veilpath_protocol::{RevealTo, Role};
 use veilpath_report::csv;
 use veilpath_session::{RecordEntry, RecordLine};
 
-/// Writes lines of a record as CSV.
+/// Writes record lines as CSV.
 pub fn write_record(lines: &[RecordLine], out: &mut dyn Write) -> io::Result<()> {
     let rows = lines.iter().map(|line| {
         let partner = line.partner().map(|it| it.to_string()).unwrap_or_default();
@@ -26,14 +26,14 @@ pub fn write_record(lines: &[RecordLine], out: &mut dyn Write) -> io::Result<()>
                     time,
                     entry.step.name().to_string(),
                     partner,
-                    name(role).to_string(),
+                    role_name(role).to_string(),
                     comparison.chars().take(SHORT_ID).collect(),
                     ours.to_string(),
                     theirs.to_string(),
                     disclosed.pairs.to_string(),
                     disclosed.metric.clone(),
                     disclosed.answer.clone(),
-                    to(disclosed.to).to_string(),
+                    recipient_name(disclosed.to).to_string(),
                 ]
             }
             RecordEntry::Withdrawal(entry) => {
@@ -64,17 +64,10 @@ pub fn write_record(lines: &[RecordLine], out: &mut dyn Write) -> io::Result<()>
     csv::write_table(columns, rows, out)
 }
 
-fn name(role: Role) -> &'static str {
-    match role {
-        Role::Host => "host",
-        Role::Join => "join",
-    }
-}
-
-fn to(side: RevealTo) -> &'static str {
+fn recipient_name(side: RevealTo) -> &'static str {
     match side {
         RevealTo::Both => "both",
-        RevealTo::Host => name(Role::Host),
-        RevealTo::Join => name(Role::Join),
+        RevealTo::Host => role_name(Role::Host),
+        RevealTo::Join => role_name(Role::Join),
     }
 }

@@ -1,9 +1,9 @@
-//! Measures that need only a function of positions: `i` in the first scanpath and `j` in the second.
+//! Measures that need only a function of two positions: `i` in the first scanpath and `j` in the second.
 
 use crate::{RecurrentLines, RecurrentPoints};
 
-/// The least value of a walk over `m` × `n` places in which each step advances one side or both; neither is empty.
-/// `combine` gives the value of a walk from its value before a place and the distance there.
+/// The least value of a walk over an `m` × `n` matrix in which each step advances one side or both. Neither side may be
+/// empty. `combine` takes the value of a walk so far and the distance at the next cell, and returns the new value.
 pub fn walk(
     m: usize,
     n: usize,
@@ -25,7 +25,7 @@ pub fn walk(
     row.last().copied().unwrap_or_default()
 }
 
-/// The largest distance of a place to the nearest place of the other side; neither is empty.
+/// The largest distance from a position to the nearest position of the other side. Neither side may be empty.
 pub fn hausdorff(m: usize, n: usize, distance: impl Fn(usize, usize) -> f64) -> f64 {
     let from_first = (0..m).map(|i| {
         let distances = (0..n).map(|j| distance(i, j));
@@ -38,7 +38,7 @@ pub fn hausdorff(m: usize, n: usize, distance: impl Fn(usize, usize) -> f64) -> 
     from_first.chain(from_second).fold(0.0, f64::max)
 }
 
-/// The largest sum of rewards of an alignment with free gaps.
+/// The largest total reward of an alignment with free gaps.
 pub fn largest_reward(m: usize, n: usize, reward: impl Fn(usize, usize) -> f64) -> f64 {
     let mut row = vec![0.0f64; n + 1];
     for i in 0..m {
@@ -53,7 +53,7 @@ pub fn largest_reward(m: usize, n: usize, reward: impl Fn(usize, usize) -> f64) 
     row.last().copied().unwrap_or_default()
 }
 
-/// The counts of a recurrence matrix, run by run, and its lines of at least `line` points.
+/// Counts the points of a recurrence matrix run by run, and finds its lines of at least `line` points.
 #[allow(clippy::cast_possible_wrap)] // lengths are at most `MAX_LENGTH`
 pub fn recurrence(
     m: usize,
@@ -62,8 +62,8 @@ pub fn recurrence(
     recurs: impl Fn(usize, usize) -> bool,
 ) -> (RecurrentPoints, RecurrentLines) {
     let mut lines = RecurrentLines::default();
-    let add = |lengths: &mut crate::LineLengths, places: Vec<(usize, usize)>| {
-        let runs = places.chunk_by(|x, y| recurs(x.0, x.1) == recurs(y.0, y.1));
+    let add = |lengths: &mut crate::LineLengths, cells: Vec<(usize, usize)>| {
+        let runs = cells.chunk_by(|x, y| recurs(x.0, x.1) == recurs(y.0, y.1));
         for run in runs.filter(|run| recurs(run[0].0, run[0].1) && run.len() >= line) {
             lengths.add(run.len());
         }

@@ -1,23 +1,25 @@
-//! What may be the coordinates of a table in which none were recognised.
+//! Guesses the coordinate columns of a table in which none were recognised.
 
 use super::columns::{normalised_name, split_unit};
-use super::vocabulary::PLACES;
+use super::vocabulary::COORDINATE_PAIRS;
 
-/// The coordinate that a table has and the one that it lacks: one of a pair is of no use without the other.
+/// A coordinate column without its counterpart: its name, and the name of the one that is missing.
 pub(crate) fn unpaired_coordinate(names: &[&str]) -> Option<(String, &'static str)> {
     let bare: Vec<String> = names
         .iter()
         .map(|name| normalised_name(&split_unit(name).0))
         .collect();
     let has = |word: &str| bare.iter().position(|name| name == word);
-    PLACES.iter().find_map(|(x, y, _)| match (has(x), has(y)) {
-        (Some(found), None) => Some((names.get(found)?.to_string(), *y)),
-        (None, Some(found)) => Some((names.get(found)?.to_string(), *x)),
-        _ => None,
-    })
+    COORDINATE_PAIRS
+        .iter()
+        .find_map(|(x, y, _)| match (has(x), has(y)) {
+            (Some(found), None) => Some((names.get(found)?.to_string(), *y)),
+            (None, Some(found)) => Some((names.get(found)?.to_string(), *x)),
+            _ => None,
+        })
 }
 
-/// Pairs of names that differ in an x and a y only, such as `left_x` and `left_y`.
+/// Pairs of names that differ only in an x and a y, such as `left_x` and `left_y`.
 pub(crate) fn coordinate_pairs(names: &[&str]) -> Vec<(String, String)> {
     let y_name = |name: &str, at: usize, y: &str| {
         let y_name = format!("{}{y}{}", &name[..at], &name[at + 1..]);
