@@ -1,9 +1,9 @@
-"""What the package costs over the command, and a frame over a file.
+"""Measures the overhead of the package over the command, and of a frame over a file.
 
 python benches/overhead.py [--samples N] [--pairs N]
 
 Build both with their release profiles first: `cargo build --release -p veilpath-cli` and `pip install ./python`. Prints
-ratios; the medians of several rounds, which alternate between the two programs.
+ratios of medians over several rounds, which alternate between the two programs.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def peak():
 def reset():
     with open("/proc/self/clear_refs", "w") as file:
         file.write("5")
-# Polars itself copies a frame in many chunks before it hands it out.
+# Polars copies a frame with many chunks before it exports it.
 read = lambda: pl.read_csv(path).rechunk()
 table = {"polars": read, "pandas": lambda: read().to_pandas(),
          "pyarrow": lambda: read().to_arrow(), "file": lambda: path}[kind]()
@@ -85,7 +85,7 @@ print(json.dumps({"seconds": taken, "added": peak() - before, "letters": sum(map
 
 
 def encode(samples: int, folder: Path) -> None:
-    """Encodes raw gaze, from the file and from frames, each in a process of its own."""
+    """Encodes raw gaze from a file and from frames, each in its own process."""
     import numpy as np
     import polars as pl
 

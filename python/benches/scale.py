@@ -1,11 +1,11 @@
-"""How long tiles take on two clusters, by arithmetic and with tiles that only wait.
+"""Compares how long tiles take on two clusters, for tiles that only wait, with the expected time.
 
 python benches/scale.py [--workers 2,4,8,16,32,64] [--seconds S] [--tiles-per-worker N] [--command VEILPATH]
 
-With --command, first what a tile costs beside its computation: eight tiles of four pairs, with coordinators and gateway.
+With --command, it first measures the overhead of a tile: eight tiles of four pairs, with coordinators and gateway.
 
-Two Dask clusters of threads in this process, one for each institution. A tile starts when both have a worker for it, and then
-takes a fixed time, so two cores are enough for 128 workers. Needs `pip install './python[dask]'`.
+Each institution is a Dask cluster of threads in this process. A tile starts when both have a worker for it, and then takes a
+fixed time, so two cores are enough for 128 workers. Needs `pip install './python[dask]'`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def simulated_tile(run: int, tile: int, seconds: float) -> int:
 
 
 def expected(tiles: int, workers: int, seconds: float, dispatch: float) -> float:
-    """Both sides take tiles in the same order. A tile keeps one worker of each busy; one is handed out at a time."""
+    """Both sides take tiles in the same order. A tile occupies one worker of each; tiles are submitted one at a time."""
     return math.ceil(tiles / workers) * seconds + tiles * dispatch
 
 
@@ -64,7 +64,7 @@ def measured(run: int, tiles: int, workers: int, seconds: float) -> float:
     ]
     clients = [Client(side) for side in sides]
     start = time.perf_counter()
-    # Earlier tiles first, on both sides, as veilpath.dask submits them.
+    # Both sides run earlier tiles first, as in veilpath.dask.
     futures = [
         client.submit(simulated_tile, run, tile, seconds, priority=-tile, pure=False)
         for tile in range(tiles)
@@ -80,7 +80,7 @@ def measured(run: int, tiles: int, workers: int, seconds: float) -> float:
 
 
 def overhead(command: str, folder: Path) -> float:
-    """Seconds of a tile with hardly anything to compute, with all processes on this machine."""
+    """Seconds for a tile with almost nothing to compute, with all processes on this machine."""
 
     def start(side: str, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(

@@ -3,7 +3,7 @@
 #
 # This file is a notebook as text: open it in Jupyter (with jupytext), VS Code or Spyder, or run it with Python.
 #
-# Two groups of people looked at the same pictures. Do people of one group look at them more alike?
+# Two groups of people looked at the same pictures. Are scanpaths more alike within a group than between groups?
 
 # %%
 import numpy as np
@@ -16,8 +16,8 @@ import veilpath as vp
 # %% [markdown]
 # ## Gaze
 #
-# Made-up fixations, and from them raw gaze at 250 Hz: the samples of a fixation lie around it. Use your own recordings
-# instead: files of most eye trackers, data frames, or `Gaze` objects of pymovements.
+# We make up fixations, and from them raw gaze at 250 Hz: the samples of a fixation scatter around it. You can use your own
+# recordings instead: files of most eye trackers, data frames, or pymovements `Gaze` objects.
 
 # %%
 vp.synth_fixations("fixations.csv", groups={"experts": 8, "novices": 8}, difference=0.8, stimuli=3, seconds=6, seed=5)
@@ -57,7 +57,7 @@ cohort.to_polars().head()
 # %% [markdown]
 # ## Scores
 #
-# ScanMatch compares every pair of scanpaths of the same picture. In a notebook the result shows its summary.
+# ScanMatch compares every pair of scanpaths of the same picture. The notebook shows the result's summary.
 
 # %%
 result = vp.pairwise(cohort, metric="scanmatch")
@@ -69,7 +69,7 @@ result.to_polars().head()
 # %% [markdown]
 # ## Clusters
 #
-# The matrix has the mean similarity of every two participants; scikit-learn wants distances.
+# The matrix contains the mean similarity of every two participants. scikit-learn expects distances.
 
 # %%
 similarity = result.matrix(output="similarity")
@@ -83,8 +83,8 @@ print("agreement with the groups:", adjusted_rand_score(actual, found))
 # %% [markdown]
 # ## A permutation test
 #
-# Are participants of the same group more alike than participants of different groups? Permutations move a participant
-# with all of its scanpaths.
+# Are participants of the same group more alike than participants of different groups? A permutation changes the group of a
+# participant with all its scanpaths.
 
 # %%
 answer = vp.stats(result, groups=cohort.groups, answers=["groups", "test:groups"], permutations=999, resamples=200)

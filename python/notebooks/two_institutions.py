@@ -14,8 +14,8 @@ import veilpath as vp
 # %% [markdown]
 # ## Identities
 #
-# Each institution has an identity, a key that never leaves it, and reads its fingerprint to the other, for example by
-# phone. Two folders stand for the two machines.
+# Each institution has an identity: a key that never leaves it. Each reads its fingerprint to the other, for example by
+# phone. Here, two folders represent the two machines.
 
 # %%
 homes = {name: Path(name) for name in ("clinic", "university")}
@@ -46,8 +46,8 @@ plan = {"metric": "levenshtein", "reveal": "test:groups,500"}
 # %% [markdown]
 # ## The session
 #
-# The clinic hosts, and the university joins. `VEILPATH_HOME` is where a side keeps what it has revealed so far; two
-# machines have two of them anyway.
+# The clinic hosts, and the university joins. Each side stores what it has revealed so far in `VEILPATH_HOME`; on two
+# machines you need not set it.
 
 # %%
 os.environ["VEILPATH_HOME"] = str(homes["clinic"])
@@ -77,7 +77,7 @@ for item in of_clinic.info["revealed"]:
     print(f"{item['to']}: {item['what']}")
 
 # %% [markdown]
-# Because this was a rehearsal, both cohorts are here, and the same permutations can be repeated in the clear.
+# This was a rehearsal with both cohorts on one machine, so we can repeat the same permutations in the clear.
 
 # %%
 coins = of_clinic.answers[0]["coins"]

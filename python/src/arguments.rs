@@ -1,4 +1,4 @@
-//! Keyword arguments of Python as options of the façade. The names are those of the command line, with `_` for `-`.
+//! Converts Python keyword arguments to the façade's options. They have the command line's names, with `_` for `-`.
 
 use crate::errors::bad_argument;
 use pyo3::prelude::*;
@@ -44,7 +44,7 @@ impl<'py> Arguments<'py> {
         Ok(self.value(name)?.unwrap_or_default())
     }
 
-    /// A text that the library reads.
+    /// A value that the library parses from text.
     pub(crate) fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> PyResult<Option<T>> {
         let Some(text) = self.value::<String>(name)? else {
             return Ok(None);
@@ -107,7 +107,7 @@ impl<'py> Arguments<'py> {
         self.value(name)
     }
 
-    /// One text, or several.
+    /// One string, or several.
     pub(crate) fn texts(&self, name: &str) -> PyResult<Vec<String>> {
         let Some(object) = self.object(name)? else {
             return Ok(Vec::new());

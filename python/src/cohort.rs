@@ -19,7 +19,7 @@ use veilpath::{
 pub(crate) struct Cohort {
     pub(crate) raw: RawCohort,
     decoded: veilpath::Cohort,
-    /// What encoding found, as JSON.
+    /// The summary of the encoding, as JSON.
     summary: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl Cohort {
         Self::new(cohort_in_memory(name, cohort, aspect)?, summary)
     }
 
-    /// As a file that can be read.
+    /// The cohort as a file that can be read.
     pub(crate) fn input(&self) -> Result<Input, Error> {
         let mut text = Vec::new();
         self.write(&mut text).map_err(|source| Error::Write {
@@ -155,7 +155,7 @@ impl Cohort {
         Ok(PyBytes::new(py, &text))
     }
 
-    /// The cohort as a stream of Arrow.
+    /// The cohort as an Arrow stream.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -207,14 +207,14 @@ pub(crate) fn read_cohort(
     };
     let cohort = read.and_then(|raw| {
         if !repeated {
-            veilpath::refuse_repeated_ids(&raw)?;
+            veilpath::check_unique_ids(&raw)?;
         }
         Cohort::new(raw, None)
     });
     cohort.map_err(|error| to_exception(py, &error))
 }
 
-/// The cohort of which this is the content of a file, for other processes.
+/// A cohort from the content of a cohort file, for unpickling.
 #[pyfunction]
 pub(crate) fn cohort_from_bytes(
     py: Python<'_>,
@@ -252,7 +252,7 @@ pub(crate) fn split(
     split().map_err(|error: Error| to_exception(py, &error))
 }
 
-/// Synthesises participants who look at the same stimuli or, with `as`, a table of their fixations.
+/// Synthesises participants who look at the same stimuli or, with a path, writes a table of their fixations.
 #[pyfunction]
 pub(crate) fn synth_lifelike(
     py: Python<'_>,
@@ -260,7 +260,7 @@ pub(crate) fn synth_lifelike(
     fixations: Option<PathBuf>,
 ) -> PyResult<Option<Cohort>> {
     let arguments = Arguments(options);
-    let usual = LifelikeOptions::default();
+    let defaults = LifelikeOptions::default();
     let groups: Vec<(String, u32)> = match arguments.object("groups")? {
         None => Vec::new(),
         Some(groups) => groups
@@ -279,9 +279,11 @@ pub(crate) fn synth_lifelike(
                 return Err(bad_argument(py, "participants", problem));
             }
         },
-        difference: arguments.value("difference")?.unwrap_or(usual.difference),
-        stimuli: arguments.value("stimuli")?.unwrap_or(usual.stimuli),
-        seconds: arguments.value("seconds")?.unwrap_or(usual.seconds),
+        difference: arguments
+            .value("difference")?
+            .unwrap_or(defaults.difference),
+        stimuli: arguments.value("stimuli")?.unwrap_or(defaults.stimuli),
+        seconds: arguments.value("seconds")?.unwrap_or(defaults.seconds),
         keep_fixations: arguments.or_default("keep_fixations")?,
         seed: arguments.value("seed")?,
     };
@@ -310,22 +312,22 @@ fn write_fixations(
 #[pyfunction]
 pub(crate) fn synth_random(py: Python<'_>, options: Bound<'_, PyDict>) -> PyResult<Cohort> {
     let arguments = Arguments(options);
-    let usual = RandomOptions::default();
+    let defaults = RandomOptions::default();
     let lengths = match arguments.value::<(usize, usize)>("length_range")? {
-        Some((least, most)) if least > most => {
+        Some((min, max)) if min > max => {
             let problem = "the range ends before it starts";
             return Err(bad_argument(py, "length", problem));
         }
-        Some((least, most)) => vec![least..=most],
+        Some((min, max)) => vec![min..=max],
         None => match arguments.value::<Vec<usize>>("lengths")? {
             Some(lengths) => lengths.into_iter().map(|length| length..=length).collect(),
-            None => usual.lengths,
+            None => defaults.lengths,
         },
     };
     let options = RandomOptions {
-        count: arguments.value("count")?.unwrap_or(usual.count),
+        count: arguments.value("count")?.unwrap_or(defaults.count),
         lengths,
-        notation: arguments.parsed("alphabet")?.unwrap_or(usual.notation),
+        notation: arguments.parsed("alphabet")?.unwrap_or(defaults.notation),
         letters: arguments.value("letters")?,
         seed: arguments.value("seed")?,
     };

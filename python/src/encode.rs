@@ -1,4 +1,4 @@
-//! `encode`: gaze and fixations, in files or frames, become a cohort.
+//! `encode`: turns gaze and fixations, in files or frames, into a cohort.
 
 use crate::arguments::Arguments;
 use crate::cohort::Cohort;
@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use veilpath::encode::{
     Areas, DetectionOptions, EncodeField, EncodeOptions, Encoded, EventChoice, Eye, Groups,
-    LetterOptions, NameTemplate, Outside, Placing, ReadOptions, RowChoice, RunOptions, Source,
+    LetterMap, LetterOptions, NameTemplate, Outside, ReadOptions, RowChoice, RunOptions, Source,
 };
-use veilpath::{Grid, Input, cohort_in_memory, refuse_repeated_ids};
+use veilpath::{Grid, Input, check_unique_ids, cohort_in_memory};
 
 /// The names of all formats, with their titles.
 #[pyfunction]
@@ -40,7 +40,7 @@ pub(crate) fn encode(
         let Encoded { cohort, summary } = veilpath::encode::encode(sources, &options, events)?;
         let raw = cohort_in_memory(&name, &cohort, summary.aspect)?;
         if !repeated {
-            refuse_repeated_ids(&raw)?;
+            check_unique_ids(&raw)?;
         }
         let warnings = hints::encode_notes(&summary);
         let json = serde_json::to_string(&summary).ok();
@@ -72,7 +72,7 @@ fn encode_options(arguments: &Arguments<'_>) -> PyResult<EncodeOptions> {
     })
 }
 
-/// A table of groups: a file, a frame, or a dictionary of participants.
+/// A table of groups: a file, a frame, or a dictionary from participants to groups.
 pub(crate) fn groups(arguments: &Arguments<'_>, name: &str) -> PyResult<Option<Groups>> {
     let Some(object) = arguments.object(name)? else {
         return Ok(None);
@@ -120,9 +120,9 @@ fn read_options(arguments: &Arguments<'_>) -> PyResult<ReadOptions> {
 
 fn letter_options(arguments: &Arguments<'_>) -> PyResult<LetterOptions> {
     let (runs, detection) = (RunOptions::default(), DetectionOptions::default());
-    let most = arguments.value::<u32>("max_repeats")?;
+    let cap = arguments.value::<u32>("max_repeats")?;
     Ok(LetterOptions {
-        placing: placing(arguments)?,
+        letter_map: letter_map(arguments)?,
         outside: arguments.choice("outside")?.unwrap_or(Outside::Drop),
         detection: DetectionOptions {
             detector: arguments.choice("detect")?.unwrap_or(detection.detector),
@@ -141,9 +141,9 @@ fn letter_options(arguments: &Arguments<'_>) -> PyResult<LetterOptions> {
             min_dwell_ms: arguments.value("min_dwell")?.unwrap_or(runs.min_dwell_ms),
             downsize: arguments.choice("downsize")?.unwrap_or(runs.downsize),
             merge: arguments.value("merge")?.unwrap_or(runs.merge),
-            cap: match most {
+            cap: match cap {
                 None => runs.cap,
-                Some(most) => (most > 0).then_some(most),
+                Some(cap) => (cap > 0).then_some(cap),
             },
             max_gap_ms: arguments.value("max_gap")?.unwrap_or(runs.max_gap_ms),
             by: arguments.choice("runs")?.unwrap_or(runs.by),
@@ -157,7 +157,7 @@ fn letter_options(arguments: &Arguments<'_>) -> PyResult<LetterOptions> {
     })
 }
 
-fn placing(arguments: &Arguments<'_>) -> PyResult<Placing> {
+fn letter_map(arguments: &Arguments<'_>) -> PyResult<LetterMap> {
     let py = arguments.py();
     let grid = arguments.grid("grid")?;
     let (file, column) = (arguments.path("aoi")?, arguments.object("aoi_column")?);
@@ -169,21 +169,21 @@ fn placing(arguments: &Arguments<'_>) -> PyResult<Placing> {
     if let Some(path) = file {
         let areas = Input::open(&path).and_then(Areas::read);
         let areas = areas.map_err(|error| to_exception(py, &error.into()))?;
-        return Ok(Placing::AoiFile(areas));
+        return Ok(LetterMap::AoiFile(areas));
     }
     let Some(column) = column else {
-        return Ok(Placing::Grid(grid.unwrap_or_else(Grid::default)));
+        return Ok(LetterMap::Grid(grid.unwrap_or_else(Grid::default)));
     };
     Ok(match column.extract::<bool>() {
-        Ok(false) => Placing::Grid(Grid::default()),
-        Ok(true) => Placing::AoiColumn { names: None },
-        Err(_) => Placing::AoiColumn {
+        Ok(false) => LetterMap::Grid(Grid::default()),
+        Ok(true) => LetterMap::AoiColumn { names: None },
+        Err(_) => LetterMap::AoiColumn {
             names: Some(arguments.texts("aoi_column")?),
         },
     })
 }
 
-/// The arguments about raw gaze that were given: one that has no effect is reported.
+/// The arguments about raw gaze that were given. The library reports those that have no effect.
 fn given_fields(arguments: &Arguments<'_>) -> PyResult<Vec<EncodeField>> {
     let fields = [
         ("detect", EncodeField::Detect),

@@ -38,11 +38,11 @@ fn class(error: &Error) -> &'static str {
     }
 }
 
-/// The exception for an error, with its place in the input as attributes.
+/// The exception for an error, with its location in the input as attributes.
 pub(crate) fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
-    let place = ErrorLocation::of(error);
-    let exception = make(py, class(error), &hints::explain(error), &place);
-    match error.is_lasting() {
+    let location = ErrorLocation::of(error);
+    let exception = make(py, class(error), &hints::explain(error), &location);
+    match error.is_permanent() {
         true => match exception.value(py).setattr("lasting", true) {
             Ok(()) => exception,
             Err(error) => error,
@@ -59,11 +59,11 @@ pub(crate) fn bad_argument(py: Python<'_>, name: &str, problem: impl std::fmt::D
 
 /// An exception about an input.
 pub(crate) fn bad_input(py: Python<'_>, file: &str, problem: impl std::fmt::Display) -> PyErr {
-    let place = ErrorLocation {
+    let location = ErrorLocation {
         file: Some(file.to_string()),
         ..ErrorLocation::default()
     };
-    make(py, "InputError", &format!("{file}: {problem}"), &place)
+    make(py, "InputError", &format!("{file}: {problem}"), &location)
 }
 
 /// A warning of the package.
@@ -73,13 +73,13 @@ pub(crate) fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
     PyErr::warn(py, category.bind(py), &message, 2)
 }
 
-fn make(py: Python<'_>, class: &str, message: &str, place: &ErrorLocation) -> PyErr {
+fn make(py: Python<'_>, class: &str, message: &str, location: &ErrorLocation) -> PyErr {
     let made = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
-        attributes.set_item("file", &place.file)?;
-        attributes.set_item("line", place.line)?;
-        attributes.set_item("row", place.row)?;
-        attributes.set_item("column", &place.column)?;
+        attributes.set_item("file", &location.file)?;
+        attributes.set_item("line", location.line)?;
+        attributes.set_item("row", location.row)?;
+        attributes.set_item("column", &location.column)?;
         let class = class_named(py, class)?;
         let exception = class.bind(py).call((message,), Some(&attributes))?;
         Ok(PyErr::from_value(exception))

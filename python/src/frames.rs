@@ -1,4 +1,4 @@
-//! Data frames of Python as frames of the façade, by the Arrow C data interface, without a copy.
+//! Turns Python data frames into the façade's frames through the Arrow C data interface, without a copy.
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
@@ -18,7 +18,7 @@ use pyo3::types::{PyCapsule, PyDict};
 use std::sync::Arc;
 use veilpath::encode::{ColumnKind, Frame, FrameColumn, NamedFrame, Value};
 
-/// The method of frames that can be exported.
+/// The method of a frame that exports it.
 const EXPORT: &str = "__arrow_c_stream__";
 
 /// Whether an object is a frame.
@@ -26,7 +26,7 @@ pub(crate) fn is_frame(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     object.hasattr(EXPORT)
 }
 
-/// A frame of Python under a name.
+/// A named frame from a Python data frame.
 pub(crate) fn frame(name: &str, object: &Bound<'_, PyAny>) -> PyResult<NamedFrame> {
     let exported = object.call_method0(EXPORT)?;
     let capsule = exported.cast::<PyCapsule>()?;
@@ -34,8 +34,8 @@ pub(crate) fn frame(name: &str, object: &Bound<'_, PyAny>) -> PyResult<NamedFram
     let pointer = capsule
         .pointer_checked(Some(c_str!("arrow_array_stream")))?
         .cast::<FFI_ArrowArrayStream>();
-    // SAFETY: a capsule of this name has a pointer to a stream, by the Arrow PyCapsule interface. The stream is moved out of
-    // it, and what stays behind is marked as released.
+    // SAFETY: by the Arrow PyCapsule interface, a capsule with this name has a pointer to a stream. `from_raw` moves the
+    // stream out, and marks what stays behind as released.
     #[allow(unsafe_code)]
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
     let reader = RecordBatchStreamReader::try_new(stream).map_err(broken)?;
@@ -73,7 +73,7 @@ pub(crate) fn of_groups(name: &str, groups: &Bound<'_, PyDict>) -> PyResult<Name
     })
 }
 
-/// A frame in Arrow's memory. A column of lists, such as the `pixel` of pymovements, becomes a column for each place in them.
+/// A frame in Arrow's memory. A column of lists, such as `pixel` in pymovements, becomes one column for each list position.
 struct ArrowFrame {
     columns: Vec<FrameColumn>,
     batches: Vec<Batch>,
@@ -87,7 +87,7 @@ struct Batch {
 impl ArrowFrame {
     fn new(schema: &Schema, batches: &[RecordBatch]) -> Self {
         let mut columns = Vec::new();
-        // For each column, the array that it is from and its place in lists.
+        // For each column, its source array and its position in lists.
         let mut origins = Vec::new();
         for (index, field) in schema.fields().iter().enumerate() {
             let arrays = batches.iter().map(|batch| batch.column(index));
@@ -100,10 +100,10 @@ impl ArrowFrame {
                     });
                 }
                 Some(length) => {
-                    for place in 0..length {
-                        origins.push((index, Some(place)));
+                    for position in 0..length {
+                        origins.push((index, Some(position)));
                         columns.push(FrameColumn {
-                            name: format!("{}_{}", field.name(), place_name(place, length)),
+                            name: format!("{}_{}", field.name(), position_name(position, length)),
                             kind: ColumnKind::Numbers,
                         });
                     }
@@ -114,7 +114,7 @@ impl ArrowFrame {
             rows: batch.num_rows(),
             columns: origins
                 .iter()
-                .map(|&(index, place)| Cells::new(batch.column(index), place))
+                .map(|&(index, position)| Cells::new(batch.column(index), position))
                 .collect(),
         });
         Self {
@@ -142,7 +142,7 @@ impl Frame for ArrowFrame {
     }
 }
 
-/// The length of the lists of a column of lists of numbers, by the first that is not missing.
+/// The length of the lists in a column of number lists, taken from the first list that is not missing.
 fn list_length<'a>(
     kind: &DataType,
     mut arrays: impl Iterator<Item = &'a ArrayRef>,
@@ -163,17 +163,17 @@ fn list_length<'a>(
     arrays.find_map(length).or(Some(0))
 }
 
-/// What pymovements calls the places of its lists: one eye, two eyes, two eyes and their mean.
-fn place_name(place: usize, length: usize) -> String {
+/// pymovements' name for a list position: one eye, two eyes, or two eyes and their mean.
+fn position_name(position: usize, length: usize) -> String {
     let names: &[&str] = match length {
         2 => &["x", "y"],
         4 => &["xl", "yl", "xr", "yr"],
         6 => &["xl", "yl", "xr", "yr", "xa", "ya"],
         _ => &[],
     };
-    match names.get(place) {
+    match names.get(position) {
         Some(name) => (*name).to_string(),
-        None => place.to_string(),
+        None => position.to_string(),
     }
 }
 
@@ -230,24 +230,24 @@ enum Cells {
     Texts(StringArray),
     LargeTexts(LargeStringArray),
     TextViews(StringViewArray),
-    /// Categories: numbers of values.
+    /// Categories: indexes into a list of values.
     Categories {
         keys: Box<Cells>,
         values: Box<Cells>,
     },
-    /// One place of each list.
+    /// One position of each list.
     Item {
         lists: ArrayRef,
         items: Box<Cells>,
-        place: usize,
+        position: usize,
     },
-    /// Nothing, or what no column of gaze has.
+    /// Nothing, or a type that gaze data does not have.
     Nothing,
 }
 
 impl Cells {
-    fn new(array: &ArrayRef, place: Option<usize>) -> Self {
-        if let Some(place) = place {
+    fn new(array: &ArrayRef, position: Option<usize>) -> Self {
+        if let Some(position) = position {
             let items = match array.data_type() {
                 DataType::List(_) => array.as_list::<i32>().values(),
                 DataType::LargeList(_) => array.as_list::<i64>().values(),
@@ -256,7 +256,7 @@ impl Cells {
             return Cells::Item {
                 items: Box::new(Self::new(items, None)),
                 lists: Arc::clone(array),
-                place,
+                position,
             };
         }
         match array.data_type() {
@@ -320,10 +320,10 @@ impl Cells {
             Cells::Item {
                 lists,
                 items,
-                place,
+                position,
             } => match list_range(lists, row) {
-                Some((start, end)) if lists.is_valid(row) && start + place < end => {
-                    items.value(start + place)
+                Some((start, end)) if lists.is_valid(row) && start + position < end => {
+                    items.value(start + position)
                 }
                 _ => Value::Missing,
             },
@@ -333,7 +333,7 @@ impl Cells {
 }
 
 /// A number that may be too large for a signed integer.
-#[allow(clippy::cast_precision_loss)] // as in a file, which is read as floating-point numbers
+#[allow(clippy::cast_precision_loss)] // files are read as floating-point numbers, too
 fn whole_number(number: u64) -> Value<'static> {
     match i64::try_from(number) {
         Ok(number) => Value::Integer(number),

@@ -1,4 +1,4 @@
-//! Errors and notes in words: the library's text, with the names of arguments, and advice.
+//! Messages for errors and notes: the library's text, with the names of arguments, and advice.
 
 mod session;
 
@@ -107,12 +107,12 @@ pub(crate) fn explain(error: &Error) -> String {
         }
         Error::OtherAlphabet { agreed, .. } => {
             return format!(
-                "{error}\n  if both mean the same cells, pass letters={} (or the other side's grid)",
+                "{error}\n  if both mean the same cells, pass letters={} (or the partner's grid)",
                 agreed.size()
             );
         }
         Error::LongerThanPadding { longest, .. } => {
-            return format!("{error}\n  agree with the other side on pad_to={longest} or more");
+            return format!("{error}\n  agree with the partner on pad_to={longest} or more");
         }
         Error::RiskySettings { settings } => {
             let names: Vec<String> = settings
@@ -120,7 +120,7 @@ pub(crate) fn explain(error: &Error) -> String {
                 .map(|setting| format!("{:?}", setting.name()))
                 .collect();
             return format!(
-                "{error}\n  if you trust the other side with that, pass allow=[{}]",
+                "{error}\n  if you trust the partner with that, pass allow=[{}]",
                 names.join(", ")
             );
         }
@@ -128,14 +128,14 @@ pub(crate) fn explain(error: &Error) -> String {
             "choose a smaller pad_to, leave these scanpaths out, or set limit_per_scanpath"
         }
         Error::NothingToCompare { files, stimuli } => {
-            let known: String = files
+            let listed: String = files
                 .iter()
                 .zip(stimuli)
                 .filter(|(_, stimuli)| !stimuli.is_empty())
                 .map(|(file, stimuli)| format!("\n  stimuli of {file}: {stimuli:?}"))
                 .collect();
             return format!(
-                "{error}{known}\n  pass pairs=\"all\" to compare all scanpaths, or rename the stimuli of one cohort"
+                "{error}{listed}\n  pass pairs=\"all\" to compare all scanpaths, or rename the stimuli of one cohort"
             );
         }
         Error::NoGroups { .. } => "pass groups to encode, or add a column group",
@@ -160,13 +160,13 @@ pub(crate) fn explain(error: &Error) -> String {
             return format!("{}: there is no such file", path.display());
         }
         Error::NoSuchStimulus { known, .. } => {
-            return format!("{error}\n  its stimuli are {known:?}");
+            return format!("{error}\n  available stimuli: {known:?}");
         }
         Error::NoSuchOutput { known, .. } => {
-            return format!("{error}\n  its outputs are {known:?}");
+            return format!("{error}\n  available outputs: {known:?}");
         }
-        Error::LetterCountConflict { known, .. } => {
-            return format!("{error}\n  leave letters out, or set it to {known}");
+        Error::LetterCountConflict { found, .. } => {
+            return format!("{error}\n  leave letters out, or set it to {found}");
         }
         Error::TooFewLetters { letters, .. } => {
             return format!(
@@ -193,9 +193,9 @@ fn read_error(error: &ReadError) -> String {
     let arguments: Vec<String> = error
         .fields
         .iter()
-        .map(|field| match (field, &error.places) {
-            (EncodeField::PlaceColumns, Some(places)) => {
-                format!("columns={{\"x\": {:?}, \"y\": {:?}}}", places.0, places.1)
+        .map(|field| match (field, &error.coordinate_columns) {
+            (EncodeField::CoordinateColumns, Some(columns)) => {
+                format!("columns={{\"x\": {:?}, \"y\": {:?}}}", columns.0, columns.1)
             }
             (field, _) => argument(*field).to_string(),
         })
@@ -206,7 +206,7 @@ fn read_error(error: &ReadError) -> String {
     }
 }
 
-/// An argument, with a value where one helps to understand it.
+/// An argument, with an example value if that helps.
 fn argument(field: EncodeField) -> &'static str {
     match field {
         EncodeField::Format => "input_format",
@@ -225,7 +225,7 @@ fn argument(field: EncodeField) -> &'static str {
         EncodeField::EventColumn => "columns={\"event\": NAME}",
         EncodeField::ParticipantColumn => "columns={\"participant\": NAME}",
         EncodeField::StimulusColumn => "columns={\"stimulus\": NAME}",
-        EncodeField::PlaceColumns => "columns={\"x\": NAME, \"y\": NAME}",
+        EncodeField::CoordinateColumns => "columns={\"x\": NAME, \"y\": NAME}",
         EncodeField::TrialColumn => "columns={\"trial\": NAME}",
         EncodeField::GroupColumn => "columns={\"group\": NAME}",
         EncodeField::Groups => "groups",
@@ -268,7 +268,7 @@ fn metric_options(error: &MetricOptionsError) -> String {
         MetricOptionsError::RoundingIncomplete => {
             "pass both, as in fixation_grid=(16, 9), duration_classes=[100, 200, 300, 500, 800]"
         }
-        MetricOptionsError::RoundedDurations => "pass divide_by=\"lengths\", or leave it out",
+        MetricOptionsError::RoundedByDurations => "pass divide_by=\"lengths\", or leave it out",
         MetricOptionsError::RadiusMissing => "pass radius, in the unit of the coordinates",
         _ => return error.to_string().replace("reward", "match"),
     };
@@ -295,7 +295,7 @@ fn protocol(error: &ProtocolError) -> String {
         Capability::Threshold | Capability::GroupAnswer(_) => "reveal",
         Capability::HiddenLengths(_) => "pad_to",
     };
-    // The first one is the most private.
+    // The first engine is the most private.
     match unsupported.instead.first() {
         None => format!("{error}\n  choose another {argument}"),
         Some(engine) => format!("{error}\n  use engine=\"{engine}\", or choose another {argument}"),
@@ -305,8 +305,8 @@ fn protocol(error: &ProtocolError) -> String {
 fn stats(error: &StatsError) -> &'static str {
     match error {
         StatsError::NumbersOnly { .. } => "use a result of compare, or one that was saved as .json",
-        StatsError::NumberOfResults { .. } => {
-            "test:sites needs three: of the first cohort, of the second, and between them"
+        StatsError::NumberOfResults { .. } | StatsError::SitesNeedThreeResults => {
+            "for test:sites, pass the results of pairwise for each cohort, and that of compare for both"
         }
         StatsError::Sites(_) => {
             "use pairwise for each cohort and compare for both, with the same options and names"
@@ -328,8 +328,8 @@ pub(crate) fn note(event: &Event) -> Option<String> {
         Event::Note(note) => Some(match note {
             Note::Unpaired { .. } => format!("{note} (pairs=\"all\" compares all pairs)"),
             Note::NoGrid { .. } => format!("{note} (grid=(7, 7) names it)"),
-            Note::NoGroups => format!("{note} (groups names them)"),
-            Note::OneNumber { .. } => format!("{note} (output chooses one)"),
+            Note::NoGroups => format!("{note} (the argument groups gives them)"),
+            Note::OneOutput { .. } => format!("{note} (output chooses one)"),
             note => note.to_string(),
         }),
         _ => None,
@@ -338,7 +338,7 @@ pub(crate) fn note(event: &Event) -> Option<String> {
 
 fn cohort_note(file: &str, note: &CohortNote) -> Option<String> {
     match note {
-        // Whoever has repeated ids has allowed them, and participants without names are numbered in plain sight.
+        // Users have to allow repeated ids themselves, and they see that participants without names are numbered.
         CohortNote::RepeatedIds(_) | CohortNote::ParticipantsNumbered => None,
         note => Some(format!("{file}: {note}")),
     }

@@ -1,4 +1,4 @@
-//! Long calls: each runs on its own thread, without the interpreter, while this one checks for Ctrl-C and shows progress.
+//! Long calls. Each runs on its own thread without the GIL, while the calling thread checks for Ctrl-C and shows progress.
 
 use crate::errors::{to_exception, warn};
 use crate::hints;
@@ -10,14 +10,13 @@ use veilpath::{Error, Event, EventSink, Job, Progress};
 /// How often signals and events are handled while a job runs.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The first interval, for calls that end at once.
+/// The first interval, so that short calls return quickly.
 const FIRST_POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// How long an interrupted call waits for its job to end.
 const STOP_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Runs a job to its end. `progress` is called with what is done and what there is to do; an exception of it, and Ctrl-C, cancel
-/// the job.
+/// Runs a job to its end. `progress` gets the work done and the total. An exception from it, or Ctrl-C, cancels the job.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,

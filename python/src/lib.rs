@@ -1,4 +1,4 @@
-//! The compiled part of the Python package: turns arguments into the façade's options, and its results into Python objects.
+//! The compiled part of the Python package. It turns arguments into the façade's options, and its results into Python objects.
 //!
 //! `veilpath/` next to this folder has the names, defaults and documentation that users see.
 
@@ -42,7 +42,7 @@ mod _veilpath {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("MAX_MERGED_PAIRS", veilpath::MAX_MERGED_PAIRS)?;
+        module.add("MAX_MERGED_PAIRS", veilpath::MAX_PAIRS)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -14,7 +14,7 @@ use veilpath::{
     SubstitutionChoice, TestCoins, Undefined, load_host_key,
 };
 
-/// Compares two cohorts that are both here.
+/// Compares two local cohorts.
 #[pyfunction]
 pub(crate) fn compare(
     py: Python<'_>,
@@ -63,7 +63,7 @@ pub(crate) fn plan_options(
     Ok((plan, key))
 }
 
-/// The engine, by its name, with the options of the engine paillier.
+/// The engine by name, with the options of `paillier`.
 pub(crate) fn engine(
     arguments: &Arguments<'_>,
     default: &str,
@@ -74,7 +74,7 @@ pub(crate) fn engine(
     if name != "paillier" {
         for option in ["key", "key_bits", "hardened"] {
             if arguments.object(option)?.is_some() {
-                let problem = "it is only for the engine paillier";
+                let problem = "it is only for the paillier engine";
                 return Err(bad_argument(py, option, problem));
             }
         }
@@ -136,14 +136,14 @@ pub(crate) fn metric_options(arguments: &Arguments<'_>) -> PyResult<MetricOption
                 .unwrap_or_default(),
             fixation_grid: arguments.grid("fixation_grid")?,
             duration_classes: arguments.or_default("duration_classes")?,
-            numbers: arguments.texts("numbers")?,
+            outputs: arguments.texts("numbers")?,
             radius: arguments.value("radius")?,
             line: arguments.value("line")?,
             undefined: match arguments.or_default::<bool>("undefined_as_zero")? {
                 true => Undefined::Zero,
                 false => Undefined::Missing,
             },
-            rounded: arguments.or_default("rounded")?,
+            round_results: arguments.or_default("rounded")?,
             divide_by: arguments.parsed::<DivideBy>("divide_by")?,
             window: arguments.value("window")?,
             modulator: arguments.value("modulator")?,

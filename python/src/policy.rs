@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use veilpath::{Fingerprint, Identity, MetricName, ScanpathLimit};
 
-/// The fingerprint of this institution, whose identity is created if there is none.
+/// The fingerprint of this institution's identity, which is created if there is none.
 #[pyfunction]
 pub(crate) fn identity(py: Python<'_>, path: Option<PathBuf>, create: bool) -> PyResult<String> {
     let load = || {
@@ -22,13 +22,13 @@ pub(crate) fn identity(py: Python<'_>, path: Option<PathBuf>, create: bool) -> P
     load().map_err(|error: veilpath::Error| to_exception(py, &error))
 }
 
-/// Writes a policy to start from.
+/// Writes an example policy.
 #[pyfunction]
 pub(crate) fn write_policy_example(py: Python<'_>, path: PathBuf) -> PyResult<()> {
     veilpath::write_policy_example(&path).map_err(|error| to_exception(py, &error))
 }
 
-/// Checks a plan, and returns when the policy expires.
+/// Checks a plan, and returns the policy's expiry date.
 #[pyfunction]
 pub(crate) fn check_policy(
     py: Python<'_>,
@@ -47,16 +47,17 @@ pub(crate) fn check_policy(
     let reveal = arguments.parsed("reveal")?.unwrap_or_default();
     let limit = arguments.value("limit_per_scanpath")?;
     let limit = limit.map_or(ScanpathLimit::Default, ScanpathLimit::Count);
-    let found = || {
+    let find = || {
         let state_dir = veilpath::state_dir(identity.as_deref())?;
         let policy = veilpath::find_policy(path.as_deref(), &state_dir)?;
         Ok((policy, state_dir.policy()))
     };
-    let (policy, usual) = found().map_err(|error: veilpath::Error| to_exception(py, &error))?;
+    let (policy, default_path) =
+        find().map_err(|error: veilpath::Error| to_exception(py, &error))?;
     let Some(policy) = policy else {
         let problem =
             "there is no policy\n  veilpath.write_policy_example(path) writes one to start from";
-        return Err(bad_input(py, &usual.display().to_string(), problem));
+        return Err(bad_input(py, &default_path.display().to_string(), problem));
     };
     veilpath::check_policy(&policy, &peers, engine, metric, reveal, limit)
         .map_err(|error| to_exception(py, &error))?;

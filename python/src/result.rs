@@ -41,7 +41,7 @@ impl Result {
         })
     }
 
-    /// The result of a whole plan. A tile is refused, because its figures and statistics could be mistaken for those of the plan.
+    /// The result of a whole plan. Refuses a tile, because its figures and statistics could be mistaken for the plan's.
     fn whole_plan(&self, py: Python<'_>) -> PyResult<&Arc<ResultFile>> {
         let outcome = self.file.outcome();
         match outcome.and_then(|outcome| outcome.tile.as_ref()) {
@@ -63,7 +63,7 @@ impl Result {
         self.file.len()
     }
 
-    /// The names of the numbers of each pair.
+    /// The names of each pair's numbers.
     #[getter]
     fn outputs(&self) -> Vec<String> {
         let outputs = self.file.outputs().iter();
@@ -104,7 +104,7 @@ impl Result {
         Ok((matrix.rows, matrix.columns, PyByteArray::new(py, &bytes)))
     }
 
-    /// The pairs as a stream of Arrow.
+    /// The pairs as an Arrow stream.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -149,7 +149,7 @@ impl Result {
         if more > 0 {
             text.push_str(&format!("… and {more} more\n"));
         }
-        // Statistics fill no matrix.
+        // Statistics have no matrix.
         if outcome.cost.cells > 0 {
             text.push_str(&veilpath::table::summary(outcome));
         }
@@ -184,7 +184,7 @@ pub(crate) fn read_result(py: Python<'_>, path: PathBuf) -> PyResult<Result> {
     })
 }
 
-/// The result of which this is the JSON, for other processes.
+/// A result from its JSON, for unpickling.
 #[pyfunction]
 pub(crate) fn result_from_bytes(py: Python<'_>, content: Vec<u8>) -> PyResult<Result> {
     let read = py.detach(|| veilpath::read_outcome("result", content.as_slice()));
@@ -214,7 +214,7 @@ pub(crate) fn merge_files(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<Resul
     ))
 }
 
-/// Makes a page of a result.
+/// Writes the report.
 #[pyfunction]
 pub(crate) fn report(
     py: Python<'_>,
@@ -261,7 +261,7 @@ pub(crate) fn report(
     let force = arguments.or_default("force")?;
     let file = Arc::clone(result.whole_plan(py)?);
     jobs::run(py, None, move |events| {
-        // The page itself says that it is private.
+        // The page itself says that it must stay private.
         let events = |event: veilpath::Event| match event {
             veilpath::Event::Note(Note::PrivatePage) => {}
             event => events.event(event),
@@ -278,7 +278,7 @@ pub(crate) fn report(
     })
 }
 
-/// Computes statistics of one result, or of three.
+/// Computes statistics from one result, or from three.
 #[pyfunction]
 pub(crate) fn stats(
     py: Python<'_>,
@@ -287,7 +287,7 @@ pub(crate) fn stats(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Result> {
     let arguments = Arguments(options);
-    let usual = StatsOptions::default();
+    let defaults = StatsOptions::default();
     let questions = arguments.texts("answers")?;
     let questions = questions.iter().map(|text| {
         text.parse::<Question>()
@@ -302,10 +302,10 @@ pub(crate) fn stats(
         stimuli: arguments.texts("stimuli")?,
         permutations: arguments
             .value("permutations")?
-            .unwrap_or(usual.permutations),
-        resamples: arguments.value("resamples")?.unwrap_or(usual.resamples),
-        level: arguments.value("confidence")?.unwrap_or(usual.level),
-        seed: arguments.value("seed")?.unwrap_or(usual.seed),
+            .unwrap_or(defaults.permutations),
+        resamples: arguments.value("resamples")?.unwrap_or(defaults.resamples),
+        level: arguments.value("confidence")?.unwrap_or(defaults.level),
+        seed: arguments.value("seed")?.unwrap_or(defaults.seed),
     };
     let files: Vec<(String, Arc<ResultFile>)> = results
         .iter()

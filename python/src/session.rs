@@ -82,7 +82,7 @@ impl Session {
             }
             if self.done() {
                 self.take_events(py)?;
-                // If it failed before it had an address, that is the reason.
+                // If the session failed before it had an address, report that error.
                 if guard(&self.state).address.is_none() {
                     self.result(py, None)?;
                     return Err(PyRuntimeError::new_err("the session has no address"));
@@ -109,7 +109,7 @@ impl Session {
         Ok(guard(&self.state).steps.clone())
     }
 
-    /// What is done and what there is to do, in matrix cells.
+    /// The matrix cells done, and their total.
     #[getter]
     fn progress(&self) -> Option<(u64, u64)> {
         let progress = self.job.try_lock().ok()?.progress()?;
@@ -119,7 +119,7 @@ impl Session {
     /// Whether the session has ended.
     #[getter]
     fn done(&self) -> bool {
-        // Another thread that waits for the result has the lock.
+        // A thread that waits for the result holds the lock.
         let ended = || {
             self.job
                 .try_lock()
@@ -171,7 +171,7 @@ impl Session {
             Ok(job) => {
                 jobs::forward_events(py, &job, &mut |event| guard(&self.state).receive(event))
             }
-            // Another thread waits for the result, and takes the events.
+            // Another thread waits for the result, and handles the events.
             Err(_) => Ok(()),
         }
     }
@@ -268,8 +268,8 @@ fn session_options(
     if let Some(megabytes) = arguments.value::<u64>("memory")? {
         options.memory = megabytes.saturating_mul(1 << 20);
     }
-    if let Some(least) = arguments.value("minimum_group")? {
-        options.minimum_group = least;
+    if let Some(minimum) = arguments.value("minimum_group")? {
+        options.minimum_group = minimum;
     }
     options.idle_timeout = seconds(&arguments, "timeout", 60)?;
     options.wait = seconds(&arguments, "wait", wait)?;

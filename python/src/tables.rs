@@ -1,4 +1,4 @@
-//! Results and cohorts as Arrow streams, which every data frame of Python can take.
+//! Results and cohorts as Arrow streams, which all Python data frame libraries can import.
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
@@ -28,7 +28,7 @@ pub(crate) fn capsule(py: Python<'_>, columns: Vec<Column>) -> PyResult<Bound<'_
     PyCapsule::new_with_value(py, stream, c_str!("arrow_array_stream"))
 }
 
-/// The pairs: who, of what, and the numbers.
+/// The pairs: participants, stimulus and numbers.
 pub(crate) fn pairs(outcome: &Outcome) -> Vec<Column> {
     let rows = || outcome.rows();
     let texts = |array: StringArray| -> ArrayRef { Arc::new(array) };
@@ -61,7 +61,7 @@ pub(crate) fn pairs(outcome: &Outcome) -> Vec<Column> {
     columns
 }
 
-/// Texts that may be missing.
+/// Strings that may be missing.
 pub(crate) fn text_column<'a>(name: &str, texts: impl Iterator<Item = Option<&'a str>>) -> Column {
     let array: ArrayRef = Arc::new(texts.collect::<StringArray>());
     (name.to_string(), array)

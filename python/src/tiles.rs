@@ -21,7 +21,7 @@ use veilpath::{
 /// Messages that nobody has read yet; older ones are dropped.
 const MAX_MESSAGES: usize = 100;
 
-/// The process that keeps what the workers of this institution compute; at the institution that hosts, with the gateway.
+/// The coordinator, which stores what this institution's workers compute. At the host, it includes the gateway.
 #[pyclass(frozen, module = "veilpath._veilpath")]
 pub(crate) struct Coordination {
     identity: Identity,
@@ -34,7 +34,7 @@ pub(crate) struct Coordination {
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-/// What the work orders of an agreement have in common. A cluster passes it to each machine once.
+/// The common part of an agreement's work orders. A cluster sends it to each machine once.
 #[pyclass(frozen, module = "veilpath._veilpath")]
 pub(crate) struct WorkPlan(AgreedPlan);
 
@@ -44,7 +44,7 @@ impl WorkPlan {
     fn new(py: Python<'_>, content: &[u8]) -> PyResult<Self> {
         let plan = AgreedPlan::from_bytes(content);
         let plan = plan.ok_or_else(|| bad_argument(py, "content", "this is not a plan"))?;
-        // Once for all tiles of this machine.
+        // Once for all tiles on this machine.
         let _ = plan.pairs();
         Ok(Self(plan))
     }
@@ -59,7 +59,7 @@ impl WorkPlan {
     }
 }
 
-/// Starts a coordinator for this many workers of an agreement, with this many megabytes.
+/// Starts a coordinator of an agreement, for a number of workers and megabytes of memory.
 #[pyfunction]
 pub(crate) fn coordinate(
     py: Python<'_>,
@@ -89,11 +89,11 @@ pub(crate) fn coordinate(
             Coordinator::bind(listen, &identity, plan.clone(), state_dir.clone(), options)?;
         let address = coordinator.address().to_string();
         let stopped = Arc::clone(&stop);
-        let said = Arc::clone(&messages);
+        let shared = Arc::clone(&messages);
         let run = move || {
             coordinator.run(&stopped, &mut |event| {
-                if let Some(text) = in_words(&event) {
-                    let mut messages = lock(&said);
+                if let Some(text) = message_for(&event) {
+                    let mut messages = lock(&shared);
                     messages.push_back(text);
                     if messages.len() > MAX_MESSAGES {
                         messages.pop_front();
@@ -144,13 +144,13 @@ impl Coordination {
         self.plan.pairs()
     }
 
-    /// What all work orders have in common.
+    /// The common part of all work orders.
     #[getter]
     fn plan(&self) -> WorkPlan {
         WorkPlan(self.plan.clone())
     }
 
-    /// What was refused or reported since the last call, as text.
+    /// Messages about what was refused or reported since the last call.
     fn messages(&self) -> Vec<String> {
         lock(&self.messages).drain(..).collect()
     }
@@ -188,7 +188,7 @@ impl Drop for Coordination {
 }
 
 /// The message about an event that a user should see.
-fn in_words(event: &CoordinatorEvent) -> Option<String> {
+fn message_for(event: &CoordinatorEvent) -> Option<String> {
     match event {
         CoordinatorEvent::Rejected { reason } => {
             Some(format!("a connection was rejected: {reason}"))
@@ -201,8 +201,8 @@ fn in_words(event: &CoordinatorEvent) -> Option<String> {
             Some(format!("a worker was refused: {reason}"))
         }
         CoordinatorEvent::Reported { tile, reason, peer } => Some(format!(
-            "tile {tile} is stopped, because its worker reported misbehaviour of the other side: {reason}; if that worker can be trusted, \
-             `veilpath peers ban {peer}` ends all sessions with the other side, otherwise `veilpath peers unban {peer}` lets its tiles go on"
+            "tile {tile} is stopped, because its worker reported misbehaviour of the partner: {reason}; if that worker can be trusted, \
+             `veilpath peers ban {peer}` ends all sessions with the partner, otherwise `veilpath peers unban {peer}` lets its tiles go on"
         )),
         _ => None,
     }

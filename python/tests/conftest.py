@@ -88,5 +88,5 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def without_time(info: dict[str, Any]) -> dict[str, Any]:
-    """A result without what differs from run to run."""
+    """A result without the parts that differ from run to run."""
     return {name: value for name, value in info.items() if name != "cost"}

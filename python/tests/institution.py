@@ -1,4 +1,4 @@
-"""One of the two institutions of test_clusters.py: a cluster of its own, of which a worker is killed while it computes."""
+"""One of the two institutions of test_clusters.py, with its own cluster, which kills one of its workers while it computes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORKERS = 2
 
 
 def incomplete(home: Path) -> int:
-    """The number of tiles that the coordinator has stored only in part."""
+    """The number of tiles that the coordinator has stored only partly."""
     header, record, complete = 40, 32, 13
     count = 0
     for journal in (home / "journals").glob("*.journal"):
@@ -31,7 +31,7 @@ def incomplete(home: Path) -> int:
 
 
 def kill_one(cluster: LocalCluster, done: threading.Event) -> None:
-    """Kills a worker when both are in the middle of a tile."""
+    """Kills a worker when all workers are in the middle of a tile."""
     home = Path(os.environ["VEILPATH_HOME"])
     while not done.is_set():
         pids = [nanny.pid for nanny in cluster.workers.values() if nanny.pid]

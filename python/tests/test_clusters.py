@@ -96,10 +96,10 @@ def test_two_clusters_that_lose_workers_finish(tmp_path: Path, monkeypatch: pyte
         assert process.returncode == 0, errors
         assert "killed" in said
     results = [vp.read_result(home / "result.json") for home in homes]
-    # Every pair once, whatever was killed.
+    # Every pair is counted once, whichever workers were killed.
     for home, result in zip(homes, results, strict=True):
         assert counted(home) == len(result) == len(cohorts[0]) * len(cohorts[1])
-    # One run, with other identities.
+    # A single run, with other identities.
     again = tmp_path / "again"
     again.mkdir()
     for result, side in zip(results, session(institutions(again)[0], cohorts, monkeypatch), strict=True):
@@ -112,8 +112,8 @@ def test_a_plan_that_is_too_large_for_one_result_needs_a_folder(tmp_path: Path, 
     cohorts = [vp.synth_random(count=3, length=5, letters=5, seed=seed) for seed in (1, 2)]
     homes, _ = institutions(tmp_path)
     agreed, _ = session(homes, cohorts, monkeypatch, tiles=2)
-    assert vp.dask.MOST_MERGED == 50_000_000
-    monkeypatch.setattr(vp.dask, "MOST_MERGED", 8)
+    assert vp.dask.MAX_MERGED == 50_000_000
+    monkeypatch.setattr(vp.dask, "MAX_MERGED", 8)
     monkeypatch.setenv("VEILPATH_HOME", str(homes[0]))
     with LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster, Client(cluster) as client:
         monkeypatch.setattr(client, "submit", None)
@@ -131,26 +131,26 @@ def test_lasting_errors_are_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         agreed, _ = session(homes, cohorts, monkeypatch, tiles=2)
         gateway = f"127.0.0.1:{free_port()}"
         monkeypatch.setenv("VEILPATH_HOME", str(homes[0]))
-        kept = _veilpath.coordinate(agreed.agreement, None, "127.0.0.1:0", gateway, 4, 64)
-        started.append((kept, gateway))
-    (kept, gateway), (other, other_gateway) = started
+        coordination = _veilpath.coordinate(agreed.agreement, None, "127.0.0.1:0", gateway, 4, 64)
+        started.append((coordination, gateway))
+    (coordination, gateway), (other, other_gateway) = started
 
     def work(gateway: str, coordinator: str, seconds: float = 9) -> vp.Result:
         options = {"wait": 0.5}
         end = time.time() + seconds
-        return vp.dask._private_tile(kept.plan, kept.order(1, 1.0), 1, gateway, coordinator, options, end)
+        return vp.dask._private_tile(coordination.plan, coordination.order(1, 1.0), 1, gateway, coordinator, options, end)
 
     try:
         # The other side's worker does not connect: the tile is rescheduled as long as the keys are valid.
         with pytest.raises(Reschedule):
-            work(gateway, kept.address)
+            work(gateway, coordination.address)
         assert "tile 1 will be retried: the other side did not connect" in caplog.text
         with pytest.raises(vp.ConnectionError) as ended:
-            work(gateway, kept.address, -1)
+            work(gateway, coordination.address, -1)
         assert not ended.value.lasting
         # Retrying at the gateway or coordinator of another agreement cannot help.
         with pytest.raises(vp.ConnectionError, match="refused this worker key") as refused:
-            work(other_gateway, kept.address)
+            work(other_gateway, coordination.address)
         assert refused.value.lasting
         with pytest.raises(vp.VeilpathError):
             work(gateway, other.address)
@@ -159,5 +159,5 @@ def test_lasting_errors_are_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             time.sleep(0.05)
         assert any("rejected" in message for message in messages)
     finally:
-        kept.stop()
+        coordination.stop()
         other.stop()

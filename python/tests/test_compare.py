@@ -1,4 +1,4 @@
-"""Numbers are those of the command line, to the last bit."""
+"""The numbers equal those of the command line, to the last bit."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_a_matrix_has_the_pairs_of_a_stimulus(cohort: vp.Cohort) -> None:
         assert matrix[rows.index(a), columns.index(b)] == similarity
     each = [result.matrix(stimulus=stimulus) for stimulus in result.stimuli]
     np.testing.assert_allclose(result.matrix(), np.mean(each, axis=0), rtol=1e-12)
-    matrix[0, 0] = 0  # it is the caller's own
+    matrix[0, 0] = 0  # the caller owns the matrix
     with pytest.raises(vp.PlanError, match="scene-1"):
         result.matrix(stimulus="nothing")
     with pytest.raises(vp.PlanError, match="similarity"):
@@ -168,7 +168,7 @@ def test_a_pairwise_matrix_works_with_scikit_learn(cohort: vp.Cohort) -> None:
     rows, columns = result.labels()
     assert rows == columns == cohort.participants
     np.testing.assert_array_equal(distances, distances.T)
-    # Somebody's scanpaths of one stimulus are equal to themselves.
+    # A scanpath is equal to itself.
     np.testing.assert_array_equal(np.diag(result.matrix(stimulus="scene-1")), 0)
     clusters = AgglomerativeClustering(2, metric="precomputed", linkage="average").fit_predict(distances)
     assert set(clusters) == {0, 1}
@@ -214,7 +214,7 @@ def test_wrong_arguments_are_named_in_errors(cohort: vp.Cohort) -> None:
         ({"engine": "magic"}, "engine: .*garbled"),
         ({"metric": "dtw", "engine": "paillier"}, 'engine="'),
         ({"reveal": "everything"}, "reveal: expected score"),
-        ({"key_bits": 2048}, "key_bits: it is only for the engine paillier"),
+        ({"key_bits": 2048}, "key_bits: it is only for the paillier engine"),
         ({"gap": "much"}, "gap: "),
         ({"pad_to": 0}, "pad_to: "),
     ]

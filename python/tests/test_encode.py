@@ -1,4 +1,4 @@
-"""Files, patterns and data frames become cohorts."""
+"""Encodes files, patterns and data frames."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_wrong_types_are_refused_with_the_column() -> None:
         ("x", ["10", "20", "thirty"], "this column has texts, but numbers are needed"),
         ("y", pd.to_datetime(["2020-01-01"] * 3), "points in time"),
         ("duration", pd.to_timedelta([1, 2, 3], unit="ms"), "type of time"),
-        ("participant", [["p"], ["p"], ["q"]], "texts or whole numbers are needed"),
+        ("participant", [["p"], ["p"], ["q"]], "text or whole numbers are needed"),
     ]
     for column, values, expected in cases:
         with pytest.raises(vp.InputError, match=expected) as error:

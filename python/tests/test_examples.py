@@ -1,4 +1,4 @@
-"""The notebooks and the examples of the README and the book run."""
+"""Runs the notebooks, and the examples in the READMEs and the book."""
 
 from __future__ import annotations
 

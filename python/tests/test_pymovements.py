@@ -1,4 +1,4 @@
-"""Objects of pymovements are encoded with what they say of themselves."""
+"""Encodes pymovements objects, with the settings from their metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Private comparisons, with the command line on the other side, too."""
+"""Private comparisons, also with the command line on the other side."""
 
 from __future__ import annotations
 

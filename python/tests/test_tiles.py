@@ -1,4 +1,4 @@
-"""Parts of a plan: computed separately, passed between processes, merged, and run on a Dask cluster whose workers die."""
+"""Tiles: computed separately, passed between processes, merged, and run on a Dask cluster whose workers die."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def large() -> tuple[vp.Cohort, vp.Cohort]:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[LocalCluster]:
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
-    # By default Dask gives a task up that was on four workers that died.
+    # By default, Dask gives up on a task after four of its workers have died.
     with dask.config.set({"distributed.scheduler.allowed-failures": 20}), LocalCluster(**options) as cluster:
         yield cluster
 
@@ -99,7 +99,7 @@ def test_a_cluster_writes_result_files(client: Client, cohorts: tuple[vp.Cohort,
 
 
 def test_worker_errors_equal_those_of_one_run(client: Client, cohorts: tuple[vp.Cohort, vp.Cohort]) -> None:
-    with pytest.raises(vp.PlanError, match="groups"):
+    with pytest.raises(vp.PlanError, match="a group answer has no tiles"):
         vp.dask.compare(*cohorts, client=client, tiles=2, retries=0, reveal="groups")
     with pytest.raises(vp.PlanError, match="tiles: "):
         vp.dask.compare(*cohorts, client=client, tiles=0)
@@ -117,11 +117,11 @@ def test_killed_workers_do_not_change_the_result(
     done = threading.Event()
 
     def kill() -> None:
-        # Workers that compute a tile, one after the other.
+        # Kill workers that compute a tile, one after the other.
         while len(killed) < kills and not done.is_set():
             busy = [worker for worker, keys in client.processing().items() if any("_tile" in str(key) for key in keys)]
             pids = [nanny.pid for nanny in cluster.workers.values() if nanny.worker_address in busy and nanny.pid]
-            # One that was killed before is busy until Dask notices.
+            # A killed worker counts as busy until Dask notices.
             if alive := [pid for pid in pids if pid not in killed]:
                 os.kill(alive[0], signal.SIGKILL)
                 killed.append(alive[0])

@@ -1,4 +1,4 @@
-"""Compare scanpaths (eye-movement sequences), also between institutions that may not share their recordings.
+"""Compare scanpaths (eye-movement sequences), even between institutions that may not share their recordings.
 
 >>> import veilpath as vp
 >>> cohort = vp.encode("recordings/*.asc", grid=(7, 7))        # files, data frames, or pymovements objects

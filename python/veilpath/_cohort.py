@@ -58,12 +58,12 @@ class Cohort(Table):
 
     @property
     def groups(self) -> dict[str, str]:
-        """The group of each participant, where they have groups."""
+        """The group of each participant, if the cohort has groups."""
         return self._inner.groups
 
     @property
     def grid(self) -> tuple[int, int] | None:
-        """Columns and rows of the grid, if the letters are grid cells of a known grid."""
+        """Columns and rows of the grid, if the letters are grid cells and the grid is known."""
         return self._inner.grid
 
     @property
@@ -73,12 +73,12 @@ class Cohort(Table):
 
     @property
     def has_fixations(self) -> bool:
-        """Whether fixations were kept beside the letters, for the metrics that need them."""
+        """Whether the cohort has kept fixations, for metrics that need them."""
         return self._inner.has_fixations
 
     @property
     def encoding(self) -> dict[str, str]:
-        """How gaze became letters. Two cohorts can be compared if they agree in this."""
+        """How gaze became letters. Two cohorts can be compared only if these settings agree."""
         return self._inner.encoding
 
     @property
@@ -88,9 +88,9 @@ class Cohort(Table):
         return None if summary is None else json.loads(summary)
 
     def save(self, path: Path, *, force: bool = False) -> None:
-        """Writes a cohort file, which the command line reads, too.
+        """Writes a cohort file, which the command line can read, too.
 
-        A file that exists and is not a cohort is replaced only with ``force``.
+        An existing file that is not a cohort is replaced only with ``force``.
         """
         self._inner.save(path, force)
 
@@ -102,8 +102,8 @@ def _unpickled(name: str, content: bytes, summary: str | None) -> Cohort:
 def read_cohort(source: Path | ArrowStream, *, name: str | None = None, allow_repeats: bool = False) -> Cohort:
     """Reads a cohort file, or a data frame with the columns participant, stimulus and scanpath (and group).
 
-    Two scanpaths of one participant for one stimulus are an error, unless ``allow_repeats`` is set: a pair of ids in the
-    results would not say which of them it is about.
+    Two scanpaths of one participant for the same stimulus are an error, because results could not tell them apart;
+    ``allow_repeats`` accepts them.
     """
     return Cohort(_veilpath.read_cohort(source, name, allow_repeats))
 
@@ -136,9 +136,9 @@ def synth(
     seed: int | None = None,
     name: str | None = None,
 ) -> Cohort:
-    """Makes up participants who look at the same stimuli: 12 of them, half novices and half experts.
+    """Makes up participants who look at the same stimuli: by default 12, half of them novices and half experts.
 
-    ``groups`` has sizes of named groups instead; ``difference`` says how much they differ, from 0 to 1.
+    Alternatively, ``groups`` gives the sizes of named groups, and ``difference`` how much they differ, from 0 to 1.
     """
     cohort = _veilpath.synth_lifelike(_given(locals()), None)
     assert cohort is not None
@@ -155,7 +155,7 @@ def synth_fixations(
     seconds: float | None = None,
     seed: int | None = None,
 ) -> None:
-    """Writes a table of made-up fixations on a screen of 1280 × 720 pixels, as input for :func:`veilpath.encode`."""
+    """Writes a table of made-up fixations on a 1280 × 720 pixel screen, as input for :func:`veilpath.encode`."""
     options = _given(locals())
     del options["path"]
     _veilpath.synth_lifelike(options, path)
@@ -170,7 +170,7 @@ def synth_random(
     seed: int | None = None,
     name: str | None = None,
 ) -> Cohort:
-    """Makes random letters up: ten scanpaths of 100 letters. A pair as ``length`` is a range, a list has several lengths."""
+    """Makes up scanpaths of random letters: by default ten of 100. ``length`` is a number, a range (tuple) or a list."""
     options = _given(locals())
     length = options.pop("length", None)
     if isinstance(length, tuple):

@@ -1,4 +1,4 @@
-"""Comparisons of cohorts that are both here."""
+"""Comparisons of local cohorts."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def compare(
     progress: Progress = None,
     **settings: Unpack[MetricArguments],
 ) -> Result:
-    """Compares every scanpath of one cohort with every one of the other for the same stimulus.
+    """Compares every scanpath of one cohort with every scanpath of the other for the same stimulus.
 
-    Both cohorts are here, so the default engine computes in the clear; another one rehearses a private run, with both
-    sides on this machine. ``settings`` are the numbers of the metric, such as ``gap`` or ``threshold``.
-    ``tile="3/8"`` computes one of eight parts of the plan; :func:`veilpath.merge` puts them together, and
+    Both cohorts are on this machine, so the default engine computes in the clear. Another engine rehearses a private run,
+    with both sides on this machine. ``settings`` are those of the metric, such as ``gap`` or ``threshold``.
+    ``tile="3/8"`` computes the third of eight parts of the plan; :func:`veilpath.merge` combines them, and
     :mod:`veilpath.dask` computes them on a cluster.
     """
     options = _given({name: value for name, value in locals().items() if name not in _NOT_OPTIONS}) | dict(settings)
@@ -57,8 +57,8 @@ def pairwise(
 ) -> Result:
     """Compares the scanpaths of a cohort with each other.
 
-    The matrix of the result is square, with the participants in the same order on both sides, as
-    ``metric="precomputed"`` of scikit-learn wants it.
+    The matrix of the result is square, with rows and columns in the same order, as scikit-learn's ``metric="precomputed"``
+    expects.
     """
     return compare(
         cohort, cohort, metric=metric, pairs=pairs, alphabet=alphabet, letters=letters, progress=progress, **settings

@@ -1,4 +1,4 @@
-"""Gaze and fixations become a cohort."""
+"""Turns gaze and fixations into a cohort."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def encode(
 ) -> Cohort:
     """Turns gaze or fixations into letters.
 
-    ``sources`` are one or several of: a file; a pattern such as ``"recordings/*.asc"``; a data frame of pandas, polars,
-    pyarrow or any other library with the Arrow PyCapsule interface; a ``Gaze`` or ``Events`` of pymovements. Data frames
-    need the columns of a generic table: x and y, a duration or a time, and the participant and stimulus of each row;
-    ``columns`` names them where their names are others, as in ``{"x": "gaze_x", "participant": "subject"}``. A frame is
-    read in place, without a copy.
+    ``sources`` is one of these, or several: a file; a pattern such as ``"recordings/*.asc"``; a data frame of pandas, polars,
+    pyarrow or any other library with the Arrow PyCapsule interface; a pymovements ``Gaze`` or ``Events``. Data frames need
+    the columns of a generic table: x and y, a duration or a time, and the participant and stimulus of each row. If they
+    have other names, pass ``columns``, as in ``{"x": "gaze_x", "participant": "subject"}``. Frames are read in place,
+    without a copy.
 
-    What was assumed and dropped is in :attr:`Cohort.summary`. Two recordings of one participant and stimulus in different
+    :attr:`Cohort.summary` says what was assumed and dropped. Two recordings of one participant and stimulus in different
     files or frames are an error, unless ``allow_repeats`` is set.
     """
     options = _given(locals())

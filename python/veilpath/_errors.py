@@ -1,4 +1,4 @@
-"""The exceptions of the package."""
+"""The package's exceptions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import builtins
 class VeilpathError(Exception):
     """Something that Veilpath cannot do, and why.
 
-    ``file``, ``line`` (of a file, from 1), ``row`` (of a data frame, from 0) and ``column`` say where the problem is,
-    and are ``None`` where it has no such place.
+    ``file``, ``line`` (of a file, from 1), ``row`` (of a data frame, from 0) and ``column`` say where the problem is;
+    those that do not apply are ``None``.
     """
 
     file: str | None
@@ -34,11 +34,11 @@ class VeilpathError(Exception):
 
 
 class InputError(VeilpathError, ValueError):
-    """A file or a data frame cannot be read as asked."""
+    """A file or a data frame cannot be read with these arguments."""
 
 
 class PlanError(VeilpathError, ValueError):
-    """The arguments, or the cohorts with these arguments, cannot be compared."""
+    """The arguments are invalid, or do not fit the cohorts."""
 
 
 class PolicyError(VeilpathError):
@@ -59,7 +59,7 @@ class PeerError(VeilpathError):
 class ConnectionError(VeilpathError, builtins.ConnectionError):
     """The network failed. Run both sides again: they continue where they stopped.
 
-    If ``lasting`` is true, this cannot help until something changes, such as an address or a clock.
+    If ``lasting`` is true, running again does not help until something changes, such as an address or a clock.
     """
 
     lasting: bool = False
@@ -73,4 +73,4 @@ class Cancelled(VeilpathError):
 
 
 class VeilpathWarning(UserWarning):
-    """Something that is not wrong, but that you may not expect."""
+    """Something that is not an error, but that you may not expect."""

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def identity(path: Path | None = None, *, create: bool = True) -> str:
-    """The fingerprint of this institution's identity, to be read to the other one, for example by phone.
+    """The fingerprint of this institution's identity. Read it to the other institution, for example by phone.
 
-    The identity is created the first time. It is in Veilpath's state directory, or in ``$VEILPATH_HOME``, or in ``path``.
+    The first call creates the identity, in ``path``, or else in Veilpath's state folder (``$VEILPATH_HOME``, if it is set).
     """
     return _veilpath.identity(path, create)
 
@@ -28,9 +28,9 @@ def check_policy(
     reveal: str = "score",
     limit_per_scanpath: int | None = None,
 ) -> str:
-    """Checks a plan against this institution's policy, without a partner, and gives the date when the policy expires.
+    """Checks a plan against this institution's policy, without a partner, and returns the policy's expiry date.
 
-    A plan that is not allowed raises :class:`veilpath.PolicyError`.
+    Raises :class:`veilpath.PolicyError` if the policy does not allow the plan.
     """
     options: dict[str, Any] = {"engine": engine, "metric": metric, "reveal": reveal}
     if limit_per_scanpath is not None:
@@ -40,5 +40,5 @@ def check_policy(
 
 
 def write_policy_example(path: Path) -> None:
-    """Writes a commented policy to start from, to a file that does not exist yet."""
+    """Writes a commented example policy to a new file."""
     _veilpath.write_policy_example(path)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from veilpath._types import Progress
 
 _BAR_DELAY = 1.0
-"""Seconds before a bar appears that was not requested."""
+"""Seconds before a bar appears that was not explicitly requested."""
 
 
 @contextmanager

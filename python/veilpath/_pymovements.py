@@ -1,4 +1,4 @@
-"""Gaze and Events of pymovements, as frames with the columns of a generic table."""
+"""Turns pymovements' Gaze and Events into frames with the columns of a generic table."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def is_pymovements(source: object) -> bool:
-    """Whether this is an object of pymovements; without importing it."""
+    """Whether this is a pymovements object. Does not import pymovements."""
     module = sys.modules.get("pymovements")
     return module is not None and isinstance(source, module.Gaze | module.Events)
 
 
 def frame(source: Any, options: dict[str, Any]) -> ArrowStream:
-    """The frame of an object. Its metadata becomes options, unless the user gives them."""
+    """The frame of an object. Its metadata becomes options that the user has not given."""
     is_gaze = hasattr(source, "samples")
     columns = dict(options.get("columns", {}))
     if is_gaze and options.get("rows") == "fixations":
@@ -51,7 +51,7 @@ def frame(source: Any, options: dict[str, Any]) -> ArrowStream:
     options["columns"] = columns
     options.setdefault("time_unit", "ms")
     options.setdefault("rows", "samples")
-    # The eye is in the columns.
+    # The chosen columns already select the eye.
     options.pop("eye", None)
     _experiment(source, options, position)
     return table  # type: ignore[no-any-return]
@@ -63,13 +63,13 @@ def _set(columns: dict[str, str], **names: str) -> None:
 
 
 def _eyes(column: Any) -> int:
-    """The length of the lists of a column."""
+    """The length of the lists in a column."""
     lengths = column.drop_nulls().list.len()
     return int(lengths[0]) if len(lengths) else 2
 
 
 def _experiment(gaze: Any, options: dict[str, Any], position: str | None) -> None:
-    """Takes the screen, the distance and the rate from the experiment."""
+    """Takes the screen, the distance and the units from the experiment."""
     experiment = gaze.experiment
     screen = getattr(experiment, "screen", None)
     if screen is not None:

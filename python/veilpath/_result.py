@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Result(Table):
-    """The result of a comparison: the numbers of all pairs, or answers about groups, and how they were computed.
+    """The result of a comparison: the numbers of all pairs, or group answers, and how they were computed.
 
-    ``len`` is the number of pairs with results. In a notebook it shows the summary of the report.
+    ``len`` is the number of pairs with results. A notebook shows the report's summary.
     """
 
     __slots__ = ("_info", "_inner")
@@ -50,7 +50,7 @@ class Result(Table):
 
     @property
     def outputs(self) -> list[str]:
-        """The names of the numbers of each pair, such as score and similarity."""
+        """The names of each pair's numbers, such as score and similarity."""
         return self._inner.outputs
 
     @property
@@ -60,27 +60,27 @@ class Result(Table):
 
     @property
     def info(self) -> dict[str, Any]:
-        """Everything but the pairs, as in the JSON file: the plan, the cost, what each side learned, the answers."""
+        """Everything but the pairs, as in the JSON file: plan, cost, what each side learned, and answers."""
         if self._info is None:
             self._info = json.loads(self._inner.info_json)
         return self._info
 
     @property
     def answers(self) -> list[dict[str, Any]]:
-        """The answers about groups."""
+        """The group answers."""
         answers: list[dict[str, Any]] = self.info.get("answers", [])
         return answers
 
     def labels(self, *, stimulus: str | list[str] | None = None) -> tuple[list[str], list[str]]:
-        """The participants of the rows and of the columns of :meth:`matrix`."""
+        """The participants in the rows and in the columns of :meth:`matrix`."""
         rows, columns, _ = self._inner.matrix(None, _listed(stimulus))
         return rows, columns
 
     def matrix(self, *, stimulus: str | list[str] | None = None, output: str | None = None) -> numpy.ndarray:
-        """The numbers as a matrix of numpy: a row for each participant of the first cohort, a column for each of the second.
+        """The numbers as a numpy matrix: a row for each participant of the first cohort, a column for each of the second.
 
-        Several pairs of scanpaths of two participants are averaged; a pair without a number is NaN. ``stimulus`` limits
-        the pairs, and ``output`` chooses the number: the first of :attr:`outputs`, if it is left out.
+        If two participants have several pairs of scanpaths, their numbers are averaged; if they have none, the entry is NaN.
+        ``stimulus`` limits the pairs. ``output`` chooses the number, by default the first of :attr:`outputs`.
         """
         import numpy
 
@@ -92,9 +92,9 @@ class Result(Table):
         return self.matrix(output=output)
 
     def save(self, path: Path, *, force: bool = False) -> None:
-        """Writes a result file: ``.json`` has everything, ``.csv`` the numbers, ``.txt`` a table for people.
+        """Writes a result file: ``.json`` has everything, ``.csv`` the numbers, ``.txt`` a readable table.
 
-        A file that exists and is not a result file is replaced only with ``force``.
+        An existing file that is not a result file is replaced only with ``force``.
         """
         self._inner.save(path, force)
 
@@ -105,9 +105,9 @@ def read_result(path: Path) -> Result:
 
 
 def merge(tiles: Iterable[Result | Path]) -> Result:
-    """Puts the results of all tiles of a plan together, or their files.
+    """Merges the results of all tiles of a plan, or their files.
 
-    It equals the result of one run in everything but its cost.
+    Apart from its cost, the merged result equals that of a single run.
     """
     parts = list(tiles)
     results = [part._inner for part in parts if isinstance(part, Result)]
@@ -142,7 +142,7 @@ def report(
 ) -> None:
     """Writes the report: one HTML page that needs no network.
 
-    ``cohort`` adds drawings of your own scanpaths, over ``images`` of the stimuli if you have them, and ``pairs`` of
+    ``cohort`` adds drawings of your own scanpaths, over ``images`` of the stimuli if you have them. ``pairs`` shows pairs of
     participants side by side. Such a page must stay in your institution.
     """
     arguments = locals()
@@ -167,12 +167,12 @@ def stats(
     seed: int = 1,
     progress: Progress = None,
 ) -> Result:
-    """Statistics over groups of participants: means, permutation tests, nearest neighbours, with confidence intervals.
+    """Computes statistics of groups of participants: means, permutation tests, nearest neighbours, confidence intervals.
 
-    Of one result; or, for ``test:sites``, of the results within each of two cohorts and between them. ``answers`` are
-    ``mean``, ``groups``, ``test:groups``, ``test:sites``, ``nearest:K``, ``nearest:K,rate`` and ``histogram:BINS``; without
-    any, all that the results and groups allow. The answers are in :attr:`Result.answers`, and ``print`` puts them into
-    sentences.
+    Pass one result or, for ``test:sites``, three: each cohort compared with itself, and the two with each other.
+    ``answers`` are ``mean``, ``groups``, ``test:groups``, ``test:sites``, ``nearest:K``, ``nearest:K,rate`` and
+    ``histogram:BINS``; by default, all that the results and groups allow. :attr:`Result.answers` has them as data, and
+    ``print`` shows them as text.
     """
     options = _given(
         {

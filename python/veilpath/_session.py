@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """One side of a comparison between two institutions. It runs in the background; :meth:`result` waits for its end.
+    """One side of a comparison between two institutions. It runs in the background; :meth:`result` waits for it.
 
-    As a context manager it is cancelled when the block ends without a result.
+    As a context manager, it cancels an unfinished session at the end of the block.
     """
 
     __slots__ = ("_inner",)
@@ -63,21 +63,21 @@ class Session:
 
     @property
     def steps(self) -> list[str]:
-        """What has happened so far, in words."""
+        """Descriptions of what has happened so far."""
         return self._inner.steps
 
     @property
     def progress(self) -> tuple[int, int] | None:
-        """What is done and what there is to do, in matrix cells; ``None`` before the computation."""
+        """The matrix cells done, and their total; ``None`` before the computation."""
         return self._inner.progress
 
     @property
     def done(self) -> bool:
-        """Whether it has ended."""
+        """Whether the session has ended."""
         return self._inner.done
 
     def result(self, *, progress: Progress = None) -> Result:
-        """Waits for the end, and gives the result. Ctrl-C cancels the session."""
+        """Waits for the result, and returns it. Ctrl-C cancels the session."""
         with progress_callback(progress, "session", "cells") as bar:
             result = self._inner.result(bar)
         if result is None:
@@ -85,7 +85,7 @@ class Session:
         return Result(result)
 
     def cancel(self) -> None:
-        """Ends the session. Another one with the same plan continues with the missing pairs."""
+        """Ends the session. A new session with the same plan continues with the missing pairs."""
         self._inner.cancel()
 
 
@@ -99,8 +99,8 @@ def host(
 ) -> Session:
     """Waits for the other institution on an address such as ``"0.0.0.0:7070"``, or at a relay.
 
-    ``peer`` is its fingerprint, which :func:`veilpath.identity` gives there. Both sides pass the same plan; the other
-    arguments are this side's own (see ``SessionArguments``). The command line can be the other side.
+    ``peer`` is its fingerprint, which it gets from :func:`veilpath.identity`. Both sides pass the same plan; the other
+    arguments are this side's own (see ``SessionArguments``). The other side can also use the command line.
     """
     address, chosen = _address("listen", listen, relay)
     return Session(_veilpath.host(cohort._inner, address, peer, {**options, **chosen}))
@@ -114,7 +114,7 @@ def join(
     relay: str | None = None,
     **options: Unpack[SessionArguments],
 ) -> Session:
-    """Connects to the other institution, which hosts at ``address``, or meets it at a relay.
+    """Connects to the other institution, which hosts at ``address``, or through a relay.
 
     The other arguments are those of :func:`veilpath.host`.
     """

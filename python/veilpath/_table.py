@@ -1,4 +1,4 @@
-"""What cohorts and results have in common: they are tables."""
+"""The common base of cohorts and results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """A table that every data frame library can take, by the Arrow PyCapsule interface."""
+    """A table that any data frame library can import through the Arrow PyCapsule interface."""
 
     __slots__ = ("_stream",)
 
@@ -21,7 +21,7 @@ class Table:
         self._stream = stream
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Exports the rows by the Arrow PyCapsule interface."""
+        """Exports the rows through the Arrow PyCapsule interface."""
         return self._stream.__arrow_c_stream__(requested_schema)
 
     def to_arrow(self) -> pyarrow.Table:

@@ -16,7 +16,7 @@ Progress: TypeAlias = bool | Callable[[int, int], object] | None
 """How progress is shown.
 
 ``None``: with tqdm, if it is installed and the call takes longer than a second; ``True``: with tqdm; ``False``: not at
-all; or a function, which gets what is done and what there is to do.
+all; or a function of the work done and the total.
 """
 
 Pairs: TypeAlias = Literal["same-stimulus", "all"]
@@ -41,17 +41,17 @@ Grid: TypeAlias = tuple[int, int] | str
 
 
 class ArrowStream(Protocol):
-    """A data frame: whatever exports itself by the Arrow PyCapsule interface, as those of pandas, polars and pyarrow do."""
+    """A data frame with the Arrow PyCapsule interface, such as those of pandas, polars and pyarrow."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Exports a stream of record batches."""
 
 
 class MetricArguments(TypedDict, total=False):
-    """The numbers of metrics. Each metric takes some of them, and refuses those that would have no effect.
+    """The settings of metrics. Each metric takes some of them, and rejects those that would have no effect.
 
-    ``match`` is the reward for equal letters; ``simplify`` has degrees, a length and milliseconds. ``fixation_grid`` and
-    ``duration_classes`` (milliseconds) round fixations, which private engines need.
+    ``match`` is the reward for equal letters; ``simplify`` takes degrees, a length and milliseconds. ``fixation_grid`` and
+    ``duration_classes`` (milliseconds) round fixations, as private engines require.
     """
 
     substitution: Path
@@ -82,9 +82,9 @@ class MetricArguments(TypedDict, total=False):
 class SessionArguments(MetricArguments, total=False):
     """The arguments of :func:`veilpath.host` and :func:`veilpath.join`; both sides give the same plan.
 
-    The plan: ``metric`` with its numbers, ``engine``, ``pairs``, ``alphabet``, ``letters``, ``reveal`` (``score``,
-    ``threshold:T``, or an answer about groups), ``reveal_to``, ``pad_to``, ``tile`` (as in ``3/8``), and ``key_bits`` and
-    ``hardened`` of the engine paillier. This side's own: ``key`` (the host's Paillier key), ``names`` of the two cohorts
+    The plan: ``metric`` with its settings, ``engine``, ``pairs``, ``alphabet``, ``letters``, ``reveal`` (``score``,
+    ``threshold:T``, or a group answer), ``reveal_to``, ``pad_to``, ``tile`` (as in ``3/8``), and ``key_bits`` and
+    ``hardened`` for the ``paillier`` engine. This side's own: ``key`` (the host's Paillier key), ``names`` of the two cohorts
     in results, ``pseudonyms``, ``fresh``, ``limit_per_scanpath``, ``minimum_group``, ``policy`` and ``identity`` (files),
     ``allow`` (risky settings), ``memory`` in MB, ``timeout`` and ``wait`` in seconds.
     """
@@ -115,7 +115,7 @@ class SessionArguments(MetricArguments, total=False):
 
 
 class ClusterArguments(SessionArguments, total=False):
-    """The other arguments of :func:`veilpath.dask.host`, which describes them, and of :func:`veilpath.dask.join`."""
+    """The other arguments of :func:`veilpath.dask.host` and :func:`veilpath.dask.join`. The former describes them."""
 
     client: Client | None
     coordinator: str

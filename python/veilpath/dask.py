@@ -5,10 +5,10 @@
 >>> import veilpath.dask
 >>> result = vp.dask.compare(first, second, client=Client("scheduler:8786"), metric="scanmatch")
 
-A plan is cut into tiles of about the same number of matrix cells. Every tile is one task; Dask runs the tasks of a worker
-that dies on another one. The result equals that of :func:`veilpath.compare` in everything but its cost.
+A plan is cut into tiles with about the same number of matrix cells. Each tile is one task; if a worker dies, Dask runs its
+tasks on another one. Apart from its cost, the result equals that of :func:`veilpath.compare`.
 
-Two institutions, each with a cluster of its own, call :func:`host` and :func:`join`.
+Two institutions, each with its own cluster, call :func:`host` and :func:`join`.
 
 ``pip install 'veilpath[dask]'`` installs what this needs, here and on the workers.
 """
@@ -40,19 +40,19 @@ Whole = TypeVar("Whole")
 __all__ = ["compare", "compare_to_files", "host", "join"]
 
 TILES_PER_THREAD = 4
-"""Tiles for each thread of the cluster: few enough that their overhead is small, and enough that no worker waits long."""
+"""Tiles per thread of the cluster: few enough to keep the overhead small, and enough that no worker is idle for long."""
 
-MOST_MERGED = _veilpath.MAX_MERGED_PAIRS
-"""The most pairs in one result, 50,000,000."""
+MAX_MERGED = _veilpath.MAX_MERGED_PAIRS
+"""The maximum number of pairs in one result, 50,000,000."""
 
 QUEUED_PER_THREAD = 2
-"""Tiles of a private comparison that are handed to each thread of the cluster at a time: each has a key and scanpaths."""
+"""Tiles of a private comparison that are submitted per thread at a time, because each has its own key and scanpaths."""
 
-MOST_WORKERS = 4096
-"""Workers that a coordinator serves."""
+MAX_WORKERS = 4096
+"""The maximum number of workers that a coordinator serves."""
 
-MEETING = 60.0
-"""Seconds for which a worker waits for the other side's worker before another tile has its turn."""
+MEETING_TIMEOUT = 60.0
+"""Seconds that a worker waits for the other side's worker before it takes another tile."""
 
 
 _log = logging.getLogger("veilpath")
@@ -69,7 +69,7 @@ def compare(
 ) -> Result:
     """Compares two cohorts as :func:`veilpath.compare` does, on the workers of a cluster.
 
-    ``client`` is the cluster's, by default the current one. ``tiles`` is the number of parts, by default four for each
+    ``client`` is the cluster's client, by default the current one. ``tiles`` is the number of parts, by default four for each
     thread of the cluster. A tile that fails is retried ``retries`` times; tiles of lost workers are always run
     again. ``options`` are those of :func:`veilpath.compare`.
     """
@@ -91,9 +91,9 @@ def compare_to_files(
     retries: int = 2,
     **options: Any,
 ) -> list[pathlib.Path]:
-    """The same for plans of any size: every worker writes the results of its tiles to a folder that all of them share.
+    """Does the same for plans of any size: each worker writes the results of its tiles to a folder that all workers share.
 
-    Returns the files, in order. :func:`veilpath.merge` puts them together if they have at most 50,000,000 pairs.
+    Returns the files, in order. :func:`veilpath.merge` combines them if they have at most 50,000,000 pairs.
     """
     where = str(pathlib.Path(folder).absolute())
 
@@ -120,23 +120,23 @@ def host(
 ) -> Result | list[pathlib.Path]:
     """Compares with another institution as :func:`veilpath.host` does, on the workers of this institution's cluster.
 
-    The other side calls :func:`join`, with its own cluster, the same plan and the same number of ``tiles``. First this
-    process agrees with the other side on ``listen``; then that address is the gateway, at which the workers of both sides
-    meet. This process keeps the identity, counts every pair, and stores what workers compute: a tile whose worker dies
-    continues on another one. Calling both functions again continues after any interruption.
+    The other side calls :func:`join`, with its own cluster, the same plan and the same number of ``tiles``. First, this
+    process listens on ``listen`` and agrees on the plan with the other side. Then that address becomes the gateway, where
+    the workers of both sides meet. This process keeps the identity, counts every pair, and stores what workers compute, so
+    a tile whose worker dies continues on another one. After any interruption, call both functions again to continue.
 
-    With a ``folder`` that all workers share, each tile becomes a file there, and the files are returned, in order. A plan
-    of more than 50,000,000 pairs needs one, because it has no single result.
+    With a ``folder`` that all workers share, each tile becomes a file there, and the files are returned, in order. Plans
+    with more than 50,000,000 pairs need it, because they are too large for one result.
 
-    ``client`` is the cluster's, by default the current one. ``coordinator`` is the address on which this process listens
-    for its own workers, by default a free port at an address that they can reach; it uses at most ``coordinator_memory`` MB
-    (1024) for all tiles in progress. Keys of tiles are valid for ``hours`` (24), within which all tiles must
-    be computed. A tile that fails is retried ``retries`` times (2). Lost connections do not count, and are logged by
-    the logger ``veilpath``. Lost workers do not count either, but Dask gives up on a tile that lost more workers than its
-    setting ``distributed.scheduler.allowed-failures`` allows (3). ``engine`` is garbled by default.
+    ``client`` is the cluster's client, by default the current one. ``coordinator`` is the address on which this process
+    listens for its own workers, by default a free port at an address that they can reach; it uses at most
+    ``coordinator_memory`` MB (1024) for all tiles in progress. Worker keys are valid for ``hours`` (24), within which all
+    tiles must be computed. A tile that fails is retried ``retries`` times (2). Lost connections do not count; the logger
+    ``veilpath`` logs them. Lost workers do not count either, but Dask gives up on a tile that loses more workers than
+    ``distributed.scheduler.allowed-failures`` allows (3). The default ``engine`` is ``garbled``.
     """
     session = _session.host(cohort, peer=peer, listen=listen, **_agreement_arguments(options, tiles))
-    # The system may have chosen the port.
+    # The operating system may have chosen the port.
     address = session.address
     return _compare_privately(session, address, address, folder, options)
 
@@ -158,8 +158,8 @@ def join(
 ) -> Result | list[pathlib.Path]:
     """Compares with the institution that calls :func:`host`, on the workers of this institution's cluster.
 
-    ``address`` is what the other side listens on, which the workers must reach, too. The other arguments are those of
-    :func:`host`.
+    ``address`` is the one that the other side listens on. The workers must be able to reach it, too. The other arguments are
+    those of :func:`host`.
     """
     session = _session.join(cohort, address, peer=peer, **_agreement_arguments(options, tiles))
     return _compare_privately(session, address, None, folder, options)
@@ -185,69 +185,69 @@ def _compare_privately(
     with session:
         client = _client(options.get("client"))
         session.result(progress=False)
-    kept = _veilpath.coordinate(
+    coordinator = _veilpath.coordinate(
         session.agreement,
         options.get("identity"),
         options.get("coordinator") or _reachable(client),
         gateway,
-        min(_threads(client), MOST_WORKERS),
+        min(_threads(client), MAX_WORKERS),
         options.get("coordinator_memory"),
     )
     try:
         if folder is None:
-            _check_merge(kept.pairs, "pass folder to write")
-            return merge(_tiles(client, kept, meeting, _private_tile, options))
-        task = partial(_private_tile_to_file, str(pathlib.Path(folder).absolute()), kept.tiles)
-        return [pathlib.Path(name) for name in _tiles(client, kept, meeting, task, options)]
+            _check_merge(coordinator.pairs, "pass folder to write")
+            return merge(_tiles(client, coordinator, meeting, _private_tile, options))
+        task = partial(_private_tile_to_file, str(pathlib.Path(folder).absolute()), coordinator.tiles)
+        return [pathlib.Path(name) for name in _tiles(client, coordinator, meeting, task, options)]
     finally:
-        _report(kept)
-        kept.stop()
+        _report(coordinator)
+        coordinator.stop()
 
 
 def _check_merge(pairs: int, advice: str) -> None:
-    if pairs > MOST_MERGED:
-        most = f"{pairs} pairs are too many for one result, which has at most {MOST_MERGED}"
-        raise PlanError(f"{most}: {advice} a file for each tile")
+    if pairs > MAX_MERGED:
+        problem = f"{pairs} pairs are too many for one result, which has at most {MAX_MERGED}"
+        raise PlanError(f"{problem}: {advice} a file for each tile")
 
 
 def _tiles(
     client: Client,
-    kept: _veilpath.Coordination,
+    coordinator: _veilpath.Coordination,
     meeting: str,
     task: Callable[..., Part],
     options: ClusterArguments,
 ) -> list[Part]:
-    """Runs a task for every tile; the cluster has only a few of them at a time."""
+    """Runs a task for every tile, and submits only a few at a time."""
     own = {name: value for name, value in options.items() if name in ("memory", "names", "timeout")}
-    own["wait"] = min(MEETING, options.get("wait", MEETING))
+    own["wait"] = min(MEETING_TIMEOUT, options.get("wait", MEETING_TIMEOUT))
     end = time.time() + options.get("hours", 24.0) * 3600
-    # Sent to each worker once, not with every order. It is a task, so Dask repeats it if its worker is lost.
-    plan = client.submit(_plan, kept.plan, pure=False)
+    # Sent to each worker once, not with every work order. As a task, Dask runs it again if its worker is lost.
+    plan = client.submit(_plan, coordinator.plan, pure=False)
     parts: list[Future[Part]] = []
     running: set[Future[Part]] = set()
     try:
-        # In the same order on both sides, so that workers of both have the same tiles.
-        for tile in range(1, kept.tiles + 1):
+        # The same order on both sides, so that their workers have the same tiles.
+        for tile in range(1, coordinator.tiles + 1):
             while len(running) >= QUEUED_PER_THREAD * max(_threads(client), 4):
-                running = _still_running(client, running, kept)
+                running = _still_running(client, running, coordinator)
             if time.time() >= end:
                 raise PlanError("the hours for all tiles are over; call the function again to continue")
-            order = kept.order(tile, (end - time.time()) / 3600)
-            where = (tile, meeting, kept.address, own, end)
+            order = coordinator.order(tile, (end - time.time()) / 3600)
+            where = (tile, meeting, coordinator.address, own, end)
             retries = options.get("retries", 2)
             part = client.submit(task, plan, order, *where, pure=False, retries=retries, priority=-tile)
             parts.append(part)
             running.add(part)
         while running:
-            running = _still_running(client, running, kept)
+            running = _still_running(client, running, coordinator)
         results: list[Part] = client.gather(parts)
         return results
     finally:
         client.cancel(parts)
 
 
-def _still_running(client: Client, parts: set[Future[Part]], kept: _veilpath.Coordination) -> set[Future[Part]]:
-    """Waits a moment for one of the tasks, and raises the error of one that has failed."""
+def _still_running(client: Client, parts: set[Future[Part]], coordinator: _veilpath.Coordination) -> set[Future[Part]]:
+    """Waits briefly for a task to end, and raises the error of a failed one."""
     from distributed import wait
 
     try:
@@ -255,15 +255,15 @@ def _still_running(client: Client, parts: set[Future[Part]], kept: _veilpath.Coo
             done, running = wait(parts, timeout=1, return_when="FIRST_COMPLETED")
     except TimeoutError:
         done, running = set(), parts
-    _report(kept)
+    _report(coordinator)
     for part in done:
         if part.status == "error":
             part.result()
     return set(running)
 
 
-def _report(kept: _veilpath.Coordination) -> None:
-    for message in kept.messages():
+def _report(coordinator: _veilpath.Coordination) -> None:
+    for message in coordinator.messages():
         _log.warning("%s", message)
 
 
@@ -289,7 +289,7 @@ def _private_tile(
     try:
         return Result(_veilpath.work(plan, order, tile, gateway, coordinator, options))
     except ConnectionError as error:
-        # The other side's worker has another tile, or has died. Tiles with lower numbers come first on both sides.
+        # The other side's worker has another tile, or has died. Both sides run tiles with lower numbers first.
         if error.lasting or time.time() >= end:
             raise
         _log.warning("tile %d will be retried: %s", tile, error)
@@ -329,7 +329,7 @@ def _run(
     count = tiles if tiles is not None else max(1, TILES_PER_THREAD * _threads(client))
     if count < 1:
         raise PlanError(f"tiles: expected a number from 1, not {count}")
-    # As a task, and not scattered: Dask makes it again where its worker is lost.
+    # A task, not scattered data: Dask runs it again if its worker is lost.
     both = client.submit(_cohort_pair, *cohorts, pure=False)
     parts = [
         client.submit(task, both, f"{tile}/{count}", options, pure=False, retries=retries, priority=-tile)
@@ -338,7 +338,7 @@ def _run(
     try:
         return finish(parts, client)
     finally:
-        # On an error or Ctrl-C, so that the cluster does not go on with the others.
+        # After an error or Ctrl-C, the cluster must not continue with the other tiles.
         client.cancel(parts)
 
 

@@ -36,7 +36,7 @@ fn advice(error: &SessionError) -> Option<String> {
             return Some(match exceeded.origin {
                 LimitOrigin::Policy => "only a change of the policy allows this plan".into(),
                 _ => format!(
-                    "limit_per_scanpath={} allows this plan; the more comparisons, the more of a scanpath can be reconstructed from their scores\n  reveal=\"mean\", or another answer about groups, says nothing about single pairs",
+                    "limit_per_scanpath={} allows this plan; the more comparisons, the more of a scanpath can be reconstructed from their scores\n  reveal=\"mean\", or another group answer, says nothing about single pairs",
                     exceeded.per_scanpath
                 ),
             });
@@ -58,7 +58,7 @@ fn advice(error: &SessionError) -> Option<String> {
         ) => {
             "find out why before you let it in again; `veilpath peers unban FINGERPRINT` lifts this"
         }
-        SessionError::Declined(DeclineReason::Limit(_)) => "only the other side can change that",
+        SessionError::Declined(DeclineReason::Limit(_)) => "only the partner can change that",
         SessionError::Declined(DeclineReason::IncompatibleCohort) => {
             "check the grids of the two cohorts, and alphabet on both sides"
         }
