@@ -1,4 +1,4 @@
-# Shorthands for plain commands. `just` without arguments lists them.
+# Shortcuts for plain commands. `just` without arguments lists them.
 
 set windows-shell := ["powershell.exe", "-NoLogo", "-Command"]
 
@@ -27,31 +27,31 @@ fmt:
 bench *args:
     cargo bench --locked {{ if args == "" { "--workspace" } else { args } }}
 
-# Fuzz every reader for some seconds each (needs nightly Rust and cargo-fuzz; says so and skips without them)
+# Run every fuzz target for a number of seconds (needs nightly Rust and cargo-fuzz; without them, skips with a message)
 [unix]
 fuzz seconds="60":
     fuzz/run {{ seconds }}
 
-# Evidence on secrets, memory and dependencies, or a part of it: `just assurance secrets`
+# Check secrets, memory and dependencies, or one of them: `just assurance secrets`
 [unix]
 assurance *parts:
     assurance/run {{ parts }}
 
-# The tests that take minutes
+# Run the tests that take minutes
 long:
     cargo test --release --workspace --locked -- --ignored
 
-# Everything a change has to pass
+# Run all checks that a change must pass
 [unix]
 ci:
     .ci/run
 
-# Everything, with all long suites: one to three hours
+# Run all checks and all long suites: one to three hours
 [unix]
 full:
     .ci/full
 
-# Build the book of docs/ and open it (needs mdBook: `cargo install mdbook --locked`)
+# Build the book in docs/ and open it (needs mdBook: `cargo install mdbook --locked`)
 book:
     mdbook build docs --open
 
@@ -59,7 +59,7 @@ book:
 doc:
     cargo doc --workspace --no-deps --locked --open
 
-# The long version of the fault tests, ten to thirty minutes; a seed repeats a run
+# Run the long fault tests, in ten to thirty minutes; a seed repeats a run
 [unix]
 faults seed="":
     .ci/faults {{ seed }}

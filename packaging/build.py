@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds what a release consists of, the same on a developer's machine and in .github/workflows/release.yml.
+"""Builds the parts of a release, on a developer's machine or in .github/workflows/release.yml.
 
     packaging/build.py archive [--target TRIPLE]     the program with man pages, completions and licences
     packaging/build.py wheel [--target TRIPLE]       the Python package
@@ -40,22 +40,23 @@ COMPLETIONS = {
     "powershell": "_veilpath.ps1",
     "elvish": "veilpath.elv",
 }
-# The menu entry of Linux desktops, with its folders in ~/.local or /usr/local.
+# The menu entry for Linux desktops, by folder in ~/.local or /usr/local.
 DESKTOP = {"veilpath.desktop": "share/applications", "veilpath.svg": "share/icons/hicolor/scalable/apps"}
 # Executable files.
 PROGRAMS = ("veilpath", "veilpath.exe", "Veilpath.command")
-# Linux binaries are static, and those for Windows do not need the Visual C++ runtime.
+# Static Linux binaries, and Windows binaries that do not need the Visual C++ runtime.
 STATIC = "-C target-feature=+crt-static"
-# Random numbers by the system call: a static program would not find the C library's function, and an empty root has no /dev/urandom.
+# Get random numbers from the system call: a static program does not find the C library's function, and an empty root has no
+# /dev/urandom.
 SYSTEM_CALL = '--cfg getrandom_backend="linux_getrandom"'
-# Wheels load on every Linux since 2014.
+# Wheels load on every Linux distribution since 2014.
 GLIBC = "2.17"
-# The user of the container image: no name that a host could know.
+# The user id in the container image, which is unlikely to exist on the machine.
 USER = 65532
 
 
 class BuildError(Exception):
-    """Why nothing was built."""
+    """The reason why nothing was built."""
 
 
 def main() -> None:
@@ -84,12 +85,12 @@ def main() -> None:
     try:
         print(options.run(options))
     except (BuildError, FileNotFoundError, subprocess.CalledProcessError) as error:
-        # FileNotFoundError: a program is not installed.
+        # FileNotFoundError means that a program is not installed.
         sys.exit(f"error: {error}")
 
 
 def build_archive(out: Path, target: str, runner: str) -> Path:
-    """The program for a target, with everything that belongs to it, as .tar.gz or .zip."""
+    """Builds the program for a target, with its documentation and service files, as .tar.gz or .zip."""
     flags = [os.environ.get("RUSTFLAGS", "")]
     flags += [] if "apple" in target else [STATIC]
     flags += [SYSTEM_CALL] if "linux" in target else []
@@ -127,13 +128,13 @@ def build_archive(out: Path, target: str, runner: str) -> Path:
 
 
 def build_wheel(out: Path, target: str) -> Path:
-    """The Python package for a target."""
+    """Builds the Python package for a target."""
     maturin = [sys.executable, "-m", "maturin", "build", "--release", "--locked", "--target", target, "--out", os.fspath(out)]
     if "linux" in target:
-        # Zig links with the symbols of an old glibc, without a container that has one.
+        # Zig can link against an old glibc without a container that has one.
         maturin += ["--zig", "--compatibility", f"manylinux_{GLIBC.replace('.', '_')}"]
     before = set(out.glob("*.whl"))
-    # maturin looks for zig in the first Python of the path.
+    # maturin looks for zig in the first Python on the PATH.
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
     subprocess.run(maturin, cwd=ROOT / "python", env=os.environ | {"PATH": path}, check=True, stdout=sys.stderr)
     built = set(out.glob("*.whl")) - before or before
@@ -141,7 +142,7 @@ def build_wheel(out: Path, target: str) -> Path:
 
 
 def build_image(out: Path, archive: Path) -> Path:
-    """The whole content of the container image, from a static Linux archive, with owners and permissions."""
+    """Writes the root file system of the container image, from a static Linux archive, with owners and permissions."""
     target = archive.name.removesuffix(".tar.gz").split("-", 2)[-1]
     machine = {"x86_64": "amd64", "aarch64": "arm64"}[target.split("-")[0]]
     path = out / f"rootfs-{machine}.tar"
@@ -159,14 +160,14 @@ def build_image(out: Path, archive: Path) -> Path:
         from_archive("veilpath", "veilpath", 0o755)
         for name in ("LICENSE-APACHE", "LICENSE-MIT", "LICENSES-THIRD-PARTY.txt"):
             from_archive(name, f"licenses/{name}")
-        # The only folders that the user of the image owns: identity and journals, and the files of a job.
+        # The only folders that the image's user owns: /state for identity and journals, and /data for a job's files.
         for folder in ("state", "data"):
             add_folder(image, folder, 0o700, USER)
     return path
 
 
 def write_checksums(out: Path) -> Path:
-    """Checksums that `sha256sum --check` reads."""
+    """Writes checksums for `sha256sum --check`."""
     path = out / "SHA256SUMS"
     files = sorted(file for file in out.iterdir() if file.name.endswith((".tar.gz", ".zip", ".whl")))
     if not files:
@@ -176,7 +177,7 @@ def write_checksums(out: Path) -> Path:
 
 
 def check_version(tag: str | None) -> str:
-    """The version, if all files and the tag have the same."""
+    """The version, if all files and the tag agree on it."""
     found = {"Cargo.toml": version()}
     for name in ("python/Cargo.toml", "python/pyproject.toml"):
         content = read_toml(ROOT / name)
@@ -194,17 +195,17 @@ def version() -> str:
 
 
 def host_target() -> str:
-    """What rustc compiles for by default."""
+    """The default target of rustc."""
     lines = subprocess.run(["rustc", "-vV"], check=True, capture_output=True, text=True).stdout.splitlines()
     return next(line.removeprefix("host: ") for line in lines if line.startswith("host: "))
 
 
 def default_target() -> str:
-    """This machine, with musl where it is installed: unlike glibc it never loads libraries of the system to resolve names."""
+    """The target of this machine, with musl if it is installed: unlike glibc, musl never loads system libraries to resolve names."""
     musl = host_target().replace("-linux-gnu", "-linux-musl")
     libraries = subprocess.run(["rustc", "--print", "target-libdir", "--target", musl], capture_output=True, text=True)
     is_installed = libraries.returncode == 0 and Path(libraries.stdout.strip()).is_dir()
-    # A dependency has C code.
+    # A dependency contains C code.
     has_compiler = shutil.which("musl-gcc") is not None or "-linux-musl" in host_target()
     target = musl if is_installed and has_compiler else host_target()
     print(f"building for {target}", file=sys.stderr)
@@ -212,18 +213,18 @@ def default_target() -> str:
 
 
 def target_folder() -> Path:
-    """Where cargo puts what it builds."""
+    """Cargo's target folder."""
     return ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file."""
+    """Reads a TOML file."""
     with path.open("rb") as file:
         return tomllib.load(file)
 
 
 def pack(content: Path, out: Path, kind: str) -> Path:
-    """An archive that depends on the content of a folder alone, not on times or users."""
+    """Writes an archive that depends only on the folder's content, not on times or users."""
     path = out / f"{content.name}.{kind}"
     with archive_file(path, kind) as archive:
         for file in sorted(content.rglob("*")):
@@ -237,7 +238,7 @@ def pack(content: Path, out: Path, kind: str) -> Path:
 
 @contextlib.contextmanager
 def archive_file(path: Path, kind: str) -> Iterator[tarfile.TarFile | zipfile.ZipFile]:
-    """An archive to write to."""
+    """Opens an archive for writing."""
     if kind == "zip":
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             yield archive
@@ -251,7 +252,7 @@ def archive_file(path: Path, kind: str) -> Iterator[tarfile.TarFile | zipfile.Zi
 
 
 def add(archive: tarfile.TarFile | zipfile.ZipFile, name: str, content: bytes, mode: int = 0o644) -> None:
-    """A file of root."""
+    """Adds a file owned by root."""
     if isinstance(archive, zipfile.ZipFile):
         entry = zipfile.ZipInfo(name)
         entry.external_attr = mode << 16
@@ -265,7 +266,7 @@ def add(archive: tarfile.TarFile | zipfile.ZipFile, name: str, content: bytes, m
 
 
 def add_folder(archive: tarfile.TarFile, name: str, mode: int, user: int) -> None:
-    """An empty folder of a user."""
+    """Adds an empty folder owned by a user."""
     member = tarfile.TarInfo(name)
     member.type = tarfile.DIRTYPE
     member.mode = mode

@@ -1,4 +1,4 @@
-"""The licences of the crates that a program is linked from, which have to travel with it."""
+"""The licences of the crates in a program, which must be distributed with it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def third_party(root: Path, target: str) -> str:
 
 
 def linked(root: Path, target: str) -> list[dict[str, Any]]:
-    """The crates by others that the program needs at run time, by name."""
+    """The third-party crates in the program, by name."""
     command = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", target]
     metadata = json.loads(subprocess.run(command, cwd=root, check=True, capture_output=True).stdout)
     packages = {package["id"]: package for package in metadata["packages"]}

@@ -1,4 +1,4 @@
-"""What a fresh installation must be able to do, without any other package: a comparison, a report, a private session."""
+"""Tests a fresh installation, without any other package: a comparison, a report, a private session."""
 
 import os
 import tempfile
