@@ -113,7 +113,7 @@ impl SlotLayout {
         let total = self.slots * self.slot_bits;
         let mut packed = Words::zeros(total.div_ceil(64) as usize);
         for (slot, value) in (0..).zip(values) {
-            if value.bits() > self.slot_bits {
+            if !limbs::fits(value.as_words(), self.slot_bits) {
                 return Err(Misuse::SlotOverflow {
                     bits: value.bits(),
                     slot_bits: self.slot_bits,
@@ -149,8 +149,7 @@ impl SlotLayout {
     /// for callers that must not fail early.
     pub fn unpack_low(&self, plaintext: &Plaintext) -> (Vec<BoxedUint>, bool) {
         let words = plaintext.words();
-        let bits = Zeroizing::new(plaintext.magnitude()).bits();
-        let fits = !plaintext.is_negative() & (bits <= self.slots * self.slot_bits);
+        let fits = !plaintext.is_negative() & limbs::fits(words, self.slots * self.slot_bits);
         let value = |slot: u32| {
             let mut value = Words::zeros(self.slot_bits.div_ceil(64) as usize);
             let mut left = self.slot_bits;

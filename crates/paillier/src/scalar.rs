@@ -2,7 +2,7 @@
 
 use crypto_bigint::BoxedUint;
 
-use crate::arith::{Exponent, Words};
+use crate::arith::{Exponent, Words, limbs};
 use crate::error::{Misuse, Result};
 
 /// A non-negative factor. Its declared length is public and determines the running time; its value stays secret.
@@ -11,7 +11,7 @@ pub struct Scalar(Exponent);
 impl Scalar {
     /// A factor below `2^bits`.
     pub fn new(value: &BoxedUint, bits: u32) -> Result<Self> {
-        if value.bits() > bits {
+        if !limbs::fits(value.as_words(), bits) {
             return Err(Misuse::ScalarLength { bits }.into());
         }
         Ok(Self(Exponent::new(value, bits)))

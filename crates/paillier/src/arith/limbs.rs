@@ -49,6 +49,18 @@ impl MontgomeryConstants {
     }
 }
 
+/// Whether a secret number with these words, of 32 or 64 bits, is below `2^bits`. Constant time, unlike
+/// `BoxedUint::bits`: it counts leading zeros with `bsr`, which takes less time for some words on some processors.
+pub(crate) fn fits<W: Copy + Into<u64>>(words: &[W], bits: u32) -> bool {
+    let word_bits = 8 * size_of::<W>();
+    let excess = words.iter().zip((0..).step_by(word_bits));
+    let excess = excess.map(|(&word, position)| {
+        let word: u64 = word.into();
+        word.checked_shr(bits.saturating_sub(position)).unwrap_or(0)
+    });
+    excess.fold(0, |all, word| all | word) == 0
+}
+
 /// The number with these words, with exactly their precision.
 #[cfg(target_pointer_width = "64")]
 pub(crate) fn to_uint(words: &[u64]) -> BoxedUint {
@@ -224,4 +236,39 @@ fn bits_of(words: &[u64]) -> u32 {
     u32::try_from(words.len())
         .unwrap_or(u32::MAX / 64)
         .saturating_mul(64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Compared with the library's bit length.
+    #[test]
+    fn numbers_fit_from_their_bit_length_on() {
+        for length in 0..=200u32 {
+            let number = match length.checked_sub(1) {
+                Some(top) => BoxedUint::one_with_precision(256).shl(top),
+                None => BoxedUint::zero_with_precision(256),
+            };
+            assert_eq!(number.bits(), length);
+            let narrow: Vec<u32> = number
+                .to_le_bytes()
+                .chunks(4)
+                .map(|bytes| {
+                    bytes
+                        .iter()
+                        .rev()
+                        .fold(0, |word, byte| word << 8 | u32::from(*byte))
+                })
+                .collect();
+            for bits in 0..=300 {
+                assert_eq!(
+                    fits(number.as_words(), bits),
+                    bits >= length,
+                    "{length} {bits}"
+                );
+                assert_eq!(fits(&narrow, bits), bits >= length, "{length} {bits}");
+            }
+        }
+    }
 }

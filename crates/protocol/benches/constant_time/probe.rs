@@ -1,6 +1,6 @@
 //! Measures one operation with inputs of two classes, in random order.
 
-use crate::statistics::{Class, DIFFERENT, Measurements, RESOLUTION, SUSPICIOUS};
+use crate::statistics::{Class, DIFFERENT, Measurements, SUSPICIOUS};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::time::{Duration, Instant};
@@ -90,7 +90,7 @@ impl Experiment {
         }
     }
 
-    /// Measures an operation, prints a line, and returns the t that counts.
+    /// Measures an operation, prints a line, and returns t.
     fn measure(&self, name: &str, operation: &mut Operation<'_>, seed: u64) -> f64 {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         for class in [Class::Fixed, Class::Random].repeat(4) {
@@ -112,27 +112,21 @@ impl Experiment {
             total += time;
             measurements.push(class, time);
         }
-        let (found, counted) = (measurements.largest(0.0), measurements.largest(RESOLUTION));
-        let verdict = match (found.t.abs(), counted.t.abs()) {
-            (_, counted) if counted >= DIFFERENT => "different",
-            (_, counted) if counted >= SUSPICIOUS => "unclear: measure longer",
-            (found, _) if found >= SUSPICIOUS => "below the resolution",
+        let found = measurements.largest();
+        let verdict = match found.t.abs() {
+            t if t >= DIFFERENT => "different",
+            t if t >= SUSPICIOUS => "unclear: measure longer",
             _ => "no difference found",
-        };
-        let shown = if counted.t.abs() >= SUSPICIOUS {
-            counted
-        } else {
-            found
         };
         #[allow(clippy::cast_precision_loss, reason = "a count for a mean")]
         let mean = total / measurements.len() as f64 / 1000.0;
         println!(
             "{name:<52} {:>9} {mean:>7.1} µs {:>8.2} {:>5.1} ns  {verdict}",
             measurements.len(),
-            shown.t,
-            shown.nanoseconds
+            found.t,
+            found.nanoseconds
         );
-        counted.t
+        found.t
     }
 }
 

@@ -5,9 +5,6 @@
 pub(crate) const SUSPICIOUS: f64 = 4.5;
 /// Above this, the two classes differ.
 pub(crate) const DIFFERENT: f64 = 10.0;
-/// Smaller mean differences, in nanoseconds, are not counted as leaks: one tick of the clock, or about two mispredicted
-/// branches.
-pub(crate) const RESOLUTION: f64 = 10.0;
 /// The number of thresholds above which measurements are dropped as interrupted.
 const CROP_THRESHOLDS: i32 = 100;
 
@@ -43,9 +40,8 @@ impl Measurements {
         self.0.len()
     }
 
-    /// The difference with the largest |t|, over all measurements and over those below each threshold. Leaves out
-    /// differences below `min_nanoseconds`.
-    pub(crate) fn largest(&self, min_nanoseconds: f64) -> Difference {
+    /// The difference with the largest |t|, over all measurements and over those below each threshold.
+    pub(crate) fn largest(&self) -> Difference {
         let mut times: Vec<f64> = self.0.iter().map(|(_, time)| *time).collect();
         times.sort_by(f64::total_cmp);
         let thresholds = (1..=CROP_THRESHOLDS).filter_map(|crop| {
@@ -62,7 +58,6 @@ impl Measurements {
         thresholds
             .chain([f64::INFINITY])
             .map(|threshold| self.below(threshold))
-            .filter(|found| found.nanoseconds.abs() >= min_nanoseconds)
             .max_by(|a, b| a.t.abs().total_cmp(&b.t.abs()))
             .unwrap_or_default()
     }

@@ -6,7 +6,7 @@ use super::super::messages::split;
 use super::super::order::{Order, arranged, permutation};
 use super::Shape;
 use crate::ProtocolError;
-use crypto_bigint::{BoxedUint, Choice, CtSelect, Limb, U256};
+use crypto_bigint::{BoxedUint, Choice, CtSelect, Limb, U256, Word};
 use rand::{CryptoRng, RngExt};
 use veilpath_paillier::{Ciphertext, Plaintext, Scalar, TermShape};
 use zeroize::Zeroizing;
@@ -92,7 +92,12 @@ pub(in super::super) fn log_uniform<R: CryptoRng + ?Sized>(
         // A rejection reveals nothing about the number that is kept.
         let leading = Zeroizing::new(number.shr_vartime(U256::BITS / 2));
         let coin = Zeroizing::new(U256::from_u128(rng.random()));
-        if Zeroizing::new(coin.wrapping_mul(&leading)).bits() < U256::BITS {
+        let product = Zeroizing::new(coin.wrapping_mul(&leading));
+        if product
+            .as_words()
+            .last()
+            .is_some_and(|top| top >> (Word::BITS - 1) == 0)
+        {
             return halved(number, U256::BITS - octave);
         }
     }
