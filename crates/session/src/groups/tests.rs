@@ -2,6 +2,7 @@
 
 pub(super) mod negotiation;
 mod opened;
+mod stimuli;
 
 use crate::limits::Timeouts;
 use crate::{
