@@ -1,7 +1,7 @@
 //! How much an answer counts against the budget.
 
-use std::collections::HashMap;
-use veilpath_protocol::{AnswerNumbers, AnswerSchema, Role};
+use std::collections::{HashMap, HashSet};
+use veilpath_protocol::{AnswerNumbers, AnswerSchema, Label, Role};
 
 /// The most bits that count as one number. A mean has about sixteen, and never more than this.
 pub(super) const BITS_OF_A_NUMBER: u64 = 20;
@@ -12,12 +12,22 @@ const BITS_OF_SMALL_NUMBERS: u64 = 16;
 /// How many numbers of the answer are about the same scanpath of this side. All of them count, because the other side
 /// chooses its groups and scanpaths. Their bits count as well: a modified side can have any function of the same size
 /// opened instead.
-pub(super) fn counts_as(schema: &AnswerSchema, role: Role, pairs: &[(usize, usize)]) -> u32 {
+pub(super) fn counts_as(
+    schema: &AnswerSchema,
+    role: Role,
+    pairs: &[(usize, usize)],
+    labels: &[Vec<Label>; 2],
+) -> u32 {
     let bits: Vec<u64> = schema.used_bits().map(|it| it.len() as u64).collect();
     let all = || bits.iter().sum::<u64>();
     let one = || bits.iter().copied().max().unwrap_or(0);
     let (bits, min_numbers) = match &schema.numbers {
-        AnswerNumbers::Means { .. } => (one(), 1),
+        // If stimuli do not decide which scanpaths are compared, a scanpath is in a mean for each stimulus of the other
+        // side.
+        AnswerNumbers::Means { stimuli } => {
+            let means = max_peer_stimuli(role, pairs, labels).min(stimuli.len());
+            (one().saturating_mul(means as u64), means)
+        }
         // A scanpath is in one row, or in one column.
         AnswerNumbers::Groups { rows, columns } => {
             let width = columns.len().max(1);
@@ -51,4 +61,18 @@ pub(super) fn counts_as(schema: &AnswerSchema, role: Role, pairs: &[(usize, usiz
         .max(min_numbers as u64)
         .max(1);
     u32::try_from(numbers).unwrap_or(u32::MAX)
+}
+
+/// The most different stimuli among the other side's scanpaths that any scanpath of this side is compared with.
+fn max_peer_stimuli(role: Role, pairs: &[(usize, usize)], [host, join]: &[Vec<Label>; 2]) -> usize {
+    let mut stimuli: HashMap<usize, HashSet<Option<&str>>> = HashMap::new();
+    for &(a, b) in pairs {
+        let (own, peer) = match role {
+            Role::Host => (a, join.get(b)),
+            Role::Join => (b, host.get(a)),
+        };
+        let stimulus = peer.and_then(|label| label.stimulus.as_deref());
+        stimuli.entry(own).or_default().insert(stimulus);
+    }
+    stimuli.values().map(HashSet::len).max().unwrap_or(0)
 }

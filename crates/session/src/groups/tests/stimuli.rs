@@ -4,7 +4,6 @@ use super::*;
 use crate::disclosure::{DisclosureLedger, DisclosureRefusal};
 use crate::error::{Limit, SessionError};
 
-
 /// Every participant with each of these stimuli.
 fn repeated(stimuli: &[&str]) -> Cohort {
     let cohort = cohort(5);
@@ -40,7 +39,9 @@ fn charged(
             proposal.disclosure.answers_per_partner = u32::MAX;
         }
         let (identity, peer) = (session.identity.clone(), session.peer);
-        session.agree(proposal, Some(files), &mut |_| ())?.run(&())?;
+        session
+            .agree(proposal, Some(files), &mut |_| ())?
+            .run(&())?;
         DisclosureLedger::open(Some(files), &identity, peer).answers()
     });
     let [host, join] = results.map(|(charged, _)| charged);
