@@ -224,6 +224,44 @@ fn the_smallest_default_limit_of_all_plans_applies() {
     assert!(ask(3, &limits(47, Some(10)), 1).is_err());
 }
 
+/// An answer that may be about any scanpath leaves its plan's default limit for all of them: with the larger one of the
+/// next plan, the two plans would together reveal more of a scanpath than either may.
+#[test]
+fn an_answer_about_any_scanpath_limits_all_later_plans() {
+    let limits = |about_any: bool, default: u64, chosen: Option<u64>| Limits {
+        chosen: chosen.map(|limit| vec![limit; 2]),
+        default: vec![default; 2],
+        policy: None,
+        assumed_letters: None,
+        about_any,
+        pad_to: None,
+    };
+    for chosen in [None, Some(3)] {
+        let side = Side::new();
+        let peer = fingerprint();
+        let ask = |agreement: u8, limits: &Limits, more: [u64; 2]| {
+            let (mut account, _) = side.account_with(peer, agreement, limits, &[0, 0]);
+            account.charge(&more)
+        };
+        // All three may be about the second scanpath.
+        ask(1, &limits(true, 3, chosen), [3, 0]).unwrap();
+        let refused = ask(2, &limits(false, 47, None), [0, 1]);
+        assert!(
+            matches!(
+                refused,
+                Err(SessionError::Limit(Limit::Comparisons(ExceededLimit {
+                    limit: 3,
+                    before: 3,
+                    now: 1,
+                    origin: LimitOrigin::EarlierPlan,
+                    ..
+                })))
+            ),
+            "{refused:?}"
+        );
+    }
+}
+
 /// Answers that may be about any scanpath count for all of them, also under later agreements. Under a limit set by the
 /// user they do not.
 #[test]
