@@ -289,12 +289,14 @@ impl Account {
             about_any: self.about_any,
             ..Counted::default()
         };
-        for (name, &count) in counts.iter().filter(|(_, count)| **count > 0) {
-            entry.counts.insert(name.clone(), count);
-            let default = self.default_limits.get(name).copied();
-            let earlier = ledger.default_limits.get(name).copied();
-            if let Some(default) = default.filter(|it| earlier.is_none_or(|earlier| *it < earlier))
-            {
+        let compared = counts.iter().filter(|(_, count)| **count > 0);
+        entry.counts = compared
+            .map(|(name, count)| (name.clone(), *count))
+            .collect();
+        for (name, &default) in &self.default_limits {
+            // An answer about any scanpath may be about one that was not compared.
+            let is_exposed = self.about_any || entry.counts.contains_key(name);
+            if is_exposed && default < limit_of(&ledger.default_limits, name) {
                 entry.default_limits.insert(name.clone(), default);
             }
         }
