@@ -31,7 +31,7 @@ pub(crate) struct KeygenArgs {
     #[arg(long, value_name = "BITS", value_parser = key_size, default_value = "2048")]
     key_bits: KeySize,
 
-    /// Allow keys of 512 and 1024 bits, only to reproduce the paper's measurements
+    /// Allow keys of 512 and 1024 bits, only to reproduce the measurements of Ozdel et al. (2024)
     #[arg(long)]
     allow_weak_key: bool,
 }

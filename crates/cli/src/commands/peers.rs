@@ -14,7 +14,7 @@ Examples:
 
 Prints one row for each partner as CSV: its fingerprint; how many of your scanpaths were compared with its \
 scanpaths; the highest count for one scanpath (see --limit-per-scanpath of host and join); the reason for a ban; and the number of \
-tiles that a worker's report of cheating has stopped.";
+tiles that are stopped because a worker reported cheating.";
 
 const BAN_HELP: &str = "\
 No session with this partner gets beyond its first messages until you lift the ban with `veilpath peers unban`. A session \

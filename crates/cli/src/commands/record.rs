@@ -20,7 +20,7 @@ as CSV, with times in UTC. `comparison` is the id in `veilpath results`, and `to
 
 const VERIFY_HELP: &str = "\
 Checks the hash chain, the owner's signature of every line, and both sides' signatures of every step. Names the first line that \
-was changed, removed or reordered, and exits with code 2. If lines were cut off at the end, only the partner's copy shows it: see \
+was changed, removed or reordered, and exits with code 2. If lines were cut off at the end, only the partner's record shows it: see \
 `veilpath record compare --help`.";
 
 const COMPARE_HELP: &str = "\
@@ -45,7 +45,7 @@ enum Action {
     /// Check the hash chain and all signatures of a record
     #[command(after_help = VERIFY_HELP)]
     Verify(VerifyArgs),
-    /// Compare this side's record with the partner's copy
+    /// Compare this side's record with the partner's record
     #[command(after_help = COMPARE_HELP)]
     Compare(CompareArgs),
 }

@@ -13,8 +13,8 @@ Examples:
 
 `veilpath host` and `veilpath join` with --tiles COUNT agree on a plan with COUNT tiles, and print the id of the agreement, here one \
 that starts with 3fa4c1d0. The work order that this command writes contains a key for tiles 1 to 100, its certificate, the plan, and \
-this side's scanpaths in these tiles: give it to one machine, and keep it as secret as the cohort. Until it expires, the key opens \
-sessions about these tiles and nothing else. `veilpath worker` computes with it.";
+this side's scanpaths in these tiles: give it to one machine, and keep it as secret as the cohort. Until it expires, the key can open \
+sessions about these tiles, and do nothing else. `veilpath worker` computes with it.";
 
 /// The arguments of `worker-key`.
 #[derive(Debug, Args)]
@@ -36,8 +36,8 @@ pub(crate) struct WorkerKeyArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// The policy file; a key for a plan that it does not allow, or that outlasts it, is refused [default: policy.toml in Veilpath's state
-    /// folder, if it exists]
+    /// The policy file; it must allow the plan, and must not expire before the key [default: policy.toml in Veilpath's state folder, if it
+    /// exists]
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 

@@ -104,7 +104,7 @@ fn hint(error: &SessionError) -> Option<String> {
                 "move the file away; the next session with the same plan writes it again"
             }
             FileProblem::BrokenRecord { .. } => {
-                "find out who changed it, and compare a backup with the partner's copy (`veilpath record compare`); if you need sessions meanwhile, move the file away unchanged"
+                "find out who changed it, and compare a backup with the partner's record (`veilpath record compare`); if you need sessions meanwhile, move the file away unchanged"
             }
             FileProblem::RecordTooLarge => "move it to an archive; a new record starts then",
             FileProblem::NoResults => {

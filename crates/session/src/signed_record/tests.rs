@@ -165,7 +165,7 @@ fn the_first_line_that_was_removed_or_reordered_is_named() {
             Some((2, RecordProblem::Moved { found: 1 })),
         ),
         (vec![a, "", b], Some((2, RecordProblem::Changed))),
-        // This shows only in the partner's copy.
+        // This shows only in the partner's record.
         (vec![a, b], None),
     ] {
         assert_eq!(problem(&joined(&lines)), expected);
@@ -310,7 +310,7 @@ fn a_record_broken_in_the_middle_is_not_extended() {
 }
 
 #[test]
-fn a_truncated_tail_shows_in_the_partners_copy() {
+fn a_truncated_tail_shows_in_the_partners_record() {
     let sides = Sides::with_sessions();
     let [ours, theirs] = [Role::Host, Role::Join].map(|role| read(&sides.text(role)));
     let complete = RecordComparison::new(&ours, &theirs);

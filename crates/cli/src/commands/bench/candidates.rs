@@ -10,7 +10,7 @@ Examples:
   veilpath bench candidates --size 8,20 --runs 20
   veilpath bench candidates --size 20 --runs 50 --format json
 
-The paper reports 6.8 candidates on average for 20x20, and 80 bits of choice by step 46 and 128 by step 65 of \
+Ozdel et al. (2024) report 6.8 candidates on average for 20x20, and 80 bits of choice by step 46 and 128 by step 65 of \
 200x200. The cumulative log2 counts orders of cells; it does not measure what the host can learn.";
 
 /// The arguments of `bench candidates`.

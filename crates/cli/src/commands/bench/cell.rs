@@ -75,7 +75,7 @@ pub(crate) struct CellArgs {
 /// The engines that work cell by cell.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum MeasuredEngine {
-    /// The paper's protocol over Paillier encryption
+    /// The protocol of Ozdel et al. (2024) over Paillier encryption
     Paillier,
     /// Garbled circuits
     Garbled,

@@ -42,7 +42,7 @@ enum BenchCommand {
     NetworkProcess,
     /// Measure every operation of the Paillier cryptosystem, on one core
     Paillier(paillier::PaillierArgs),
-    /// Reproduce the tables and figures of the paper's evaluation, next to the paper's numbers
+    /// Reproduce the tables and figures of Ozdel et al. (2024), next to their numbers
     Paper(paper::PaperArgs),
 }
 
