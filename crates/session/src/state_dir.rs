@@ -87,7 +87,7 @@ impl StateDir {
             let ledger = LedgerFile::of(Some(&self.ledgers()), fingerprint).read();
             peers.add(ledger.map(|ledger| KnownPeer {
                 fingerprint,
-                comparisons: ledger.max_comparisons(),
+                max_comparisons: ledger.max_comparisons(),
                 scanpaths: ledger.scanpaths(),
                 banned: ledger.banned,
                 stopped_tiles: ledger.reports(),
@@ -192,7 +192,7 @@ pub struct KnownPeer {
     /// Its fingerprint.
     pub fingerprint: Fingerprint,
     /// The most comparisons with it of any scanpath of this side, over all sessions.
-    pub comparisons: u64,
+    pub max_comparisons: u64,
     /// Scanpaths of this side that were compared with it.
     pub scanpaths: usize,
     /// Why it is banned, if it is.

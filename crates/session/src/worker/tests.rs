@@ -134,7 +134,11 @@ impl Setup {
     fn counted(&self) -> [u64; 2] {
         [0, 1].map(|side| {
             let peers = self.state_dir(side).peers().unwrap().entries;
-            peers.iter().map(|peer| peer.comparisons).max().unwrap_or(0)
+            peers
+                .iter()
+                .map(|peer| peer.max_comparisons)
+                .max()
+                .unwrap_or(0)
         })
     }
 
@@ -332,7 +336,7 @@ fn a_worker_key_is_not_an_identity_and_cannot_sign_records() {
     assert!(results.iter().all(Result::is_ok));
     for side in [0, 1] {
         let record = SignedRecord::read(&setup.state_dir(side).record(), None).unwrap();
-        // The intent of the whole plan, from the control session.
+        // The intent of the whole plan, from the session of the institutions.
         assert_eq!(record.lines.len(), 1);
     }
 }

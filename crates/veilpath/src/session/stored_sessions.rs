@@ -21,7 +21,7 @@ pub fn write_known_peers(peers: &[KnownPeer], out: &mut dyn Write) -> io::Result
         [
             peer.fingerprint.to_string(),
             peer.scanpaths.to_string(),
-            peer.comparisons.to_string(),
+            peer.max_comparisons.to_string(),
             peer.banned.map(|it| it.to_string()).unwrap_or_default(),
             peer.stopped_tiles.to_string(),
         ]

@@ -389,7 +389,7 @@ fn sent_but_uncounted_halves_are_counted_once() {
     store.journal_mut().mark_sent(&[0, 1]).unwrap();
     drop(store);
     let before = state_dir.peers().unwrap().entries;
-    assert!(before.iter().all(|peer| peer.comparisons == 0));
+    assert!(before.iter().all(|peer| peer.max_comparisons == 0));
     for _ in 0..2 {
         drop(open().unwrap());
         assert_eq!(counts(), 2);

@@ -44,7 +44,11 @@ fn without_cost(outcome: &Outcome) -> Outcome {
 fn counted(setup: &Setup) -> [u64; 2] {
     [0, 1].map(|side| {
         let peers = setup.state_dir(side).peers().unwrap().entries;
-        peers.iter().map(|peer| peer.comparisons).max().unwrap_or(0)
+        peers
+            .iter()
+            .map(|peer| peer.max_comparisons)
+            .max()
+            .unwrap_or(0)
     })
 }
 
