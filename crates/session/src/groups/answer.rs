@@ -82,7 +82,7 @@ impl AgreedSession {
                     .decision
                     .map_or_else(Default::default, |it| it.tree_levels);
                 opening.start(agreement.max_starts)?;
-                let plan = opening.group.terms.plan(&job, &proposal.spec)?;
+                let plan = opening.group.groups.plan(&job, &proposal.spec)?;
                 let shares = plan.run(&halves, levels, channel)?;
                 opening.store_shares(channel, &shares, agreement.run)?;
                 let to = proposal.spec.reveal_to;
@@ -161,7 +161,7 @@ impl Opening<'_> {
         let new = self.numbers.clone().filter(|&at| !self.journal.is_sent(at));
         let new: Vec<usize> = new.collect();
         let (group, journal) = (&mut *self.group, &mut *self.journal);
-        let is_counted = new.is_empty() || self.comparisons.is_empty();
+        let counts_nothing = new.is_empty() || self.comparisons.is_empty();
         let mut record = || {
             if let Some(charge) = group.charge.take() {
                 group.ledger.charge(charge)?;
@@ -171,7 +171,7 @@ impl Opening<'_> {
                 false => journal.mark_sent(&new),
             }
         };
-        match is_counted {
+        match counts_nothing {
             true => {
                 self.account.check_allowed()?;
                 record()

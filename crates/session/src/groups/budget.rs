@@ -16,7 +16,7 @@ pub(super) fn counts_as(
     schema: &AnswerSchema,
     role: Role,
     pairs: &[(usize, usize)],
-    labels: &[Vec<Label>; 2],
+    scanpath_ids: &[Vec<Label>; 2],
 ) -> u32 {
     let bits: Vec<u64> = schema.used_bits().map(|it| it.len() as u64).collect();
     let all = || bits.iter().sum::<u64>();
@@ -25,7 +25,7 @@ pub(super) fn counts_as(
         // If stimuli do not decide which scanpaths are compared, a scanpath is in a mean for each stimulus of the other
         // side.
         AnswerNumbers::Means { stimuli } => {
-            let means = max_peer_stimuli(role, pairs, labels).min(stimuli.len());
+            let means = max_peer_stimuli(role, pairs, scanpath_ids).min(stimuli.len());
             (one().saturating_mul(means as u64), means)
         }
         // A scanpath is in one row, or in one column.

@@ -67,17 +67,17 @@ impl GroupAgreement {
         let theirs = from_hex(&theirs.coins).filter(is_as_committed);
         let theirs = theirs.ok_or(Misbehaviour::InvalidCoins)?;
         if let Some(labels) = labels {
-            self.terms.publish(role, &labels)?;
+            self.groups.publish(role, &labels)?;
         }
-        if self.terms.question.permutations().is_none() {
+        if self.groups.question.permutations().is_none() {
             return Ok(());
         }
         let (host, join) = match role {
             Role::Host => (committed.own, theirs),
             Role::Join => (theirs, committed.own),
         };
-        self.terms.coins = hash(b"veilpath permutations", &[&host, &join]);
-        self.schema.set_coins(&self.terms.coins);
+        self.groups.coins = hash(b"veilpath permutations", &[&host, &join]);
+        self.schema.set_coins(&self.groups.coins);
         Ok(())
     }
 }

@@ -20,7 +20,7 @@ impl GroupNegotiation<'_> {
         // The other side sees sizes even if it does not learn the answer.
         check_groups(&sizes, self.proposal.disclosure.minimum_group)?;
         self.allow_sizes(question)?;
-        self.allow(&self.labels, 1).map(|_| ())
+        self.allow(&self.scanpath_ids, 1).map(|_| ())
     }
 
     /// Checks whether the other side may see the sizes of this side's groups, if the question needs them. Charges nothing.
@@ -40,13 +40,13 @@ impl GroupNegotiation<'_> {
     /// Checks whether the other side may learn the answer, if it does, under this side's limits. Charges nothing.
     pub(super) fn allow(
         &self,
-        labels: &[Vec<Label>; 2],
+        scanpath_ids: &[Vec<Label>; 2],
         counts_as: u32,
     ) -> Result<Option<Charge>, SessionError> {
         if !self.proposal.spec.reveal_to.includes(self.role.other()) {
             return Ok(None);
         }
-        let answer = self.request(labels, counts_as)?;
+        let answer = self.request(scanpath_ids, counts_as)?;
         let members = members::of(&self.proposal.cohort, self.taking_part());
         let limits = self.proposal.disclosure;
         self.ledger.check(&answer, &members, limits).map(Some)
@@ -61,7 +61,7 @@ impl GroupNegotiation<'_> {
         check_groups(&agreed.sizes[index_of(self.role)], agreed.minimum)?;
         let answer = AnswerRequest {
             by_group: false,
-            ..self.request(&agreed.labels, counts_as)?
+            ..self.request(&agreed.scanpath_ids, counts_as)?
         };
         let cohort = &self.proposal.cohort;
         let members = match self.proposal.spec.pad_to {
@@ -82,7 +82,7 @@ impl GroupNegotiation<'_> {
     /// What the plan asks for.
     fn request(
         &self,
-        labels: &[Vec<Label>; 2],
+        scanpath_ids: &[Vec<Label>; 2],
         counts_as: u32,
     ) -> Result<AnswerRequest<'_>, SessionError> {
         let answer = AnswerRequest::of(self.agreement, self.proposal.spec.reveal);
@@ -90,9 +90,9 @@ impl GroupNegotiation<'_> {
         // Groups that the question does not need are ignored, and may be missing.
         let question = self.proposal.spec.reveal.group_question();
         answer.by_group = question.is_some_and(|it| it.sides_with_groups()[index_of(self.role)]);
-        let has_stimuli = |labels: &Vec<Label>| labels.iter().any(|it| it.stimulus.is_some());
-        answer.by_stimulus =
-            self.proposal.spec.pairs == PairRule::SameStimulus && labels.iter().all(has_stimuli);
+        let has_stimuli = |ids: &Vec<Label>| ids.iter().any(|it| it.stimulus.is_some());
+        answer.by_stimulus = self.proposal.spec.pairs == PairRule::SameStimulus
+            && scanpath_ids.iter().all(has_stimuli);
         answer.counts_as = counts_as;
         Ok(answer)
     }

@@ -60,7 +60,7 @@ const MAX_MINIMUM: u32 = 1 << 20;
 /// What both sides have agreed on for a group answer.
 #[derive(Debug)]
 pub(crate) struct GroupAgreement {
-    terms: AgreedGroups,
+    groups: AgreedGroups,
     /// What the numbers of the answer mean.
     pub(crate) schema: AnswerSchema,
     /// The coins of a test and published labels, until they are opened.
@@ -86,7 +86,7 @@ struct AgreedGroups {
     /// The group of each of the other side's scanpaths, once it has published them.
     peer_groups: Option<Vec<String>>,
     /// The ids of the host's scanpaths and the joining side's.
-    labels: [Vec<Label>; 2],
+    scanpath_ids: [Vec<Label>; 2],
 }
 
 /// The message Groups.
@@ -109,7 +109,7 @@ pub(crate) struct GroupNegotiation<'a> {
     pub(crate) agreement: &'a [u8; 32],
     pub(crate) pairs: &'a [(usize, usize)],
     /// The ids of the host's scanpaths and the joining side's.
-    pub(crate) labels: [Vec<Label>; 2],
+    pub(crate) scanpath_ids: [Vec<Label>; 2],
     /// The lengths of the other side's scanpaths.
     pub(crate) peer_lengths: &'a [usize],
     pub(crate) ledger: DisclosureLedger,
@@ -143,7 +143,7 @@ impl GroupNegotiation<'_> {
         let own = index_of(self.role);
         let groups =
             own_groups(&self.proposal.cohort).filter(|_| question.sides_with_groups()[own]);
-        groups.map(|groups| GroupSizes::of(&self.labels[own], &groups))
+        groups.map(|groups| GroupSizes::of(&self.scanpath_ids[own], &groups))
     }
 
     /// Exchanges groups and commitments to coins, and checks that the answer is allowed.
@@ -160,7 +160,7 @@ impl GroupNegotiation<'_> {
         let own_sizes = self.own_sizes(question);
         let own_labels = match (&own_groups, &own_sizes) {
             (Some(groups), Some(sizes)) if question.publishes_groups() => {
-                let labels = published::encode(&self.labels[ours], groups, sizes);
+                let labels = published::encode(&self.scanpath_ids[ours], groups, sizes);
                 Some(labels.ok_or(ProtocolError::Job(JobError::UnknownGroup))?)
             }
             _ => None,
@@ -176,7 +176,7 @@ impl GroupNegotiation<'_> {
             self.ledger.charge(charge.clone())?;
         }
         let their_terms: GroupTerms = control::exchange(channel, role, Tag::Groups, &terms)?;
-        if !their_terms.is_valid(needed[theirs], &self.labels[theirs], question) {
+        if !their_terms.is_valid(needed[theirs], &self.scanpath_ids[theirs], question) {
             return Err(Misbehaviour::InvalidGroups.into());
         }
         let peer_digest = their_terms.digest()?;
@@ -207,20 +207,20 @@ impl GroupNegotiation<'_> {
             coins: [0; 32],
             own_groups,
             peer_groups: None,
-            labels: std::mem::take(&mut self.labels),
+            scanpath_ids: std::mem::take(&mut self.scanpath_ids),
         };
         let own = crate::run::scanpaths(&self.proposal.cohort);
         let peers = self.peer_lengths.len();
         let job = Job::new(&self.proposal.spec, role, &own, peers, self.pairs)?
             .with_peer_lengths(self.peer_lengths)?;
         let schema = agreed.plan(&job, &self.proposal.spec)?.schema().clone();
-        let counts_as = budget::counts_as(&schema, role, self.pairs, &agreed.labels);
-        let charge = self.allow(&agreed.labels, counts_as)?;
+        let counts_as = budget::counts_as(&schema, role, self.pairs, &agreed.scanpath_ids);
+        let charge = self.allow(&agreed.scanpath_ids, counts_as)?;
         if charge.as_ref().is_some_and(|charge| !charge.is_charged) {
             self.check_public_sizes(&agreed, counts_as)?;
         }
         Ok(GroupAgreement {
-            terms: agreed,
+            groups: agreed,
             schema,
             committed,
             ledger: self.ledger,
@@ -234,7 +234,7 @@ impl GroupNegotiation<'_> {
 impl GroupAgreement {
     /// The size of the question, for the estimate.
     pub(crate) fn work(&self, pairs: &[(usize, usize)]) -> GroupWork {
-        self.terms.work(pairs)
+        self.groups.work(pairs)
     }
 
     /// A digest of the peer's groups and of its commitment. It is the same in all sessions of an agreement, because how
@@ -250,7 +250,7 @@ impl GroupAgreement {
 
     /// The fewest participants of each side that a part of the answer is about.
     pub(crate) fn minimum(&self) -> u32 {
-        self.terms.minimum
+        self.groups.minimum
     }
 
     /// Answers for the other side, this one included, if it learns this one.
@@ -280,17 +280,17 @@ impl AgreedGroups {
     /// Checks and stores the labels that the peer has published.
     fn publish(&mut self, role: Role, labels: &[u8]) -> Result<(), SessionError> {
         let theirs = index_of(role.other());
-        let groups = published::decode(labels, &self.labels[theirs], &self.sizes[theirs]);
+        let groups = published::decode(labels, &self.scanpath_ids[theirs], &self.sizes[theirs]);
         self.peer_groups = Some(groups.ok_or(Misbehaviour::InvalidGroups)?);
         Ok(())
     }
 
     fn work(&self, pairs: &[(usize, usize)]) -> GroupWork {
-        let participants = |labels: &Vec<Label>| {
-            let ids: HashSet<&str> = labels.iter().map(|it| it.participant.as_str()).collect();
-            ids.len() as u64
+        let participants = |ids: &Vec<Label>| {
+            let distinct: HashSet<&str> = ids.iter().map(|it| it.participant.as_str()).collect();
+            distinct.len() as u64
         };
-        let [host, join] = &self.labels;
+        let [host, join] = &self.scanpath_ids;
         GroupWork {
             participants: [participants(host), participants(join)],
             groups: self.sizes.iter().map(|sizes| sizes.0.len() as u64).sum(),
@@ -305,7 +305,7 @@ impl AgreedGroups {
             question: self.question,
             engine: spec.engine,
             rule: spec.pairs,
-            labels: [&self.labels[0], &self.labels[1]],
+            labels: [&self.scanpath_ids[0], &self.scanpath_ids[1]],
             own_groups: self.own_groups.as_deref(),
             peer_groups: self.peer_groups.as_deref(),
             sizes: self.sizes.clone(),
@@ -334,14 +334,14 @@ impl GroupTerms {
     pub(crate) fn is_valid(
         &self,
         needs_groups: bool,
-        labels: &[Label],
+        scanpath_ids: &[Label],
         question: GroupQuestion,
     ) -> bool {
         let sizes = match &self.sizes {
             None => !needs_groups,
             Some(sizes) => {
                 let printable = sizes.0.keys().all(|name| is_printable(name));
-                needs_groups && printable && sizes.is_valid(labels)
+                needs_groups && printable && sizes.is_valid(scanpath_ids)
             }
         };
         sizes

@@ -8,13 +8,17 @@ use std::collections::HashMap;
 use veilpath_protocol::{GroupSizes, Label};
 
 /// The labels of a side's participants, given the group of each scanpath.
-pub(super) fn encode(labels: &[Label], groups: &[String], sizes: &GroupSizes) -> Option<Vec<u8>> {
+pub(super) fn encode(
+    scanpath_ids: &[Label],
+    groups: &[String],
+    sizes: &GroupSizes,
+) -> Option<Vec<u8>> {
     let names = sizes.names();
     let mut of_participant: HashMap<&str, &str> = HashMap::new();
     let mut bytes = Vec::new();
-    for (label, group) in labels.iter().zip(groups) {
+    for (id, group) in scanpath_ids.iter().zip(groups) {
         let index = names.binary_search(group).ok()?;
-        match of_participant.insert(&label.participant, group) {
+        match of_participant.insert(&id.participant, group) {
             None => bytes.push(u8::try_from(index).ok()?),
             Some(earlier) if earlier == group => {}
             Some(_) => return None,
@@ -24,23 +28,27 @@ pub(super) fn encode(labels: &[Label], groups: &[String], sizes: &GroupSizes) ->
 }
 
 /// The group of each of the peer's scanpaths; `None` if the labels do not match the roster and the sizes that the peer announced.
-pub(super) fn decode(bytes: &[u8], labels: &[Label], sizes: &GroupSizes) -> Option<Vec<String>> {
+pub(super) fn decode(
+    bytes: &[u8],
+    scanpath_ids: &[Label],
+    sizes: &GroupSizes,
+) -> Option<Vec<String>> {
     let names = sizes.names();
     let mut of_participant: HashMap<&str, &String> = HashMap::new();
     let mut rest = bytes.iter();
-    let mut groups = Vec::with_capacity(labels.len());
-    for label in labels {
-        let group = match of_participant.get(label.participant.as_str()) {
+    let mut groups = Vec::with_capacity(scanpath_ids.len());
+    for id in scanpath_ids {
+        let group = match of_participant.get(id.participant.as_str()) {
             Some(group) => *group,
             None => {
                 let group = names.get(usize::from(*rest.next()?))?;
-                of_participant.insert(&label.participant, group);
+                of_participant.insert(&id.participant, group);
                 group
             }
         };
         groups.push(group.clone());
     }
-    let is_consistent = rest.next().is_none() && GroupSizes::of(labels, &groups) == *sizes;
+    let is_consistent = rest.next().is_none() && GroupSizes::of(scanpath_ids, &groups) == *sizes;
     is_consistent.then_some(groups)
 }
 
@@ -48,7 +56,7 @@ pub(super) fn decode(bytes: &[u8], labels: &[Label], sizes: &GroupSizes) -> Opti
 mod tests {
     use super::*;
 
-    fn labels() -> Vec<Label> {
+    fn scanpath_ids() -> Vec<Label> {
         let label = |participant: &str| Label {
             participant: participant.into(),
             stimulus: None,
@@ -59,20 +67,20 @@ mod tests {
     #[test]
     fn labels_are_read_as_they_are_written() {
         let groups = ["patient", "control", "patient", "patient"].map(String::from);
-        let sizes = GroupSizes::of(&labels(), &groups);
-        let bytes = encode(&labels(), &groups, &sizes).unwrap();
+        let sizes = GroupSizes::of(&scanpath_ids(), &groups);
+        let bytes = encode(&scanpath_ids(), &groups, &sizes).unwrap();
         assert_eq!(bytes, [1, 0, 1]);
-        let read = decode(&bytes, &labels(), &sizes).unwrap();
+        let read = decode(&bytes, &scanpath_ids(), &sizes).unwrap();
         assert_eq!(read, groups);
         // One participant is in two groups.
         let torn = ["patient", "control", "control", "patient"].map(String::from);
-        assert_eq!(encode(&labels(), &torn, &sizes), None);
+        assert_eq!(encode(&scanpath_ids(), &torn, &sizes), None);
     }
 
     #[test]
     fn inconsistent_labels_are_refused() {
         let groups = ["patient", "control", "patient", "patient"].map(String::from);
-        let sizes = GroupSizes::of(&labels(), &groups);
+        let sizes = GroupSizes::of(&scanpath_ids(), &groups);
         for bytes in [
             &[1, 0][..],
             &[1, 0, 1, 1],
@@ -81,9 +89,9 @@ mod tests {
             &[0, 0, 1],
             &[],
         ] {
-            assert_eq!(decode(bytes, &labels(), &sizes), None, "{bytes:?}");
+            assert_eq!(decode(bytes, &scanpath_ids(), &sizes), None, "{bytes:?}");
         }
         // The same sizes with another member.
-        assert!(decode(&[0, 1, 1], &labels(), &sizes).is_some());
+        assert!(decode(&[0, 1, 1], &scanpath_ids(), &sizes).is_some());
     }
 }

@@ -17,7 +17,7 @@ use veilpath_protocol::{Engine, PairRule, Reveal, Role, Spec};
 impl super::GroupAgreement {
     /// Swaps the groups of this side's participants, as a modified side may do after the agreement.
     pub(crate) fn swap_groups(&mut self) {
-        if let Some(groups) = &mut self.terms.own_groups {
+        if let Some(groups) = &mut self.groups.own_groups {
             groups.reverse();
         }
     }

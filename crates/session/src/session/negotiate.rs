@@ -6,6 +6,8 @@
 //!  │◀──────────────────── Terms, roster … ──│
 //!  │── Ready ──────────────────────────────▶│   plan, number of the last agreement on it, a random number
 //!  │◀─────────────────────────────── Ready ──│
+//!  │── Groups ─────────────────────────────▶│   only for a group answer; see `groups/mod.rs`
+//!  │◀────────────────────────────── Groups ──│
 //!  │── Statements ─────────────────────────▶│   what each side has of each pair; see `resume.rs`
 //!  │◀────────────────────────── Statements ──│
 //!  │◀─────────────── Probe …, Measured … ──▶│   how fast the connection is; see `link.rs`
@@ -227,7 +229,7 @@ impl Session {
                     proposal: &proposal,
                     agreement: &id,
                     pairs: &pairs,
-                    labels: roster::labels_of_both(role, &proposal.cohort, &parties, rosters),
+                    scanpath_ids: roster::labels_of_both(role, &proposal.cohort, &parties, rosters),
                     peer_lengths: &peer_lengths,
                     ledger: DisclosureLedger::open(state_dir, &identity, self.peer),
                 };

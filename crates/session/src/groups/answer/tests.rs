@@ -32,14 +32,14 @@ impl Side {
         let reveal: Reveal = "test:sites,30".parse().unwrap();
         let question = reveal.group_question().unwrap();
         let group = GroupAgreement {
-            terms: AgreedGroups {
+            groups: AgreedGroups {
                 question,
                 sizes: [GroupSizes::default(), GroupSizes::default()],
                 minimum: 3,
                 coins: [0; 32],
                 own_groups: None,
                 peer_groups: None,
-                labels: [Vec::new(), Vec::new()],
+                scanpath_ids: [Vec::new(), Vec::new()],
             },
             committed: None,
             schema: AnswerSchema {

@@ -115,7 +115,7 @@ fn negotiate_over(
     };
     let ours: Vec<Label> = (0..6).map(label).collect();
     let theirs: Vec<Label> = (0..participants).map(label).collect();
-    let (labels, pairs) = match role {
+    let (scanpath_ids, pairs) = match role {
         Role::Host => ([ours, theirs], (6, participants)),
         Role::Join => ([theirs, ours], (participants, 6)),
     };
@@ -130,7 +130,7 @@ fn negotiate_over(
         proposal: &proposal,
         agreement: &AGREEMENT,
         pairs: &pairs,
-        labels,
+        scanpath_ids,
         peer_lengths: &vec![8; participants],
         ledger: DisclosureLedger::open(None, &identity, peer),
     };
@@ -177,7 +177,7 @@ fn an_honest_peer_is_accepted() {
         let groups = terms(SIZES, 2, committed(role));
         let agreed = negotiate(role, "test:groups,30", 6, [&groups, &coins]).unwrap();
         // The larger minimum of both.
-        assert_eq!(agreed.terms.minimum, 3);
+        assert_eq!(agreed.groups.minimum, 3);
         let groups = terms("null", 2, None);
         negotiate(role, "histogram:4", 6, [&groups, ""]).unwrap();
     }

@@ -22,7 +22,7 @@ fn published_labels_are_taken_as_committed() {
             let groups = terms(SIZES, 2, committed_with(role, &LABELS));
             let messages = [groups.as_str(), &opening(&hex(&PART))];
             let agreed = negotiate(role, question, 6, messages).unwrap();
-            let published = agreed.terms.peer_groups.unwrap();
+            let published = agreed.groups.peer_groups.unwrap();
             let expected = LABELS.map(|it| ["control", "patient"][usize::from(it)]);
             assert_eq!(published, expected);
         }

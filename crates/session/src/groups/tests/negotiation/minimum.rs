@@ -67,7 +67,7 @@ fn probe(
         proposal: &proposal,
         agreement: &AGREEMENT,
         pairs: &pairs,
-        labels: [labels.clone(), labels.clone()],
+        scanpath_ids: [labels.clone(), labels.clone()],
         peer_lengths: &vec![4; labels.len()],
         ledger: DisclosureLedger::open(Some(files), identity, peer),
     };
