@@ -51,7 +51,7 @@ pub enum DisclosureRefusal {
     },
     /// A second histogram about the same participants.
     #[error(
-        "this partner already has a histogram about {participants} of these participants; a second one would show counts of the first that are too small"
+        "this partner already has a histogram about {participants} of these participants; the difference between two could be about too few of them"
     )]
     SecondHistogram {
         /// Participants who are in both.

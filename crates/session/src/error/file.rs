@@ -8,8 +8,10 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileProblem {
-    /// There is no such agreement on tiles.
-    #[error("there is no agreement on tiles with this id")]
+    /// There is no such agreement on tiles, or there are several whose ids start with this text.
+    #[error(
+        "there is no agreement on tiles with this id, or there are several whose ids start with it"
+    )]
     NoSuchAgreement,
     /// The file of an agreement on tiles, or of a work order, is corrupted.
     #[error("this is neither an agreement on tiles nor a work order")]
@@ -44,7 +46,7 @@ pub enum FileProblem {
     #[error("this part of the ledger of comparisons with this partner is missing")]
     NoLedgerLog,
     /// There is no ledger of this peer.
-    #[error("there is no record of a comparison with {0}")]
+    #[error("no session with {0} is known")]
     NoLedger(Fingerprint),
     /// Other users may change the file or folder.
     #[error("other users of this machine may change this")]
@@ -61,7 +63,7 @@ pub enum FileProblem {
     /// Several stored comparisons have ids that start with this text.
     #[error("the ids of several stored comparisons start with this")]
     SeveralComparisons,
-    /// A line of the record of disclosures was changed.
+    /// A line of the signed record was changed.
     #[error("line {line}: {problem}")]
     BrokenRecord {
         /// The first such line, from 1.
@@ -69,7 +71,7 @@ pub enum FileProblem {
         /// What is wrong with it.
         problem: RecordProblem,
     },
-    /// The record of disclosures is too large to be read.
+    /// The signed record is too large to be read.
     #[error("this record is too large")]
     RecordTooLarge,
     /// No answer of a stored comparison is known yet.

@@ -79,7 +79,7 @@ pub enum UsageError {
     },
     /// A new agreement for a tile.
     #[error(
-        "a tile cannot start a new agreement, because all tiles of a plan share one; a different number of tiles does"
+        "a tile cannot start a new agreement, because all tiles of a plan share one; a plan with a different number of tiles has its own"
     )]
     FreshTile,
     /// The encoding settings have unprintable characters, or do not fit a result file.
