@@ -1,6 +1,6 @@
-//! The messages before and after the computation: a tag, a length, and JSON.
+//! The messages before and after the computation: a tag, a length, and the content, usually JSON.
 //!
-//! They are few and small, so a human-readable form costs nothing. A length is checked against the limit of its tag
+//! Most are small, so a human-readable form costs nothing. A length is checked against the limit of its tag
 //! before memory is reserved. In place of any message a side may decline, with a reason. Before its Terms a host may
 //! ask the peer to wait.
 //!

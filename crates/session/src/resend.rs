@@ -22,21 +22,21 @@ pub(crate) struct Resend<'a, 'b> {
 }
 
 impl Resend<'_, '_> {
-    /// Exchanges everything in the plan.
+    /// Exchanges everything that `resume.rs` found to be open.
     pub(crate) fn run(
         &mut self,
-        plan: &Resume,
+        resume: &Resume,
         channel: &mut dyn Channel,
     ) -> Result<(), SessionError> {
-        self.stores.release(&self.agreed, &plan.unrecorded)?;
+        self.stores.release(&self.agreed, &resume.unrecorded)?;
         self.exchange_batches(
-            &plan.halves,
+            &resume.halves,
             channel,
             Self::send_halves,
             Self::receive_halves,
         )?;
         self.exchange_batches(
-            &plan.answers,
+            &resume.answers,
             channel,
             Self::send_answers,
             Self::receive_answers,
@@ -158,7 +158,7 @@ impl Resend<'_, '_> {
         self.agreed.spec.allows(answer)
     }
 
-    /// This side's halves; the plan has only pairs that have one.
+    /// This side's halves of these pairs, all of which have one.
     fn halves(&self, pairs: &[usize]) -> Vec<u64> {
         let half = |&pair: &usize| self.stores.journal.half(pair).map_or(0, |half| half.half);
         pairs.iter().map(half).collect()

@@ -1,13 +1,16 @@
 //! What is left to do for each pair when a session starts or resumes.
 //!
-//! Each side states for each pair whether it knows the answer, whether it has its half of the output, and whether it has sent it.
-//! From both statements both sides derive the same plan:
+//! With an engine that has halves, each side gets one half of a pair's output, which reveals nothing by itself. A side
+//! learns the answer when the other sends its half.
+//!
+//! Each side states for each pair whether it knows the answer, whether it has its half of the output, and whether it may
+//! have sent that half. From both statements both sides derive the same steps:
 //!
 //! | situation | what happens |
 //! |---|---|
 //! | every side that learns the answer knows it | nothing |
 //! | both have their halves, of the same run | the halves that are still needed are sent, for the first time or again |
-//! | one side needs the answer, the other knows it, and both may know it | it is sent again |
+//! | one side needs the answer, the other knows it, and both are to learn it | it is sent again |
 //! | no half was sent | the pair is compared |
 //! | anything else: a half was sent and the other half is lost | the pair is lost |
 //!
@@ -85,7 +88,7 @@ impl PairsBySender {
 }
 
 impl Resume {
-    /// Exchanges what each side has, and derives the plan.
+    /// Exchanges what each side has, and derives the steps.
     pub(crate) fn exchange(
         channel: &mut dyn Channel,
         journal: &Journal,

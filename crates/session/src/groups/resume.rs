@@ -1,13 +1,13 @@
 //! What is left to do for a group answer.
 //!
 //! Each side states for each pair whether it has its half, and for each number of the answer whether it knows it, has its share, and may
-//! have sent that share. Both derive the same plan:
+//! have sent that share. Both derive the same steps:
 //!
 //! | situation | what happens |
 //! |---|---|
 //! | every side that learns the answer knows it | nothing |
 //! | both have shares of the answer, from the same run | the shares that are still needed are sent, or sent again |
-//! | one side needs the answer, the other knows it, and both may know it | the numbers are sent |
+//! | one side needs the answer, the other knows it, and both are to learn it | the numbers are sent |
 //! | no share was sent | pairs without halves from the same run are compared, and the answer is computed |
 //! | anything else: a share was sent and another is missing | the answer is lost |
 
@@ -38,7 +38,7 @@ pub(crate) enum AnswerStep {
 }
 
 impl Resume {
-    /// Exchanges what each side has of the pairs and of the `numbers` numbers after them, and derives the plan.
+    /// Exchanges what each side has of the pairs and of the `numbers` numbers after them, and derives the steps.
     pub(crate) fn exchange_for_answer(
         channel: &mut dyn Channel,
         journal: &Journal,
