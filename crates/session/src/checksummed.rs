@@ -1,7 +1,7 @@
 //! Packets with a number and a checksum, on top of the encrypted connection.
 //!
 //! TLS keeps the network from changing anything. It cannot detect what happens to bytes before encryption and after decryption:
-//! faulty memory, a bug in a queue, a gateway that joins two connections. A private computation would not detect it either: a
+//! faulty memory, or a bug in a queue. A private computation would not detect it either: a
 //! garbled table or a ciphertext with one flipped bit gives some number, and nobody can tell that it is wrong. So everything after
 //! the versions is sent in packets:
 //!

@@ -24,7 +24,7 @@ use veilpath_protocol::ProtocolError;
 /// Whose fault an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The peer proposes a different plan, or has an unexpected key.
+    /// The two sides do not agree: another plan, an unexpected key, a limit, or a peer that declines.
     PeerDiffers,
     /// The peer broke the protocol.
     PeerMisbehaves,
@@ -159,7 +159,10 @@ impl SessionError {
         }
     }
 
-    /// Whether the peer is banned until this side's user lifts the ban.
+    /// Whether the peer, or a tile, is refused until this side's user lifts the ban ([`StateDir::lift_ban`]). This includes
+    /// pairs that were started too often and tiles that are stopped.
+    ///
+    /// [`StateDir::lift_ban`]: crate::StateDir::lift_ban
     pub fn is_ban(&self) -> bool {
         let refused = matches!(
             self,

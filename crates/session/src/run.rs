@@ -25,7 +25,7 @@ pub struct CompletedSession {
     pub outcome: Outcome,
     /// The id of the agreement.
     pub agreement: String,
-    /// Pairs that were compared, even if this side learns no answers.
+    /// The pairs of the session, including those from earlier sessions, even if this side learns no answers.
     pub pairs: usize,
     /// Pairs that were started more than once, in this session and earlier ones.
     pub restarted_pairs: u64,
@@ -36,7 +36,7 @@ pub struct CompletedSession {
     /// The largest number of agreements with the other side, over all sessions, that any scanpath of this side is in. Each
     /// may give one answer for a pair.
     pub max_agreements: u64,
-    /// Why the journal or the record of disclosures could not be written; the answers are complete anyway.
+    /// Why the journal or the signed record could not be written; the answers are complete anyway.
     pub journal_failure: Option<SessionError>,
 }
 

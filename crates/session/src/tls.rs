@@ -91,7 +91,7 @@ impl PinnedKeys {
         Self::with(expected, false)
     }
 
-    /// Accepts every key. Nothing may be sent over the connection before `WorkerGate::pass` has accepted this one.
+    /// Accepts every key. Only certificates may be sent until `WorkerGate::exchange_certificates` has accepted this one.
     pub(crate) fn of_workers() -> Arc<Self> {
         Self::with([].into(), true)
     }

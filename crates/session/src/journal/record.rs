@@ -2,19 +2,19 @@
 //!
 //! | kind | first number | second number | third | meaning |
 //! |---|---|---|---|---|
-//! | 1 | pair | score | similarity | a score without a similarity |
-//! | 2 | pair | score | similarity | a score |
-//! | 3 | first pair | pairs | – | these were started: a side may once more have seen what the engine reveals to it |
+//! | 1 | pair | score | – | a score without a similarity |
+//! | 2 | pair | score | similarity | a score with a similarity |
+//! | 3 | first pair | pairs | – | these were started; with an engine without halves, every start reveals something |
 //! | 5 | pair | 0 or 1 | – | whether the score is within the threshold |
 //! | 6 | pair | half | run | this side's half of the output, from the computation with this tag |
 //! | 7 | first pair | pairs | – | this side's halves of these may have been sent |
 //! | 8 | pair | – | – | the output was not a possible result |
 //! | 9 | 1 or 2 | levels | – | decided on the engine garbled or shares, with seed trees of this many levels |
 //! | 10 | index after the pairs | number | – | a number of a group answer |
+//! | 11 | 0 | digest | digest | the first 16 bytes of the digest of the peer's groups and of its commitment to coins |
 //! | 12 | pair | index and count | number | one number of a score with more or fewer than two; the others are adjacent |
 //! | 13 | 0 | – | – | the other side also has everything |
 //! | 14 | first pair | pairs | times | these were started this many times |
-//! | 11 | 0 | digest | digest | the first 16 bytes of the digest of the peer's groups and of its commitment to coins |
 
 use crate::engine_decision::EngineDecision;
 use ring::digest::{Context, SHA256};

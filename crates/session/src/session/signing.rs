@@ -93,7 +93,7 @@ impl AgreedSession {
             scanpaths: sides.map(|(_, scanpaths)| scanpaths),
             pairs: count,
             tile,
-            // The engine as agreed on: an open choice is decided later, and may be decided again.
+            // An open choice is signed as such: its decision is not part of the agreement.
             engine: match proposal.auto_engine {
                 true => EngineChoice::AUTO.to_string(),
                 false => proposal.spec.engine.name().to_string(),

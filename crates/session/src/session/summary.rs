@@ -26,17 +26,17 @@ pub struct AgreementSummary {
     pub pairs: usize,
     /// The id of the agreement.
     pub agreement: String,
-    /// The tile of the plan that these are the pairs of, and the plan.
+    /// The tile that this session computes, and its plan; `None` for the whole plan.
     pub tile: Option<PlanTile>,
     /// The whole plan, if this session only agrees on its tiles.
     pub tiles: Option<TiledPlan>,
-    /// Pairs that both sides have from an earlier, interrupted session.
+    /// Pairs that need not be compared, because an earlier session has computed them.
     pub from_journal: usize,
     /// Matrix cells of the pairs that are left.
     pub cells: u64,
     /// The engine, and why it was chosen.
     pub engine: EngineSummary,
-    /// What they will cost.
+    /// What the pairs that are left will cost.
     pub estimate: Estimate,
     /// The connection, as both sides have measured it.
     pub link: Link,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! institution                                  workers
-//!  │  control session with the partner: plan, number of tiles, limits, signed intent ─▶ AgreedPlan, in the state directory
+//!  │  session with the partner's institution: plan, number of tiles, limits, signed intent ─▶ AgreedPlan, in the state directory
 //!  │── WorkOrder: a new key, a certificate for some tiles until some time, the plan ──▶│
 //!                                               │◀═ TLS, certificates (`gate.rs`) ═▶ a worker of the partner, with the same tile
 //! ```
@@ -17,9 +17,10 @@
 //! can take part in the sessions of its tiles, with made-up scanpaths of the institution's side, and gets what the
 //! institution would get. That is at most one answer for each pair of these tiles that was not answered before, because
 //! the partner counts and records every pair of the agreement once, whichever key asks. The thief also gets again the
-//! answers that both sides learn and the partner already knows. A thief who is caught cheating gets the institution
-//! banned. The key cannot compute another tile, agree on another plan, sign a record, or make other keys. It is not an
-//! identity: nobody has pinned it. Keys cannot be revoked, so they are short-lived, and sessions end when they expire.
+//! answers that both sides learn and the partner already knows. If the thief is caught cheating, the partner stops the
+//! tile, and its user decides whether to ban the institution. The key cannot compute another tile, agree on another
+//! plan, sign a record, or make other keys. It is not an identity: nobody has pinned it. Keys cannot be revoked, so they
+//! are short-lived, and sessions end when they expire.
 //!
 //! **What a partner with many workers gets.** What it gets from one session of the whole plan. All tiles are charged to
 //! one ledger under one lock before anything is opened, the plan as a whole was checked against the limits when it was
