@@ -21,9 +21,9 @@
 //! | 20 | probes of the connection, and what they showed |
 //! | 21 | the JSON of `Engine` |
 //! | 22 | the JSON of `Intent` |
-//! | 23 | a record of disclosures |
+//! | 23 | a signed record |
 //! | 24 | a policy |
-//! | 25 | a ledger of group answers |
+//! | 25 | a disclosure ledger |
 //! | 26, 27 | the JSON of `Groups` and `Coins` |
 //! | 28 | statements about a group answer; a leading byte is the number of pairs |
 //! | 29 | what the numbers of an answer mean; eight leading bytes are the value of every number |

@@ -119,7 +119,7 @@ pub(crate) struct Agreement {
     pub(crate) resume: Resume,
     /// What the agreement says about groups, if its answer is about them.
     pub(crate) group: Option<GroupAgreement>,
-    /// What the ledger of group answers will remember, if the other side learns single pairs.
+    /// What the disclosure ledger will remember, if the other side learns single pairs.
     pub(crate) learned_pairs: Option<(DisclosureLedger, Charge)>,
     /// The participants of this side whom the session tells the other side something about.
     pub(crate) withdrawals: WithdrawalWatch,
@@ -141,7 +141,7 @@ pub(crate) struct Agreement {
     pub(crate) encoding_on_one_side: bool,
     /// The folder of agreements on tiles.
     pub(crate) plans: Option<PathBuf>,
-    /// Whether the institutions sign what is disclosed; for a worker's tile they have.
+    /// Whether this session signs what is disclosed. A worker's session does not: the institutions have already signed.
     pub(crate) signs: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The ledger of group answers on disk.
+//! The disclosure ledger on disk.
 
 use crate::identity::hex;
 use crate::locked_file::{EXTENSION, LockedFile, Stored};

@@ -37,7 +37,7 @@
 //! scanpath of this side, even if it is about the same participants with another metric. An agreement is charged once,
 //! however often it is resumed.
 //!
-//! **Durability.** [`DisclosureLedger::check`] counts nothing. [`DisclosureLedger::charge`] checks again and writes, durably,
+//! **Durability.** [`DisclosureLedger::check`] charges nothing. [`DisclosureLedger::charge`] checks again and writes, durably,
 //! and must be called before the first message that opens anything.
 //!
 //! **Withdrawal.** A participant who withdraws must not be in later answers, about groups or pairs, nor in the rest of
@@ -103,7 +103,7 @@ pub struct DisclosureLimits {
     pub answers_per_partner: u32,
 }
 
-/// An answer that is allowed and not yet charged.
+/// An answer that is allowed, to be passed to [`DisclosureLedger::charge`].
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Charge {

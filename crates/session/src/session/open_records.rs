@@ -32,7 +32,7 @@ pub(crate) struct RecordsScope<'a> {
 
 impl Session {
     /// Checks that scores of single pairs do not reveal what group answers hide, if the other side learns them or anything
-    /// else about them. Counts nothing.
+    /// else about them. Charges nothing.
     pub(crate) fn learned_pairs(
         &self,
         proposal: &Proposal,

@@ -40,7 +40,7 @@ pub struct AgreedPlan {
     labels: Vec<Label>,
     /// Their letters; empty where the tiles of a work order do not need them.
     pub(super) letters: Vec<Vec<u16>>,
-    /// The tags of their participants in the ledger of disclosures.
+    /// The tags of their participants in the disclosure ledger.
     participants: Vec<String>,
     /// Whether all tiles are complete, and the letters removed.
     #[serde(default)]

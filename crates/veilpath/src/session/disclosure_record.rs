@@ -1,4 +1,4 @@
-//! The disclosure record, as a table.
+//! The signed record, as a table.
 
 use super::stored_sessions::{SHORT_ID, role_name};
 use std::io::{self, Write};
