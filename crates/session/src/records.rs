@@ -42,8 +42,8 @@ impl AgreedPairs<'_> {
         comparisons
     }
 
-    /// One for each scanpath of this side that a group answer reveals something about: it counts like a comparison.
-    /// `None` if the answer has no such part, or the pairs are counted anyway.
+    /// 1 for each scanpath of this side that a group answer is about individually, which counts like a comparison; 0 for
+    /// the others. `None` if the answer names no scanpath of this side, or if the pairs themselves are counted.
     pub(crate) fn counted_by_answer(&self) -> Option<Vec<u64>> {
         let question = self.spec.reveal.group_question()?;
         let is_about_ours = self.role == Role::Host && question.names_scanpaths();
@@ -118,7 +118,7 @@ pub(crate) struct Records<'a> {
 pub(crate) struct RecordStores<'a> {
     pub(crate) journal: &'a mut Journal,
     pub(crate) account: &'a mut Account,
-    /// Whoever withdraws now must not be in the pairs to come.
+    /// Participants who withdraw during the session must not be in the pairs that follow.
     pub(crate) withdrawals: &'a mut WithdrawalWatch,
     /// Why the records refused something. Nothing is released after it.
     pub(crate) failure: Option<SessionError>,

@@ -56,8 +56,8 @@ pub(crate) struct Description {
     journal: String,
     peer: String,
     host: bool,
-    /// Runs of pairs in the order of their numbers: a scanpath of the host, its first partner on the joining side, and
-    /// how many consecutive partners it has.
+    /// Runs of pairs in the order of their numbers: a scanpath of the host, the first scanpath of the
+    /// joining side that it is compared with, and how many consecutive ones it is compared with.
     pairs: Vec<(u32, u32, u32)>,
     /// The result file without results.
     outcome: Outcome,

@@ -73,7 +73,7 @@ impl Account {
 
     /// Opens the account. `journalled` has the comparisons of each scanpath in this side's journal: after a crash they may
     /// be more than were counted. Also returns which scanpaths were counted more often than the journal says, because
-    /// it was lost, or a part of it.
+    /// all or part of the journal was lost.
     pub(crate) fn open(
         file: LedgerFile,
         names: Vec<String>,
@@ -303,7 +303,7 @@ impl Account {
         entry
     }
 
-    /// The comparisons of each scanpath, with these, whose answers may be about any of them.
+    /// For each scanpath, its comparisons whose answers may be about any scanpath, with these counts.
     fn comparisons_about_any<'a>(
         &self,
         ledger: &'a Ledger,

@@ -329,7 +329,7 @@ impl Policy {
         self.refusal(forbidden)
     }
 
-    /// The refusal of a plan that turned out to need this many comparisons of a scanpath.
+    /// Refuses a plan that turned out to need this many comparisons of a scanpath, if a line of the policy allows fewer.
     pub fn check_comparisons(&self, asked: u64) -> Result<(), PolicyRefusal> {
         let set = self.comparisons_per_scanpath.as_ref();
         let exceeded = set.filter(|set| asked > set.value).map(|set| Forbidden {
@@ -342,8 +342,8 @@ impl Policy {
         self.refusal(exceeded.into_iter().collect())
     }
 
-    /// The refusal of a group answer, if a line of the policy forbids it, not the partner's minimum or a
-    /// default.
+    /// Names the line of the policy because of which a group answer was refused. Returns `Ok` if the reason was the
+    /// partner's minimum or a default.
     pub fn check_refused_disclosure(
         &self,
         refusal: &DisclosureRefusal,

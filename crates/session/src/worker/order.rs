@@ -17,10 +17,10 @@ use std::time::SystemTime;
 use veilpath_protocol::{Role, Tile};
 use zeroize::Zeroizing;
 
-/// The field that a work order starts with.
+/// The version of a work order, in its first field.
 const VERSION: u32 = 1;
 
-/// The field that the part of a work order for its tiles starts with.
+/// The version of a work order's own part, in its first field.
 const PART_VERSION: u32 = 1;
 
 /// The largest work order that is read. The letters of the largest cohort take less.
