@@ -15,7 +15,7 @@ Examples:
   veilpath coordinator 3fa4c1d0 --listen 10.0.0.1:7072 --gateway 0.0.0.0:7070
 
 Run it on the machine with the identity. It serves the workers of the agreement whose id starts with 3fa4c1d0. They connect with \
-`veilpath worker --coordinator` and need only their work order: the coordinator stores their halves of results, counts every \
+`veilpath worker --coordinator` and need only their work order: the coordinator stores what they compute, counts every \
 pair before it is revealed, and refuses what exceeds a limit. A tile whose worker dies continues on another machine. At the \
 institution that hosts, --gateway also runs the gateway where the workers of both institutions meet. The coordinator runs until it is \
 stopped; interrupted workers continue when you run them again.";
