@@ -114,7 +114,8 @@ struct FileArgs {
     #[arg(long, value_enum, value_name = "KIND")]
     rows: Option<RowsName>,
 
-    /// The events to use in a table with event labels: fixations, all, or labels such as FIXA,PURS [default: fixations]
+    /// The events to use in a table with event labels: fixations, all, or labels such as FIXA,PURS [default: fixations;
+    /// gaze samples: all but blinks]
     #[arg(long, value_name = "EVENTS", value_delimiter = ',')]
     events: Option<Vec<String>>,
 

@@ -114,10 +114,13 @@ impl EventFilter {
                     events,
                 ),
                 None if labels.iter().any(|label| is_loss(label)) => sink.assumed(
-                    &format!("samples that the column \"{column}\" labels as blinks or losses count as lost"),
+                    &format!("samples that the column \"{column}\" labels as blinks or losses count as lost; those of all other events were used"),
                     events,
                 ),
-                None => {}
+                None => sink.assumed(
+                    &format!("the column \"{column}\" has event labels; samples of all events were used"),
+                    events,
+                ),
             }
         } else if !matches!(self.choice, Some(EventChoice::All)) && self.indicators.is_empty() {
             for (column, labels) in found.other_labels() {
@@ -129,10 +132,14 @@ impl EventFilter {
             }
         }
         for &(column, indicator) in &self.indicators {
-            if self.choice.is_some() || indicator.is_loss() {
-                let text = indicator.rule(name(column), self.fixations);
-                sink.assumed(&text, events);
-            }
+            let column = name(column);
+            let text = match self.choice.is_some() || indicator.is_loss() {
+                true => indicator.rule(column, self.fixations),
+                false => {
+                    format!("the column \"{column}\" was not used to leave out samples")
+                }
+            };
+            sink.assumed(&text, events);
         }
     }
 

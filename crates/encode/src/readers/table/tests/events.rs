@@ -128,10 +128,15 @@ fn a_choice_of_events_needs_a_column_of_events() {
 #[test]
 fn labels_of_samples_count_on_request() {
     let text = "x,y,time,event\n1,2,0.00,fixation\n3,4,0.02,saccade\n5,6,0.04,fixation\n";
-    assert_eq!(plain(text).recordings[0].samples.len(), 3);
+    let unasked = plain(text);
+    assert_eq!(unasked.recordings[0].samples.len(), 3);
+    assert!(assumes(&unasked, "samples of all events were used"));
     let asked = read(text, &with_events(EventChoice::Fixations)).unwrap();
     assert_eq!(asked.recordings[0].samples.len(), 2);
     assert_eq!(asked.left_out["saccade"], 1);
+    let flags = plain("x,y,time,saccade\n1,2,0.00,0\n3,4,0.02,1\n5,6,0.04,0\n");
+    assert_eq!(flags.recordings[0].samples.len(), 3);
+    assert!(assumes(&flags, "\"saccade\" was not used"));
 }
 
 #[test]
