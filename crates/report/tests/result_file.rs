@@ -135,6 +135,10 @@ fn broken_json_is_refused_with_line_and_column() {
         ("  \n ".into(), "the file is empty"),
         ("{}".into(), "this is not a result file"),
         (format!("{whole} x"), "trailing characters"),
+        (
+            whole.split_once("\"score\":1").unwrap().0.into(),
+            "the file ends too early",
+        ),
         (changed("\"score\":1", "\"score\":NaN"), "line 15, column"),
         (changed("\"score\":1", "\"score\":1e999"), "line 15, column"),
         (changed("\"score\":1", "\"score\":\"3\""), "line 15, column"),

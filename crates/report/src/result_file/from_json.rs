@@ -69,6 +69,11 @@ fn refused(error: serde_json::Error, problem: Option<ResultFormatError>) -> Resu
             column,
             problem,
         },
+        None if error.is_eof() => at(
+            line,
+            column,
+            "the file ends too early; it was probably not written or copied completely",
+        ),
         None => {
             let text = error.to_string();
             // serde_json puts the position after its message; ours comes first.
