@@ -66,10 +66,10 @@ pub(super) fn means(
     let level = answer.intervals.iter().flatten().flatten().next();
     let caption = match level {
         Some(interval) => format!(
-            "Mean, {} confidence interval, and in brackets the number of pairs",
+            "Mean, {} confidence interval, and in brackets the number of pairs of participants",
             percent(interval.level)
         ),
-        None => "Mean, and in brackets the number of pairs".into(),
+        None => "Mean, and in brackets the number of pairs of participants".into(),
     };
     html! {
         figure {
