@@ -75,10 +75,12 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
             units::counted(cohort.entries.len() as u64, "scanpath")
         ));
     }
-    let seed = split.seed;
-    messages::info(&format!(
-        "seed {seed}: use --seed {seed} to get the same split again\n"
-    ));
+    if args.seed.is_none() {
+        let seed = split.seed;
+        messages::info(&format!(
+            "seed {seed}: use --seed {seed} to get the same split again\n"
+        ));
+    }
     Ok(())
 }
 
