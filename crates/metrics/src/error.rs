@@ -111,7 +111,7 @@ pub enum MetricError {
     #[error("no distance has this rank")]
     NoSuchRank,
     /// A minimum line length out of range.
-    #[error("the shortest line has {line} points, but must have 2 to {max}", max = crate::measures::MAX_LINE)]
+    #[error("the minimum length of a line is {line}, but must be from 2 to {max}", max = crate::measures::MAX_LINE)]
     Line {
         /// The value given.
         line: u32,

@@ -8,7 +8,7 @@
 //! | which letters may occur | [`Alphabet`] |
 //! | what did one participant look at | [`Scanpath`], [`Fixations`] on a [`Screen`] |
 //! | who took part, and how were they encoded | [`Cohort`], [`Encoding`] |
-//! | what does it cost to confuse two grid cells | [`Substitution`], [`Grid`], [`Table`] |
+//! | what does it cost to replace one letter by another | [`Substitution`], [`Grid`], [`Table`] |
 //! | which metric, with which parameters | [`Metric`] |
 //! | the same in integers, as every engine computes it | [`Model`] |
 //! | the score that the user sees | [`PairScore`] |

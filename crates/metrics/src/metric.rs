@@ -62,7 +62,7 @@ pub enum Metric {
         wrap: bool,
         /// Two grid cells closer than this distance (in cells) count as similar.
         threshold: f64,
-        /// What a gap adds to the score; 0 or less.
+        /// What a gap adds to the score: at most half the threshold, usually 0 or less.
         gap: f64,
         /// The fixed-point scale, which need not be an integer. `None` means double precision in the clear, as in
         /// the original; secure engines then use integers with the [automatic scale](Metric::with_automatic_scale).
@@ -187,7 +187,7 @@ impl Metric {
         }
     }
 
-    /// Whether the metric compares fixations rather than letters.
+    /// Whether the metric compares fixations as they are, without rounding them to letters.
     pub fn needs_fixations(&self) -> bool {
         match self {
             Metric::MultiMatch(_) => true,

@@ -96,7 +96,8 @@ impl PairScore {
         Self::new(self.score(), None)
     }
 
-    /// ScanMatch's score is also its similarity. Scores below 0 (large gap costs) mean no similarity.
+    /// ScanMatch's score is also its similarity. A score below 0 (from large gap costs) is a similarity
+    /// of 0.
     pub(crate) fn of_scanmatch(score: f64) -> Self {
         Self::new(score, Some(score.clamp(0.0, 1.0)))
     }

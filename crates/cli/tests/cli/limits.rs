@@ -61,7 +61,7 @@ fn negative_numbers_are_rejected_with_a_reason() {
     let crqa = ["compare", "a.csv", "a.csv", "--metric", "crqa"];
     refused(
         &[&crqa[..], &["--line", "0"]].concat(),
-        "--line: the shortest line has 0 points, but must have 2",
+        "--line: the minimum length of a line is 0, but must be from 2",
     );
     refused(&["split", "a.csv", "--share", "-1"], "from 0 to 1");
     refused(&["synth", "lifelike", "--seconds", "-1"], "above 0");

@@ -56,13 +56,14 @@ pub enum CrqaOutput {
     Rec,
     /// Determinism: the percentage of points on diagonal lines.
     Det,
-    /// Laminarity: the mean of the next two.
+    /// Laminarity: the mean of `LamRows` and `LamColumns`.
     Lam,
     /// The percentage of points on lines along the second scanpath, with the first fixed.
     LamRows,
     /// The percentage of points on lines along the first scanpath, with the second fixed.
     LamColumns,
-    /// Centre of recurrence mass: 100·Σ(j − i)·c / ((max(m, n) − 1)·C). Positive if the second scanpath is later.
+    /// Centre of recurrence mass: 100·Σ(j − i)·c / ((max(m, n) − 1)·C). Positive if the second scanpath visits
+    /// the same places later.
     Corm,
     /// A statistic of lines, computed in the clear only.
     #[serde(untagged)]
