@@ -135,7 +135,7 @@ pub(crate) fn explain(error: &Error) -> String {
                 .map(|(file, stimuli)| format!("\n  stimuli of {file}: {stimuli:?}"))
                 .collect();
             return format!(
-                "{error}{listed}\n  pass pairs=\"all\" to compare all scanpaths, or rename the stimuli of one cohort"
+                "{error}{listed}\n  rename the stimuli of one cohort, or pass pairs=\"all\" to compare all scanpaths whatever the stimulus"
             );
         }
         Error::NoGroups { .. } => "pass groups to encode, or add a column group",

@@ -77,7 +77,7 @@ pub(crate) fn explain(error: &Error) -> String {
             "{error}\n  choose a smaller --pad-to, remove those rows, or set a limit with --limit-per-scanpath"
         ),
         Error::NothingToCompare { files, stimuli } => format!(
-            "{error}{}\n  use --pairs all to compare all scanpaths, or rename the stimuli in one file",
+            "{error}{}\n  rename the stimuli in one file, or use --pairs all to compare all scanpaths whatever the stimulus",
             stimuli_of(files, stimuli)
         ),
         Error::NoGroups { .. } => format!("{error}\n  {}", groups::ADD_GROUPS),

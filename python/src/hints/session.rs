@@ -48,7 +48,7 @@ fn advice(error: &SessionError) -> Option<String> {
             ));
         }
         SessionError::Limit(Limit::NoPairs) => {
-            "to compare all scanpaths with all others, both sides pass pairs=\"all\""
+            "use the same stimulus names on both sides; to compare all scanpaths with all others, whatever the stimulus, both sides pass pairs=\"all\""
         }
         SessionError::Limit(Limit::TileStopped(_)) => {
             "find out whether that worker can be trusted; `veilpath peers unban FINGERPRINT` lets the tile continue, `veilpath peers ban FINGERPRINT` ends all sessions"

@@ -202,9 +202,9 @@ fn declined_hint(limit: &Limit) -> Option<String> {
 fn common_hint(limit: &Limit) -> Option<&'static str> {
     match limit {
         Limit::TooManyPairs { .. } => Some("compare in parts, with --tile on both sides"),
-        Limit::NoPairs => {
-            Some("to compare all scanpaths with all others, give both commands --pairs all")
-        }
+        Limit::NoPairs => Some(
+            "use the same stimulus names on both sides; to compare all scanpaths with all others, whatever the stimulus, give both commands --pairs all",
+        ),
         Limit::LostPairs { .. } => Some(
             "to compare all pairs again, both sides pass --fresh, and every comparison counts again; `veilpath results` writes what this side has",
         ),
