@@ -25,7 +25,7 @@ fn advice(error: &SessionError) -> Option<String> {
             } else if differ_in(FRESH_FIELD) {
                 "to compare all pairs again, both sides pass fresh=True; to continue, neither does"
             } else {
-                "agree on one value, and use the same arguments and the same encoding on both sides"
+                "agree on one value for each, and use the same arguments and the same encoding on both sides"
             }
         }
         SessionError::WrongPeer { .. } | SessionError::KeyRejected => {

@@ -49,7 +49,7 @@ fn hint(error: &SessionError) -> Option<String> {
             } else if differences.iter().any(leaves_engine_open) {
                 "auto chooses only between garbled and shares: give both commands the same --engine"
             } else {
-                "agree on one value; both commands need the same options, and files with the same encoding"
+                "agree on one value for each; both commands need the same options, and files with the same encoding"
             }
         }
         SessionError::WrongPeer { .. } | SessionError::KeyRejected => {
