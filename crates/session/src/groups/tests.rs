@@ -1,5 +1,6 @@
 //! Whole sessions between two sides in this process, and lies during the negotiation.
 
+mod fillers;
 pub(super) mod negotiation;
 mod opened;
 mod stimuli;
