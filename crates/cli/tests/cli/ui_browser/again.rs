@@ -16,6 +16,7 @@ fn sees(side: &Institution, heading: &str) {
 }
 
 #[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
 fn a_second_session_is_in_view_and_not_mistaken_for_the_first() {
     let Some((host, join)) = introduced() else {
         return;
@@ -81,6 +82,7 @@ fn a_second_session_is_in_view_and_not_mistaken_for_the_first() {
 
 /// The address that one role needs is not that of the other.
 #[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
 fn each_role_keeps_its_own_address() {
     let Some(user) = Institution::start() else {
         return;

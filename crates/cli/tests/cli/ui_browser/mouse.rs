@@ -183,6 +183,7 @@ fn detection_is_chosen_with_sliders(user: &Institution) {
 
 /// A file is dropped from a file manager, and a folder that also contains other files.
 #[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
 fn files_and_folders_are_dropped() {
     let Some(user) = Institution::start() else {
         return;

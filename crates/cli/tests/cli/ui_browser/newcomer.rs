@@ -15,6 +15,7 @@ fn takes(side: &Institution, button: &str) {
 }
 
 #[test]
+#[ignore = "takes ten seconds; .ci/full runs it"]
 fn made_up_data_is_enough_for_a_private_comparison_of_groups() {
     let Some((host, join)) = Institution::start().zip(Institution::start()) else {
         return;
