@@ -6,7 +6,7 @@ use super::super::messages::split;
 use super::super::order::{Order, arranged, permutation};
 use super::Shape;
 use crate::ProtocolError;
-use crypto_bigint::{BoxedUint, Choice, CtSelect, Limb, U256, Word};
+use crypto_bigint::{BoxedUint, Choice, CtSelect, Limb, U256};
 use rand::{CryptoRng, RngExt};
 use veilpath_paillier::{Ciphertext, Plaintext, Scalar, TermShape};
 use zeroize::Zeroizing;
@@ -93,11 +93,8 @@ pub(in super::super) fn log_uniform<R: CryptoRng + ?Sized>(
         let leading = Zeroizing::new(number.shr_vartime(U256::BITS / 2));
         let coin = Zeroizing::new(U256::from_u128(rng.random()));
         let product = Zeroizing::new(coin.wrapping_mul(&leading));
-        if product
-            .as_words()
-            .last()
-            .is_some_and(|top| top >> (Word::BITS - 1) == 0)
-        {
+        let is_kept = product.shr_vartime(U256::BITS - 1) == U256::ZERO;
+        if is_kept {
             return halved(number, U256::BITS - octave);
         }
     }
