@@ -59,7 +59,7 @@ pub enum DisclosureRefusal {
     },
     /// A participant has withdrawn.
     #[error(
-        "the cohort contains participants of this side who have withdrawn their consent: {participants}"
+        "the cohort contains {participants} of this side's participants who have withdrawn their consent"
     )]
     Withdrawn {
         /// How many of those in the answer have withdrawn.
