@@ -1,7 +1,7 @@
 //! How much an answer counts against the budget.
 
 use std::collections::{HashMap, HashSet};
-use veilpath_protocol::{AnswerNumbers, AnswerSchema, Label, Role};
+use veilpath_protocol::{AnswerNumbers, AnswerSchema, Engine, Label, Role};
 
 /// The most bits that count as one number. A mean has about sixteen, and never more than this.
 pub(super) const BITS_OF_A_NUMBER: u64 = 20;
@@ -11,9 +11,11 @@ const BITS_OF_SMALL_NUMBERS: u64 = 16;
 
 /// How many numbers of the answer are about the same scanpath of this side. All of them count, because the other side
 /// chooses its groups and scanpaths. Their bits count as well: a modified side can have any function of the same size
-/// opened instead.
+/// opened instead. If it can have results about any scanpath of this side, whatever the pair, all numbers are about the
+/// same one.
 pub(super) fn counts_as(
     schema: &AnswerSchema,
+    engine: Engine,
     role: Role,
     pairs: &[(usize, usize)],
     scanpath_ids: &[Vec<Label>; 2],
@@ -22,6 +24,11 @@ pub(super) fn counts_as(
     let all = || bits.iter().sum::<u64>();
     let one = || bits.iter().copied().max().unwrap_or(0);
     let (bits, min_numbers) = match &schema.numbers {
+        AnswerNumbers::Means { .. } | AnswerNumbers::Groups { .. }
+            if engine.exposes_any_scanpath(role) =>
+        {
+            (all(), schema.count())
+        }
         // If stimuli do not decide which scanpaths are compared, a scanpath is in a mean for each stimulus of the other
         // side.
         AnswerNumbers::Means { stimuli } => {

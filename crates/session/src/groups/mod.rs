@@ -214,7 +214,8 @@ impl GroupNegotiation<'_> {
         let job = Job::new(&self.proposal.spec, role, &own, peers, self.pairs)?
             .with_peer_lengths(self.peer_lengths)?;
         let schema = agreed.plan(&job, &self.proposal.spec)?.schema().clone();
-        let counts_as = budget::counts_as(&schema, role, self.pairs, &agreed.scanpath_ids);
+        let engine = self.proposal.spec.engine;
+        let counts_as = budget::counts_as(&schema, engine, role, self.pairs, &agreed.scanpath_ids);
         let charge = self.allow(&agreed.scanpath_ids, counts_as)?;
         if charge.as_ref().is_some_and(|charge| !charge.is_charged) {
             self.check_public_sizes(&agreed, counts_as)?;

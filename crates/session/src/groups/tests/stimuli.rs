@@ -3,6 +3,7 @@
 use super::*;
 use crate::disclosure::{DisclosureLedger, DisclosureRefusal};
 use crate::error::{Limit, SessionError};
+use veilpath_protocol::{KeySize, PaillierOptions};
 
 /// Every participant with each of these stimuli.
 fn repeated(stimuli: &[&str]) -> Cohort {
@@ -22,6 +23,7 @@ fn repeated(stimuli: &[&str]) -> Cohort {
 /// What the side with this role has been charged for, when it has these scanpaths, and the peer has its own.
 fn charged(
     victim: Role,
+    engine: Engine,
     (question, rule): (&str, PairRule),
     cohorts: [&Cohort; 2],
     budget: u32,
@@ -30,7 +32,7 @@ fn charged(
     let results = with_sessions(|role, session, files, _| {
         let is_victim = role == victim;
         let cohort = if is_victim { ours } else { theirs };
-        let mut proposal = proposal(Engine::Shares, question.parse().unwrap(), cohort.clone());
+        let mut proposal = proposal(engine, question.parse().unwrap(), cohort.clone());
         proposal.spec.pairs = rule;
         if is_victim {
             proposal.disclosure.answers_per_partner = budget;
@@ -65,7 +67,7 @@ fn means_for_each_stimulus_of_the_peer_count() {
             (&one, PairRule::All),
         ] {
             let question = ("mean", rule);
-            let charged = |budget| charged(role, question, [ours, &many], budget);
+            let charged = |budget| charged(role, Engine::Shares, question, [ours, &many], budget);
             assert_eq!(charged(count).unwrap(), count, "{role:?}, {rule:?}");
             let error = charged(count - 1).unwrap_err();
             assert!(
@@ -88,8 +90,24 @@ fn a_scanpath_in_one_mean_counts_once() {
             ("mean", PairRule::SameStimulus),
             ("mean:overall", PairRule::All),
         ] {
-            let charged = charged(role, question, [&many, &many], 1);
+            let charged = charged(role, Engine::Shares, question, [&many, &many], 1);
             assert_eq!(charged.unwrap(), 1, "{role:?}, {question:?}");
         }
+    }
+}
+
+/// A joining side of `paillier` can have results about any scanpath of the host, so all numbers count for the host.
+#[test]
+fn every_number_about_a_paillier_host_counts() {
+    let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
+    let many = repeated(&["a", "b", "c", "d"]);
+    let question = ("mean", PairRule::SameStimulus);
+    for (role, count) in [(Role::Host, 4), (Role::Join, 1)] {
+        let charged = |budget| {
+            let engine = Engine::Paillier(options);
+            charged(role, engine, question, [&many, &many], budget)
+        };
+        assert_eq!(charged(count).unwrap(), count, "{role:?}");
+        assert!(charged(count - 1).is_err(), "{role:?}");
     }
 }

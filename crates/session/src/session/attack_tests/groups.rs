@@ -52,11 +52,16 @@ pub(super) fn attempt(files: &Path, number: usize) -> Attempt<'_> {
 }
 
 /// What an answer counts as: the means of the attacker's two groups with the victim's are two numbers about everybody.
+/// If results can be about any scanpath, those of both groups of the victim count.
 pub(super) fn cost(case: Case) -> u32 {
     let question = case.reveal.to_string();
-    // A test opens a statistic and a count.
-    let twice = ["groups", "test"].iter().any(|it| question.starts_with(it));
-    1 + u32::from(twice)
+    let victim = case.attacker.other();
+    match question.as_str() {
+        it if it.starts_with("groups") && case.engine.exposes_any_scanpath(victim) => 4,
+        // A test opens a statistic and a count.
+        it if it.starts_with("groups") || it.starts_with("test") => 2,
+        _ => 1,
+    }
 }
 
 /// The comparisons of a scanpath that an answer counts as. No pair is opened, but a group for each scanpath of the host may be. With
