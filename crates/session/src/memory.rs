@@ -8,6 +8,8 @@
 //! | a letter of this side, as text and as a number | 8 |
 //! | a pair: its entry in the journal, its places in lists, its answer | 384 |
 //! | a number of a pair's result | 32 |
+//! | a stimulus with a mean of its own, in its lists | 384 |
+//! | a byte of its name, in its copies | 4 |
 //! | the engine | [`Spec::memory`] |
 //! | a scanpath of this side, in a tile at the coordinator: its name, limits and counts | 1024 |
 //!
@@ -17,7 +19,8 @@
 
 use crate::agreement::Terms;
 use crate::error::Limit;
-use veilpath_protocol::{JobSize, Role, Spec};
+use std::collections::HashSet;
+use veilpath_protocol::{GroupQuestion, JobSize, PairRule, Role, Spec};
 
 const PROGRAM_BYTES: u64 = 40 << 20;
 const BYTES_PER_SCANPATH: u64 = 768;
@@ -25,6 +28,8 @@ const BYTES_PER_ID_BYTE: u64 = 6;
 const BYTES_PER_LETTER: u64 = 8;
 const BYTES_PER_PAIR: u64 = 384;
 const BYTES_PER_NUMBER: u64 = 32;
+const BYTES_PER_MEAN: u64 = 384;
+const BYTES_PER_NAME_BYTE: u64 = 4;
 const BYTES_PER_COUNTED_SCANPATH: u64 = 1024;
 
 /// The memory of one of several sessions that a process runs at a time.
@@ -43,6 +48,35 @@ pub(crate) fn rosters(ours: &Terms, theirs: &Terms) -> u64 {
         .saturating_add(roster(ours))
         .saturating_add(roster(theirs))
         .saturating_add(ours.letters.saturating_mul(BYTES_PER_LETTER))
+}
+
+/// What the means of all stimuli need. If stimuli do not decide which scanpaths are compared, there is a mean for every two of them,
+/// and its name contains both.
+pub(crate) fn means<'a>(
+    spec: &Spec,
+    ours: impl Iterator<Item = Option<&'a str>>,
+    theirs: impl Iterator<Item = Option<&'a str>>,
+) -> u64 {
+    if spec.reveal.group_question() != Some(GroupQuestion::Mean { overall: false }) {
+        return 0;
+    }
+    let [ours, theirs]: [HashSet<Option<&str>>; 2] = [ours.collect(), theirs.collect()];
+    let size = |stimuli: &HashSet<Option<&str>>| {
+        let bytes = stimuli.iter().flatten().map(|name| name.len() as u64 + 1);
+        (stimuli.len() as u64, bytes.sum::<u64>())
+    };
+    let ((our_count, our_bytes), (their_count, their_bytes)) = (size(&ours), size(&theirs));
+    let have_names = [&ours, &theirs].map(|it| it.iter().any(Option::is_some));
+    let (count, bytes) = match spec.pairs {
+        PairRule::SameStimulus if have_names == [true; 2] => (our_count, our_bytes),
+        _ => {
+            let bytes = our_bytes.saturating_mul(their_count);
+            let bytes = bytes.saturating_add(their_bytes.saturating_mul(our_count));
+            (our_count.saturating_mul(their_count), bytes)
+        }
+    };
+    let lists = count.saturating_mul(BYTES_PER_MEAN);
+    lists.saturating_add(bytes.saturating_mul(BYTES_PER_NAME_BYTE))
 }
 
 /// What is needed once the pairs are known.

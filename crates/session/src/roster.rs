@@ -197,6 +197,12 @@ impl Roster {
         self.0.get(index).map_or(0, |row| row.letters)
     }
 
+    /// The stimulus of each scanpath: its name, or its hash.
+    pub(crate) fn stimuli(&self) -> impl Iterator<Item = Option<&str>> {
+        let rows = self.0.iter();
+        rows.map(|row| row.stimulus.as_deref().or(row.hash.as_deref()))
+    }
+
     pub(crate) fn lengths(&self) -> impl Iterator<Item = u64> + '_ {
         self.0.iter().map(|row| row.letters)
     }

@@ -54,24 +54,32 @@ pub(crate) struct Layout {
     pub(crate) participants: [Participants; 2],
     /// Present if the question is about scores of participants.
     by_participants: Option<ParticipantPairs>,
-    /// The stimulus of each pair, as an index into `stimuli`.
+    /// The stimulus of each pair, as an index into `stimuli`. Empty unless the question is about stimuli.
     pub(crate) stimulus_of_pair: Vec<usize>,
-    /// The stimuli in the order of their first pairs. With pseudonyms, only one side knows a name, so the two sides would sort
-    /// names differently.
-    pub(crate) stimuli: Vec<Option<String>>,
+    /// The first pair of each stimulus, in order. With pseudonyms, only one side knows a name, so the two sides would sort
+    /// names differently. Two scanpaths of different stimuli have a stimulus `x|y`, so there may be nearly as many as pairs; names are
+    /// made only for the answer.
+    pub(crate) stimuli: Vec<(usize, usize)>,
+}
+
+/// What a question sorts pairs by.
+#[derive(Clone, Copy)]
+pub(crate) struct SortedBy {
+    pub(crate) participants: bool,
+    pub(crate) stimuli: bool,
 }
 
 impl Layout {
-    /// The layout of these pairs, sorted by participants if the question is about scores of participants.
+    /// The layout of these pairs.
     pub(crate) fn new(
         labels: [&[Label]; 2],
         pairs: &[(usize, usize)],
-        scores_participants: bool,
+        sorted_by: SortedBy,
     ) -> Result<Self, ProtocolError> {
         let participants =
             labels.map(|labels| Participants::new(labels.iter().map(|label| &label.participant)));
         let [rows, columns] = &participants;
-        let by_participants = match scores_participants {
+        let by_participants = match sorted_by.participants {
             false => None,
             // Checked before a matrix is allocated: with fewer pairs than entries, some entry has no pair.
             true if rows.len().saturating_mul(columns.len()) > pairs.len() => {
@@ -83,18 +91,10 @@ impl Layout {
                 Some(sorted)
             }
         };
-        let mut numbers: HashMap<Option<String>, usize> = HashMap::new();
-        let mut stimuli = Vec::new();
-        let mut stimulus_of_pair = Vec::with_capacity(pairs.len());
-        for &(a, b) in pairs {
-            let stimulus = crate::outcome::joint_stimulus(&labels[0][a], &labels[1][b]);
-            let stimulus = stimulus.map(std::borrow::Cow::into_owned);
-            let number = *numbers.entry(stimulus).or_insert_with_key(|stimulus| {
-                stimuli.push(stimulus.clone());
-                stimuli.len() - 1
-            });
-            stimulus_of_pair.push(number);
-        }
+        let (stimulus_of_pair, stimuli) = match sorted_by.stimuli {
+            true => stimuli(labels, pairs),
+            false => (Vec::new(), Vec::new()),
+        };
         Ok(Self {
             participants,
             by_participants,
@@ -141,6 +141,26 @@ impl Layout {
         ))?;
         Ok(by_participants.sums_wrapping(values)?)
     }
+}
+
+/// The number of each pair's stimulus, and the first pair of each stimulus.
+fn stimuli(labels: [&[Label]; 2], pairs: &[(usize, usize)]) -> (Vec<usize>, Vec<(usize, usize)>) {
+    let mut numbers: HashMap<[Option<&str>; 2], usize> = HashMap::new();
+    let mut first_pairs = Vec::new();
+    let number = |&(a, b): &(usize, usize)| {
+        let stimulus = [&labels[0][a], &labels[1][b]].map(|it| it.stimulus.as_deref());
+        // As `joint_stimulus` names them.
+        let key = match stimulus {
+            [Some(x), Some(y)] if x != y => stimulus,
+            [x, y] => [x.or(y), None],
+        };
+        *numbers.entry(key).or_insert_with(|| {
+            first_pairs.push((a, b));
+            first_pairs.len() - 1
+        })
+    };
+    let stimulus_of_pair = pairs.iter().map(number).collect();
+    (stimulus_of_pair, first_pairs)
 }
 
 /// The pairs of scanpaths of different participants within one side.

@@ -1,13 +1,15 @@
 //! The plan of a question about groups: everything that is known before the computation.
 
 use super::answer_schema::{AnswerNumbers, AnswerSchema};
-use super::layout::{GroupSizes, Layout, WithinSite, groups_of_participants};
+use super::layout::{GroupSizes, Layout, SortedBy, WithinSite, groups_of_participants};
 use super::nearest::MAX_GROUPS;
 use super::parts::value_use;
 use super::values::{PairShape, PairValue, Values};
 use crate::engines::alignment::scoring::Scoring;
 use crate::engines::lengths::lengths_of_pair;
+use crate::outcome::joint_stimulus;
 use crate::{Engine, GroupQuestion, Job, JobError, Label, PairRule, ProtocolError, Role};
+use std::borrow::Cow;
 use veilpath_statistics::{Coins, Contrast, LabelTest, PooledPairs};
 
 /// The inputs of a question about groups, apart from the comparison.
@@ -83,7 +85,11 @@ impl<'a> GroupPlan<'a> {
     pub fn new(job: &'a Job<'a>, inputs: GroupInputs<'a>) -> Result<Self, ProtocolError> {
         let question = inputs.question;
         let scores_participants = question.scores_participants();
-        let layout = Layout::new(inputs.labels, job.pairs, scores_participants)?;
+        let sorted_by = SortedBy {
+            participants: scores_participants,
+            stimuli: matches!(question, GroupQuestion::Mean { overall: false }),
+        };
+        let layout = Layout::new(inputs.labels, job.pairs, sorted_by)?;
         let within = match question {
             GroupQuestion::TestSites { .. } => Some(WithinSite::of_both(
                 inputs.rule,
@@ -224,12 +230,13 @@ impl<'a> GroupPlan<'a> {
                 stimuli: vec![(None, all)],
             },
             GroupQuestion::Mean { overall: false } => {
-                let mut stimuli: Vec<(Option<String>, u64)> = self
-                    .layout
-                    .stimuli
-                    .iter()
-                    .map(|it| (it.clone(), 0))
-                    .collect();
+                let [host, join] = inputs.labels;
+                let name = |&(a, b): &(usize, usize)| {
+                    let name = joint_stimulus(&host[a], &join[b]);
+                    (name.map(Cow::into_owned), 0)
+                };
+                let mut stimuli: Vec<(Option<String>, u64)> =
+                    self.layout.stimuli.iter().map(name).collect();
                 for &stimulus in &self.layout.stimulus_of_pair {
                     stimuli[stimulus].1 += 1;
                 }

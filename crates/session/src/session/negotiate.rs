@@ -153,8 +153,11 @@ impl Session {
                 roster
             }
         };
+        let our_stimuli = proposal.cohort.entries.iter();
+        let our_stimuli = our_stimuli.map(|entry| entry.stimulus.as_deref());
+        let means = memory::means(&proposal.spec, our_stimuli, their_roster.stimuli());
+        let roster_bytes = memory::rosters(&terms, &theirs).saturating_add(means);
         let (host, join) = by_role(role, our_roster, their_roster);
-        let roster_bytes = memory::rosters(&terms, &theirs);
         let cohort_tags = by_role(role, terms.cohort_tag.clone(), theirs.cohort_tag).into();
         let rosters = [&host, &join];
         let plan = plan_id(&terms, &proposal.spec, &parties, &cohort_tags, &rosters);

@@ -111,3 +111,40 @@ fn every_number_about_a_paillier_host_counts() {
         assert!(charged(count - 1).is_err(), "{role:?}");
     }
 }
+
+/// If all scanpaths are compared with all, every two stimuli have a mean, whose name contains both. A peer with many long
+/// names is refused before these names are made.
+#[test]
+fn names_of_joint_stimuli_count_as_memory() {
+    let names = |count: usize, length: usize| -> Vec<String> {
+        (0..count).map(|at| format!("{at:0length$}")).collect()
+    };
+    let with = |names: &[String]| {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        repeated(&names)
+    };
+    let (ours, theirs) = (with(&names(20, 2)), with(&names(200, 1000)));
+    // Enough for the rosters only.
+    let allowed = 64 << 20;
+    let needed = |question: &str| {
+        let [host, _] = with_sessions(|role, session, files, _| {
+            let cohort = match role {
+                Role::Host => &ours,
+                Role::Join => &theirs,
+            };
+            let mut proposal = proposal(Engine::Shares, question.parse().unwrap(), cohort.clone());
+            proposal.spec.pairs = PairRule::All;
+            proposal.memory = (role == Role::Host).then_some(allowed);
+            session
+                .agree(proposal, Some(files), &mut |_| ())
+                .map(|_| ())
+        });
+        match host.0.unwrap_err() {
+            SessionError::Limit(Limit::Memory { needed, .. }) => needed,
+            other => panic!("{other}"),
+        }
+    };
+    let names = 20 * 200 * 1000;
+    let copies = (needed("mean") - needed("mean:overall")) / names;
+    assert!((4..=5).contains(&copies), "{copies}");
+}
