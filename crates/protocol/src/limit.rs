@@ -17,7 +17,8 @@
 //! | `paillier` | have another number opened (joining side) | those that the key holder accepts for these lengths, at most `n·c + 1`, where a substitution costs at most `c` |
 //!
 //! With `paillier`, the opened number may be about any scanpath of the host. So the limit of each of its scanpaths counts
-//! the comparisons of *all* of them ([`Engine::exposes_any_scanpath`]).
+//! the comparisons of *all* of them ([`Engine::exposes_any_scanpath`]), and `R` is that of the host's longest scanpath
+//! ([`DefaultLimit::for_answers_about`]).
 //!
 //! A test in `veilpath-audit` compares attacks with these limits. The limit depends on the plan and on lengths that the
 //! partner sees, never on letters, so a refusal reveals nothing. For the same reason it cannot depend on how many
@@ -46,6 +47,8 @@ pub struct DefaultLimit {
     letter_bits: f64,
     undeclared: bool,
     answer: AnswerSize,
+    /// Answers about scanpaths of up to this many letters may be used to learn any other.
+    longest: u64,
     hidden_length: Option<u64>,
 }
 
@@ -94,8 +97,16 @@ impl DefaultLimit {
             letter_bits: f64::from(letters).log2().min(MAX_LETTER_BITS),
             undeclared: declared.is_none() && agreed > UNDECLARED_LETTERS,
             answer,
+            longest: 0,
             hidden_length: spec.pad_to.map(Self::shortest_protected),
         })
+    }
+
+    /// The rule if every answer may be about any scanpath, and the longest has this many letters: an answer about it has the
+    /// most values.
+    #[must_use]
+    pub fn for_answers_about(self, longest: u64) -> Self {
+        Self { longest, ..self }
     }
 
     /// The largest number of comparisons of a scanpath with this many letters. With hidden lengths it is the same for
@@ -122,7 +133,7 @@ impl DefaultLimit {
 
     #[allow(clippy::cast_precision_loss)] // lengths are below 2³²
     fn bound_for(&self, length: u64, letter_bits: f64) -> f64 {
-        length as f64 * letter_bits / self.answer.bits(length)
+        length as f64 * letter_bits / self.answer.bits(length.max(self.longest))
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates

@@ -113,10 +113,13 @@ impl ScanpathLimit {
         cohort: &Cohort,
         declared_letters: Option<u32>,
     ) -> Result<Limits, MetricError> {
-        let entries = cohort.entries.iter();
+        let lengths = cohort.entries.iter();
+        let lengths = lengths.map(|entry| entry.scanpath.len() as u64);
+        let about_any = spec.engine.exposes_any_scanpath(role);
+        let longest = lengths.clone().max().filter(|_| about_any).unwrap_or(0);
         let default = match spec.engine {
             Engine::Plain => None,
-            _ => Some(DefaultLimit::new(spec, declared_letters)?),
+            _ => Some(DefaultLimit::new(spec, declared_letters)?.for_answers_about(longest)),
         };
         let all = |limit: u64| Some(vec![limit; cohort.entries.len()]);
         Ok(Limits {
@@ -125,10 +128,10 @@ impl ScanpathLimit {
                 ScanpathLimit::Count(count) => all(count),
                 ScanpathLimit::Unlimited => all(u64::MAX),
             },
-            default: entries
-                .map(|entry| match &default {
+            default: lengths
+                .map(|length| match &default {
                     None => u64::MAX,
-                    Some(limit) => limit.comparisons(entry.scanpath.len() as u64),
+                    Some(limit) => limit.comparisons(length),
                 })
                 .collect(),
             policy: match self {
@@ -136,7 +139,7 @@ impl ScanpathLimit {
                 _ => None,
             },
             assumed_letters: default.and_then(|limit| limit.assumed_letters()),
-            about_any: spec.engine.exposes_any_scanpath(role),
+            about_any,
             pad_to: spec.pad_to,
         })
     }

@@ -377,3 +377,35 @@ fn a_rolled_back_line_is_forgotten() {
     let text = |ledger| serde_json::to_string(ledger).unwrap();
     assert_eq!(text(&read), text(&expected));
 }
+
+/// Through results of a long scanpath, a joining side of `paillier` reads a short one: all results that the limit of the
+/// short one allows must have at most half of its bits, however long the other scanpaths are.
+#[test]
+fn long_scanpaths_lower_the_limit_of_short_ones() {
+    use veilpath_metrics::{Metric, Scanpath};
+    use veilpath_protocol::{Engine, KeySize, PaillierOptions, PairRule, Role, Spec};
+    let mut side = Side::new();
+    side.cohort.alphabet = Alphabet::letters(26).unwrap();
+    for lengths in [[20, 20], [10, 200], [20, 1000], [20, 17_575]] {
+        for (entry, length) in side.cohort.entries.iter_mut().zip(lengths) {
+            entry.scanpath = Scanpath::new(vec![1; length]);
+        }
+        let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
+        let engine = Engine::Paillier(options);
+        let cohort = &side.cohort;
+        let spec = Spec::new(engine, Metric::Levenshtein, PairRule::All, cohort, cohort).unwrap();
+        let limits = crate::ScanpathLimit::Default
+            .of(&spec, Role::Host, cohort, Some(26))
+            .unwrap();
+        let (account, _) = side.account_with(fingerprint(), 1, &limits, &[0, 0]);
+        // Pairs of the long scanpath, after one of the short one, which makes the host send its costs.
+        let mut pairs = 0;
+        while account.check(&[1, pairs + 1]).is_ok() {
+            pairs += 1;
+        }
+        let bits = |letters: usize| (letters as f64 + 1.0).log2();
+        let opened = pairs as f64 * bits(lengths[1]) + bits(lengths[0]);
+        let secret = lengths[0] as f64 * 26f64.log2();
+        assert!(opened <= secret / 2.0, "{opened:.0} of {secret:.0} bits");
+    }
+}

@@ -5,6 +5,7 @@ mod choices;
 mod extremes;
 mod hardened;
 mod hostile;
+mod long_pairs;
 mod masks;
 mod randomness;
 mod window;

@@ -1,0 +1,118 @@
+//! A matrix owner reads a short scanpath of the key holder through results of a long one, which have more values.
+
+use super::hostile::{header, length, secret};
+use super::{LETTERS, cohort, short_key, spec};
+use crate::{DefaultLimit, Job, PairStore, Refused, Role};
+use num_bigint::BigUint;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use veilpath_channel::{Channel, memory_pair};
+use veilpath_metrics::{Metric, Scanpath};
+
+/// Counts started pairs of all scanpaths together, and refuses more than the limit.
+struct Charged {
+    count: AtomicU64,
+    limit: u64,
+}
+
+impl PairStore for Charged {
+    fn start(&self, pairs: &[usize]) -> Result<(), Refused> {
+        let before = self.count.fetch_add(pairs.len() as u64, Ordering::Relaxed);
+        match before + pairs.len() as u64 <= self.limit {
+            true => Ok(()),
+            false => Err(Refused),
+        }
+    }
+}
+
+/// The default limit of the short scanpath is half of what any partner needs on average. All pairs count together.
+#[test]
+fn results_of_a_long_scanpath_stay_within_the_limit_of_a_short_one() {
+    let secret_letters: Vec<u16> = (0..20).map(|at| (at * at + 5 * at + 3) % 12).collect();
+    // Three letters have 12³ values, and so have distances of this many letters.
+    let long = vec![1; 12 * 12 * 12 - 1];
+    let hosts = cohort(&[secret_letters.clone(), long.clone()]);
+    // As if paired by stimulus: one pair with the short scanpath, seven with the long one.
+    let mut joins = vec![vec![0u16]];
+    joins.extend(vec![long; 7]);
+    let joins = cohort(&joins);
+    let pairs: Vec<(usize, usize)> = (0..8).map(|join| (usize::from(join > 0), join)).collect();
+    let spec = spec(short_key(), Metric::Levenshtein, &hosts, &joins);
+    let default = DefaultLimit::new(&spec, Some(LETTERS)).unwrap();
+    // Eight results of the long scanpath are enough for all letters.
+    assert_eq!(default.comparisons(20), 8);
+    let default = default.for_answers_about(1727);
+    let limits = [20, 1727].map(|length| default.comparisons(length));
+    let store = Charged {
+        count: AtomicU64::new(0),
+        limit: limits[0].min(limits[1]),
+    };
+    let own: Vec<Scanpath> = hosts.entries.iter().map(|it| it.scanpath.clone()).collect();
+    let own: Vec<&Scanpath> = own.iter().collect();
+    let lengths: Vec<usize> = joins.entries.iter().map(|it| it.scanpath.len()).collect();
+    let job = Job::new(&spec, Role::Host, &own, lengths.len(), &pairs).unwrap();
+    let job = job.with_peer_lengths(&lengths).unwrap();
+    let job = job.with_key(Arc::clone(secret())).with_store(&store);
+    let sent_lengths = lengths.clone();
+    let (mut host_end, mut channel) = memory_pair();
+    let learned = std::thread::scope(|scope| {
+        let attacker = scope.spawn(move || {
+            for it in sent_lengths {
+                channel.send(&length(it as u64)).unwrap();
+            }
+            channel.flush().unwrap();
+            let mut ignored = [0; 16];
+            channel.receive(&mut ignored).unwrap();
+            let mut modulus = [0; 64];
+            channel.receive(&mut modulus).unwrap();
+            let n = BigUint::from_bytes_be(&modulus);
+            let square = &n * &n;
+            // The costs of the short scanpath's letters.
+            channel.send(&header(20, 0, 0)).unwrap();
+            channel.flush().unwrap();
+            let mut costs = vec![0; 20 * 12 * 128];
+            channel.receive(&mut costs).unwrap();
+            let costs: Vec<BigUint> = costs.chunks(128).map(BigUint::from_bytes_be).collect();
+            // D is 0 for the letter and 1 for the others: the letter is 66 − Σ k·D(k).
+            let letter = |at: usize| {
+                let mut sum = (BigUint::from(66u32) * &n + 1u32) % &square;
+                for k in 1..12 {
+                    sum = sum * costs[12 * at + k].modpow(&(&n - k), &square) % &square;
+                }
+                sum
+            };
+            let mut learned: Vec<u16> = Vec::new();
+            for pair in 1..8u64 {
+                let first = learned.len();
+                let at: Vec<usize> = (first..20.min(first + 3)).collect();
+                let mut number = BigUint::from(1u32);
+                for (place, &at) in at.iter().enumerate() {
+                    let factor = BigUint::from(12u32.pow(place as u32));
+                    number = number * letter(at).modpow(&factor, &square) % &square;
+                }
+                let bytes = number.to_bytes_be();
+                let bytes = [vec![0; 128 - bytes.len()], bytes].concat();
+                let open = [header(0, 0, 1), length(pair), bytes].concat();
+                channel.send(&open).unwrap();
+                channel.flush().unwrap();
+                let mut opened = [0; 8];
+                if channel.receive(&mut opened).is_err() {
+                    break;
+                }
+                let mut opened = u64::from_le_bytes(opened);
+                for _ in at {
+                    learned.push((opened % 12) as u16);
+                    opened /= 12;
+                }
+            }
+            learned
+        });
+        let _ = spec.engine.run(&job, &mut host_end, &());
+        drop(host_end);
+        attacker.join().unwrap()
+    });
+    let both = learned.iter().zip(&secret_letters);
+    let known = both.filter(|(learned, secret)| learned == secret).count();
+    // Three letters for each of the results that the limit allows; the first pair is spent on the costs.
+    assert!((3..=10).contains(&known), "{known} of 20 letters");
+}
