@@ -4,7 +4,7 @@
 //! actual memory of a process.
 
 use crate::engines::{garbled, paillier, shares};
-use crate::{Engine, Role, Spec};
+use crate::{Engine, Role, Spec, statistics};
 use veilpath_metrics::Comparison;
 
 /// The sizes of a job.
@@ -52,8 +52,19 @@ const CLEAR_BYTES_PER_LETTER: u64 = 64;
 const RECEIVED_BYTES_PER_LETTER: u64 = 4;
 
 impl Spec {
-    /// An upper bound on the bytes that the engine needs on one side.
+    /// An upper bound on the bytes that the engine and a group answer need on one side.
     pub fn memory(&self, role: Role, size: &JobSize) -> u64 {
+        let group = match self.reveal.group_question() {
+            Some(question) if self.engine != Engine::Plain => {
+                statistics::memory(question, size.pairs)
+            }
+            _ => 0,
+        };
+        // The answer is computed after the comparisons.
+        self.engine_memory(role, size).max(group)
+    }
+
+    fn engine_memory(&self, role: Role, size: &JobSize) -> u64 {
         match self.engine {
             Engine::Plain if role == Role::Join => 0,
             Engine::Plain => {

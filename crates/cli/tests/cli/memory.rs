@@ -31,18 +31,22 @@ fn cohort(scanpaths: usize, id_bytes: usize, letters: usize) -> String {
 
 /// Runs both sides and returns them with the host's peak memory. The joining side has no limit of its own.
 fn run(engine: &str, cohorts: [String; 2], host: &[&str]) -> ([RunOutput; 2], f64) {
+    let both = ["--engine", engine, "--limit-per-scanpath", "1000000"];
+    run_with(&both, cohorts, host)
+}
+
+fn run_with(both: &[&str], cohorts: [String; 2], host: &[&str]) -> ([RunOutput; 2], f64) {
     let pair = Pair::new();
     for (name, text) in ["a.csv", "b.csv"].into_iter().zip(cohorts) {
         std::fs::write(pair.folder.path().join(name), text).unwrap();
     }
-    let both = ["--engine", engine, "--limit-per-scanpath", "1000000"];
-    let host = pair.host(&[&both[..], host].concat());
+    let host = pair.host(&[both, host].concat());
     let watcher = Watcher::start(host.child.id());
     let address = host.address.clone().unwrap();
-    let join = pair.join(&address, &[&both[..], &["--memory", "100000"]].concat());
+    let join = pair.join(&address, &[both, &["--memory", "100000"]].concat());
     let output = [host.end(), join.end()];
     let peak = watcher.end().unwrap().peak_memory;
-    eprintln!("{engine}: {peak:.0} MB");
+    eprintln!("{}: {peak:.0} MB", both.join(" "));
     (output, peak)
 }
 
@@ -79,26 +83,56 @@ fn large_plans_stay_within_their_estimate() {
     ]);
 }
 
+/// Computing a group answer needs memory of its own.
+#[test]
+#[ignore = "takes a minute; .ci/full runs it"]
+fn group_answers_stay_within_their_estimate() {
+    // Every other participant is in the second group.
+    let side = |scanpaths| {
+        let text = cohort(scanpaths, 4, 3).replace("participant,", "participant,group,");
+        let line = |(number, line): (usize, &str)| match line.split_once(',') {
+            Some((id, path)) if number > 2 => format!("{id},{},{path}\n", number % 2),
+            _ => format!("{line}\n"),
+        };
+        text.lines().enumerate().map(line).collect::<String>()
+    };
+    for engine in ["garbled", "shares"] {
+        for answer in [
+            "mean:overall",
+            "test:groups",
+            "histogram:20",
+            "nearest:5,rate",
+        ] {
+            let both = ["--engine", engine, "--reveal", answer];
+            within_its_estimate(&both, || [side(300), side(500)]);
+        }
+    }
+}
+
 /// A user can allow more memory, and the estimate covers what is actually used.
 fn stays_within_its_estimate(plans: &[(&str, usize, String)]) {
     for &(engine, own, ref theirs) in plans {
-        let mut allowed = "64".to_string();
-        // The first estimate does not include the pairs.
-        let (host, peak) = loop {
-            let cohorts = [cohort(own, 3, 1), theirs.clone()];
-            let ([host, _], peak) = run(engine, cohorts, &["--memory", &allowed]);
-            match host.stderr.split("--memory ").nth(1) {
-                None => break (host, peak),
-                Some(needed) => allowed = needed.split(' ').next().unwrap().into(),
-            }
-        };
-        assert_eq!(host.code, 0, "{engine}\n{}", host.stderr);
-        let allowed: f64 = allowed.parse().unwrap();
-        assert!(
-            allowed > 64.0 && peak < allowed,
-            "{engine}: {peak} of {allowed} MB"
-        );
+        let both = ["--engine", engine, "--limit-per-scanpath", "1000000"];
+        within_its_estimate(&both, || [cohort(own, 3, 1), theirs.clone()]);
     }
+}
+
+fn within_its_estimate(both: &[&str], cohorts: impl Fn() -> [String; 2]) {
+    let mut allowed = "64".to_string();
+    // The first estimate does not include the pairs.
+    let (host, peak) = loop {
+        let ([host, _], peak) = run_with(both, cohorts(), &["--memory", &allowed]);
+        match host.stderr.split("--memory ").nth(1) {
+            None => break (host, peak),
+            Some(needed) => allowed = needed.split(' ').next().unwrap().into(),
+        }
+    };
+    assert_eq!(host.code, 0, "{both:?}\n{}", host.stderr);
+    let allowed: f64 = allowed.parse().unwrap();
+    assert!(
+        allowed > 64.0 && peak < allowed,
+        "{both:?}: {peak} of {allowed} MB"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Estimates the cost of a group answer, apart from the comparisons.
 
-use super::network;
+use super::{COMPARED_AT_ONCE, network};
 use crate::engines::alignment::scoring::Scoring;
 use crate::estimate::Costs;
 use crate::{Estimate, GroupQuestion, Link, TreeLevels, Work};
@@ -65,7 +65,8 @@ impl Operations {
     fn signs(&mut self, count: u64, bits: u64) {
         self.transfers += count * bits * 3 / 4;
         self.bits += count * (5 * bits / 2 + 14);
-        self.rounds += 2 + u64::from(bits.max(2).ilog2());
+        let parts = count.div_ceil(COMPARED_AT_ONCE as u64);
+        self.rounds += parts * (2 + u64::from(bits.max(2).ilog2()));
     }
 
     /// Selecting numbers by shared bits.

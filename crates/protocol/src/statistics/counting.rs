@@ -98,9 +98,7 @@ impl<C: Channel> OnShares<'_, C> {
                 .iter()
                 .map(|count| count.wrapping_sub(minimum_share));
             let differences: SecretNumbers = Zeroizing::new(differences.collect());
-            return Ok(self
-                .session
-                .not_negative(&differences, bits_of(pairs), self.channel)?);
+            return self.not_negative(&differences, bits_of(pairs));
         }
         let one = self.public(1);
         let less = bins.of_participants.iter().map(|it| it.wrapping_sub(one));
@@ -115,7 +113,7 @@ impl<C: Channel> OnShares<'_, C> {
         });
         let missing: SecretNumbers = Zeroizing::new(missing.collect());
         let bits = bits_of(minimum.max((host + join) as u64));
-        let both = self.session.not_negative(&missing, bits, self.channel)?;
+        let both = self.not_negative(&missing, bits)?;
         let of_host: SecretNumbers = Zeroizing::new(both.iter().step_by(2).copied().collect());
         let of_join: SecretNumbers =
             Zeroizing::new(both.iter().skip(1).step_by(2).copied().collect());
@@ -179,9 +177,7 @@ impl<C: Channel> OnShares<'_, C> {
         for bin in 1..bins {
             // Ties keep the earlier bin.
             let difference = best.wrapping_sub(keys[bin]).wrapping_add(minus_one);
-            let wins = self
-                .session
-                .not_negative(&[difference], bits + 1, self.channel)?[0];
+            let wins = self.not_negative(&[difference], bits + 1)?[0];
             let change = keys[bin].wrapping_sub(best);
             best = best.wrapping_add(self.session.select(&[wins], &[change], self.channel)?[0]);
             let mut changed: SecretNumbers = Zeroizing::new(is_smallest.to_vec());

@@ -47,7 +47,7 @@ pub use costs::GroupWork;
 pub use layout::GroupSizes;
 pub use plan::{GroupInputs, GroupPlan};
 
-use crate::{ProtocolError, Role};
+use crate::{GroupQuestion, ProtocolError, Role};
 use std::hint::black_box;
 use veilpath_channel::Channel;
 use veilpath_mpc::shares::SharesSession;
@@ -58,7 +58,31 @@ use zeroize::Zeroizing;
 pub(crate) type SecretNumbers = Zeroizing<Vec<u64>>;
 
 /// How many numbers are processed together. This bounds memory.
-const NUMBERS_AT_ONCE: usize = 1 << 20;
+const NUMBERS_AT_ONCE: usize = 1 << 16;
+
+/// How many numbers are compared together. Each needs many transfers.
+const COMPARED_AT_ONCE: usize = 1 << 14;
+
+/// Memory for each of these numbers.
+const BYTES_PER_NUMBER: u64 = 128;
+const BYTES_PER_COMPARED: u64 = 1536;
+
+/// Batches of transfers that are generated in advance.
+const TRANSFER_BYTES: u64 = 28 << 20;
+
+/// An upper bound on the memory of a group answer, beyond that of the pairs.
+pub(crate) fn memory(question: GroupQuestion, pairs: u64) -> u64 {
+    let compared = match question {
+        GroupQuestion::Mean { .. } | GroupQuestion::Groups { .. } => 0,
+        GroupQuestion::TestSites { .. } | GroupQuestion::TestGroups { .. } => {
+            question.permutations().unwrap_or(0).into()
+        }
+        GroupQuestion::Nearest { .. } => pairs,
+        GroupQuestion::Histogram { bins } => pairs.saturating_mul(bins.into()),
+    };
+    let compared = compared.min(COMPARED_AT_ONCE as u64);
+    TRANSFER_BYTES + NUMBERS_AT_ONCE as u64 * BYTES_PER_NUMBER + compared * BYTES_PER_COMPARED
+}
 
 /// How many lists of this length are processed together.
 fn at_once(length: usize) -> usize {
@@ -87,8 +111,22 @@ impl<C: Channel> OnShares<'_, C> {
         numbers: &[u64],
         bits: usize,
     ) -> Result<SecretNumbers, ProtocolError> {
-        let signs = self.session.not_negative(numbers, bits, self.channel)?;
+        let signs = self.not_negative(numbers, bits)?;
         Ok(self.session.additive_from_xor(&signs, 1, self.channel)?)
+    }
+
+    /// The same, as XOR-shared bits.
+    pub(crate) fn not_negative(
+        &mut self,
+        numbers: &[u64],
+        bits: usize,
+    ) -> Result<SecretNumbers, ProtocolError> {
+        let mut signs = Zeroizing::new(Vec::with_capacity(numbers.len()));
+        for numbers in numbers.chunks(COMPARED_AT_ONCE) {
+            let some = self.session.not_negative(numbers, bits, self.channel)?;
+            signs.extend_from_slice(&some);
+        }
+        Ok(signs)
     }
 }
 

@@ -89,9 +89,7 @@ impl<C: Channel> OnShares<'_, C> {
             .map(|&(low, high)| entries.keys[high].wrapping_sub(entries.keys[low]));
         let differences: SecretNumbers = Zeroizing::new(differences.collect());
         // No two keys are equal, so a non-negative difference means larger.
-        let swaps = self
-            .session
-            .not_negative(&differences, key_bits, self.channel)?;
+        let swaps = self.not_negative(&differences, key_bits)?;
         let moved = self.session.select(&swaps, &differences, self.channel)?;
         let labels = pairs
             .iter()
@@ -158,9 +156,7 @@ impl<C: Channel> OnShares<'_, C> {
             });
             let differences: SecretNumbers = Zeroizing::new(differences.collect());
             let bits = bits_for(nearest.k as u64) + 1;
-            let wins = self
-                .session
-                .not_negative(&differences, bits, self.channel)?;
+            let wins = self.not_negative(&differences, bits)?;
             let more = differences.iter().map(|x| x.wrapping_sub(minus_one));
             let more: SecretNumbers = Zeroizing::new(more.collect());
             let gained = self.session.select(&wins, &more, self.channel)?;
