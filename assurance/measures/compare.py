@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times `veilpath compare` and other programs on the same made-up scanpaths, in one run, and compares their numbers.
 
-Needs a release build of veilpath and, for each measure, the package that it is compared with:
+Needs a release build of veilpath and, for each metric, the package that it is compared with:
 
     python3 -m venv venv
     venv/bin/pip install "numpy<2" scipy similaritymeasures multimatch-gaze frechetdist fastdtw dtaidistance rapidfuzz PyRQA
@@ -90,7 +90,7 @@ def lcs_table(a, b):
 
 
 def programs(letters_of):
-    """Measure, flags, program, kind, how to convert a scanpath for it, and a function of two converted scanpaths."""
+    """Metric, flags, program, kind, how to convert a scanpath for it, and a function of two converted scanpaths."""
     letters = lambda path: letters_of[tuple(path)]
     yield "sequence-score", ["sequence-score"], "textbook loops", "py", letters, lcs_table
 
@@ -210,7 +210,7 @@ def main():
         for path, cohort in zip(files, cohorts):
             letters_of |= write_cohort(path, cohort, veilpath)
         print(f"{people**2} pairs of {count} fixations\n")
-        print("| measure | veilpath | program | kind | seconds | ratio | largest difference |")
+        print("| metric | veilpath | program | kind | seconds | ratio | largest difference |")
         print("|---|---|---|---|---|---|---|")
         for name, flags, program, kind, prepare, function in programs(letters_of):
             seconds, numbers = ours(veilpath, files, flags)

@@ -182,7 +182,7 @@ def main():
     seed = sys.argv[2] if len(sys.argv) > 2 else str(random.SystemRandom().randrange(10**9))
     chance = random.Random("lattice " + seed)
     made = list(pairs(seed)) + [("lattice", on_lattice(chance), on_lattice(chance)) for _ in range(20)]
-    print(f"seed {seed}: {len(made)} pairs\n\n| measure | program | numbers | undefined | largest difference |\n|---|---|---|---|---|")
+    print(f"seed {seed}: {len(made)} pairs\n\n| metric | program | numbers | undefined | largest difference |\n|---|---|---|---|---|")
     failed = False
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / f"{side}.csv" for side in "ab"]

@@ -1,4 +1,4 @@
-//! Compares the kernels of measures with slow definitions.
+//! Compares the kernels of metrics with slow definitions.
 
 use veilpath_metrics::reference::{self, multimatch, positions};
 use veilpath_metrics::{
@@ -10,7 +10,7 @@ use veilpath_metrics::{
 
 const SCREEN: (f64, f64) = (512.0, 512.0);
 
-/// The first byte chooses the measure and whether it compares fixations, the second its setting, the third where the first scanpath
+/// The first byte chooses the metric and whether it compares fixations, the second its setting, the third where the first scanpath
 /// ends. The rest are letters, or x, y and duration of fixations.
 pub fn measures(data: &[u8]) {
     let [choice, number, split, rest @ ..] = data else {

@@ -69,9 +69,9 @@ pub fn paillier(data: &[u8]) -> ScriptOutcome {
 /// announced, as in every session, because they limit the work that a side accepts.
 ///
 /// No script passes the garbler's checks of transfers. So a first byte of 0xf0 or more chooses an honest peer whose bytes are changed in
-/// transit: three bytes say where and how. The second byte then also chooses among the measures; its higher bits choose whether `shares`
+/// transit: three bytes say where and how. The second byte then also chooses among the metrics other than alignments; its higher bits choose whether `shares`
 /// has seed trees of eight levels ([`EIGHT_LEVELS`]), whether the peer has many letters ([`LONG`]), and whether the metric is ScanMatch
-/// if it is not another measure ([`SCANMATCH`]).
+/// if it is an alignment ([`SCANMATCH`]).
 pub fn garbled(data: &[u8]) -> ScriptOutcome {
     circuits(Engine::Garbled, data, &|changes| {
         let changes = changes.as_chunks().0.iter();

@@ -19,7 +19,7 @@ fn class(error: &Error) -> &'static str {
         | Error::BeyondResultFile { .. }
         | Error::Open { .. }
         | Error::ResultFile { .. }
-        | Error::TooFewLetters { .. }
+        | Error::MaybeTooFewLetters { .. }
         | Error::KeyFile { .. }
         | Error::Policy(_)
         | Error::Peers(_) => "InputError",

@@ -24,7 +24,7 @@ impl ErrorLocation {
     pub(crate) fn of(error: &Error) -> Self {
         match error {
             Error::Read(error) => Self::read(error),
-            Error::TooFewLetters { error, .. } => Self::read(error),
+            Error::MaybeTooFewLetters { error, .. } => Self::read(error),
             Error::WithPeer(error) => Self::of(error),
             Error::ResultFile { file, error } => {
                 let (line, column) = match error {
@@ -168,7 +168,7 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::LetterCountConflict { found, .. } => {
             return format!("{error}\n  leave letters out, or set it to {found}");
         }
-        Error::TooFewLetters { letters, .. } => {
+        Error::MaybeTooFewLetters { letters, .. } => {
             return format!(
                 "{error}\n  letters={letters} may be too small: give the number of letters that can occur, on both sides"
             );

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::str::FromStr;
 use veilpath::{
-    CompareOptions, DivideBy, Engine, EngineChoice, HostKey, KeySize, MeasureOptions,
+    CompareOptions, DivideBy, Engine, EngineChoice, HostKey, KeySize, NonAlignmentOptions,
     MetricOptions, Outcome, PaillierOptions, PlanOptions, PointsChoice, RevealTo, Simplification,
     SubstitutionChoice, TestCoins, Undefined, load_host_key,
 };
@@ -130,7 +130,7 @@ pub(crate) fn metric_options(arguments: &Arguments<'_>) -> PyResult<MetricOption
         wrap: arguments.or_default("wrap")?,
         scale: arguments.value("scale")?,
         precision: arguments.value("precision")?,
-        measure: MeasureOptions {
+        non_alignment: NonAlignmentOptions {
             points: arguments
                 .parsed::<PointsChoice>("points")?
                 .unwrap_or_default(),

@@ -265,8 +265,8 @@ fn session_options(
     options.fresh = arguments.or_default("fresh")?;
     options.tiles = arguments.value("tiles")?;
     options.allow = allow;
-    if let Some(megabytes) = arguments.value::<u64>("memory")? {
-        options.memory = megabytes.saturating_mul(1 << 20);
+    if let Some(mebibytes) = arguments.value::<u64>("memory")? {
+        options.memory = mebibytes.saturating_mul(1 << 20);
     }
     if let Some(minimum) = arguments.value("minimum_group")? {
         options.minimum_group = minimum;

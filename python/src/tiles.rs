@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use veilpath::{
     AgreedPlan, Coordinator, CoordinatorEvent, CoordinatorOptions, Identity, Policy, Relay,
-    RelayOptions, StateDir, TileRange, WorkOptions, WorkOrder, WorkRecords,
+    RelayOptions, StateDir, TileRange, WorkOptions, WorkOrder, WorkStorage,
 };
 
 /// Messages that nobody has read yet; older ones are dropped.
@@ -59,7 +59,7 @@ impl WorkPlan {
     }
 }
 
-/// Starts a coordinator of an agreement, for a number of workers and megabytes of memory.
+/// Starts a coordinator of an agreement, for a number of workers and mebibytes of memory.
 #[pyfunction]
 pub(crate) fn coordinate(
     py: Python<'_>,
@@ -79,8 +79,8 @@ pub(crate) fn coordinate(
         let policy = veilpath::find_policy(None, &state_dir)?;
         let mut options = CoordinatorOptions::default();
         options.workers = workers.max(options.workers);
-        if let Some(megabytes) = memory {
-            options.memory = megabytes.saturating_mul(1 << 20);
+        if let Some(mebibytes) = memory {
+            options.memory = mebibytes.saturating_mul(1 << 20);
         }
         let relay = RelayOptions::for_workers(options.workers);
         let gateway = gateway.map(|address| Relay::gateway(address, &plan, &relay));
@@ -226,12 +226,12 @@ pub(crate) fn work(
     let arguments = Arguments(options);
     let order = WorkOrder::from_part(&plan.0, order);
     let order = order.ok_or_else(|| bad_argument(py, "order", "this is not a work order"))?;
-    let mut options = WorkOptions::new(WorkRecords::Coordinator(coordinator));
+    let mut options = WorkOptions::new(WorkStorage::Coordinator(coordinator));
     options.via_gateway = true;
     options.idle_timeout = seconds(&arguments, "timeout", 60)?;
     options.wait = seconds(&arguments, "wait", 60)?;
-    if let Some(megabytes) = arguments.value::<u64>("memory")? {
-        options.memory = megabytes.saturating_mul(1 << 20);
+    if let Some(mebibytes) = arguments.value::<u64>("memory")? {
+        options.memory = mebibytes.saturating_mul(1 << 20);
     }
     if let Some(names) = arguments.value("names")? {
         options.names = names;

@@ -43,7 +43,7 @@ def test_two_institutions_compare_in_one_process(
     steps: list[str] = []
 
     def university(address: str) -> None:
-        # The state directory is chosen when the session starts.
+        # The state folder is chosen when the session starts.
         with vp.join(cohorts[1], address, peer=fingerprints[0], identity=identities[1], limit_per_scanpath=100) as session:
             steps.append(str(len(session.result())))
 

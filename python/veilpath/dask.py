@@ -130,7 +130,7 @@ def host(
 
     ``client`` is the cluster's client, by default the current one. ``coordinator`` is the address on which this process
     listens for its own workers, by default a free port at an address that they can reach; it uses at most
-    ``coordinator_memory`` MB (1024) for all tiles in progress. Worker keys are valid for ``hours`` (24), within which all
+    ``coordinator_memory`` MiB (1024) for all tiles in progress. Worker keys are valid for ``hours`` (24), within which all
     tiles must be computed. A tile that fails is retried ``retries`` times (2). Lost connections do not count; the logger
     ``veilpath`` logs them. Lost workers do not count either, but Dask gives up on a tile that loses more workers than
     ``distributed.scheduler.allowed-failures`` allows (3). The default ``engine`` is ``garbled``.

@@ -73,7 +73,7 @@ pub(crate) enum Command {
     Coordinator(CoordinatorArgs),
     /// Connect the workers of two institutions that compute the same tile
     Gateway(GatewayArgs),
-    /// Compute a tile of an agreement with a worker key
+    /// Compute a tile of an agreement from a work order
     Worker(WorkerArgs),
     /// Merge the results of a comparison's tiles
     Merge(MergeArgs),

@@ -116,7 +116,7 @@ impl From<veilpath_evaluation::Error> for Failure {
             Error::Protocol(error) => veilpath::Error::from(error).into(),
             Error::Session(error) => veilpath::Error::from(error).into(),
             Error::Paillier(error) => veilpath::Error::from(error).into(),
-            Error::OtherSettings { .. } | Error::Record { .. } => Failure::input(format!(
+            Error::OtherSettings { .. } | Error::Measurement { .. } => Failure::input(format!(
                 "{error}\n  choose another folder, or remove this one"
             )),
             other => Failure::input(other.to_string()),

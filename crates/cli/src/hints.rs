@@ -136,7 +136,7 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::LetterCountConflict { found, .. } => {
             format!("{error}\n  leave --letters out, or set it to {found}")
         }
-        Error::TooFewLetters { error, letters } => format!(
+        Error::MaybeTooFewLetters { error, letters } => format!(
             "{error}\n  --letters {letters} may be too small: give the number of letters that can occur, on both sides"
         ),
         Error::WithPeer(error) => explain(error),
@@ -408,7 +408,7 @@ fn no_effect(reason: NoEffectReason) -> String {
         NoEffectReason::LettersCompared => {
             "letters are compared; use --points fixations to compare fixations".into()
         }
-        NoEffectReason::OtherMeasure => "this --metric does not use it".into(),
+        NoEffectReason::OtherMetric => "this --metric does not use it".into(),
         NoEffectReason::NotAnAlignment => "it is for alignments, and this --metric is not one".into(),
         NoEffectReason::ScaleGiven => "--scale is given".into(),
         NoEffectReason::NotRounded => {

@@ -3,7 +3,7 @@
 use crate::numbers::decimal;
 use clap::{Args, ValueEnum};
 use veilpath::{
-    DivideBy, Grid, MeasureOptions, MetricOptions, PointsChoice, Simplification,
+    DivideBy, Grid, MetricOptions, NonAlignmentOptions, PointsChoice, Simplification,
     SubstitutionChoice, Undefined, UnknownName,
 };
 
@@ -194,7 +194,7 @@ impl From<&MetricArgs> for MetricOptions {
             wrap: args.wrap,
             scale: args.scale,
             precision: args.precision,
-            measure: MeasureOptions {
+            non_alignment: NonAlignmentOptions {
                 points: args.points,
                 fixation_grid: args.fixation_grid,
                 duration_classes: args.duration_classes.clone(),

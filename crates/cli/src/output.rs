@@ -22,9 +22,9 @@ const PREVIEW_ROWS: usize = 20;
 pub(crate) enum Format {
     /// A human-readable table
     Table,
-    /// One row per pair, with a, b, stimulus and its numbers; or one row per number of a group answer
+    /// One row per pair: a, b, stimulus and the numbers of the pair; for group answers, one row per number
     Csv,
-    /// One object with the plan, the results, the cost and what was revealed
+    /// One object with the plan and the results; from a private comparison also the cost and what was revealed
     Json,
 }
 

@@ -15,7 +15,7 @@ use progress::Progress;
 use serde_json::{Value, json};
 use veilpath::{
     AgreementSummary, CompletedSession, Engine, EngineChoice, Event, EventSink, Peer, PeerEvent,
-    Saved, SessionEvent,
+    ResultLocation, SessionEvent,
 };
 
 /// How the steps of a session are reported.
@@ -106,14 +106,14 @@ impl SessionLog {
     }
 
     /// Reports that a peer's results are not in the file that was planned.
-    pub(crate) fn saved(&self, peer: &Peer, saved: &Saved) {
+    pub(crate) fn saved(&self, peer: &Peer, saved: &ResultLocation) {
         let message = match saved {
-            Saved::AsPlanned => return,
-            Saved::Renamed(path) => format!(
+            ResultLocation::AtDefaultPath => return,
+            ResultLocation::Renamed(path) => format!(
                 "another file now has the planned name, so the results are in {}",
                 path.display()
             ),
-            Saved::Withheld(path) => format!(
+            ResultLocation::Withheld(path) => format!(
                 "the results are for the other side only, and {} is unchanged",
                 path.display()
             ),

@@ -66,7 +66,7 @@ pub enum Error {
     },
     /// A line of the file with the measurements is unusable.
     #[error("{path}: line {line} is not a measurement: {source}", path = path.display())]
-    Record {
+    Measurement {
         /// The file with the measurements.
         path: PathBuf,
         /// The line, from 1.

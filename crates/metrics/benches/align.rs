@@ -143,7 +143,7 @@ fn textbook_integer(comparison: &Comparison, a: &Scanpath, b: &Scanpath) -> f64 
     }
 }
 
-/// Letter measures other than alignments.
+/// Letter metrics other than alignments.
 fn measures(criterion: &mut Criterion) {
     let points = Points::Grid {
         grid: grid(),

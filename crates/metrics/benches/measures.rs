@@ -1,4 +1,4 @@
-//! Matrix cells per second of the fixation measures, and of the letter measures that `align` does not cover, compared
+//! Matrix cells per second of the fixation metrics, and of the letter metrics that `align` does not cover, compared
 //! with slow reference definitions.
 //!
 //! One throughput element is one matrix cell of a scanpath pair. Everything runs on one core.
@@ -71,7 +71,7 @@ fn scasim(classes: Option<DurationClasses>) -> Metric {
     })
 }
 
-/// Benchmarks one fixation measure at all lengths, and its slow definition at one.
+/// Benchmarks one fixation metric at all lengths, and its slow definition at one.
 fn fixations(
     criterion: &mut Criterion,
     name: &str,

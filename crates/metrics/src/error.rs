@@ -75,14 +75,14 @@ pub enum MetricError {
         "the score is divided by the length of the longer scanpath, and both are empty; leave such pairs out, or use another metric"
     )]
     EmptyPair,
-    /// A measure that needs at least one letter on each side.
+    /// A metric that needs at least one letter on each side.
     #[error("{metric} is not defined for an empty scanpath; leave it out, or use another metric")]
     EmptyScanpath {
         /// The metric.
         metric: &'static str,
     },
-    /// A raw result was requested for a measure that is computed in the clear only.
-    #[error("this measure is not computed in integers")]
+    /// A raw result was requested for a metric that is computed in the clear only.
+    #[error("this metric is not computed in integers")]
     NoIntegers,
     /// A modulator outside 0 to 1.
     #[error("the modulator is {modulator}, but must be between 0 and 1")]
@@ -101,7 +101,7 @@ pub enum MetricError {
     /// Duration classes that are not in ascending order.
     #[error("the durations to round to must be in ascending order, each once")]
     DurationOrder,
-    /// A fixation measure on a cohort that has only letters.
+    /// A fixation metric on a cohort that has only letters.
     #[error("{metric} compares fixations, but there are only letters")]
     NeedsFixations {
         /// The metric.
@@ -111,13 +111,13 @@ pub enum MetricError {
     #[error("no distance has this rank")]
     NoSuchRank,
     /// A minimum line length out of range.
-    #[error("the minimum length of a line is {line}, but must be from 2 to {max}", max = crate::measures::MAX_LINE)]
+    #[error("the minimum length of a line is {line}, but must be from 2 to {max}", max = crate::non_alignment::MAX_LINE)]
     Line {
         /// The value given.
         line: u32,
     },
     /// A window out of range.
-    #[error("the window has {window} letters, but must have 1 to {max}", max = crate::measures::MAX_WINDOW)]
+    #[error("the window has {window} letters, but must have 1 to {max}", max = crate::non_alignment::MAX_WINDOW)]
     Window {
         /// The value given.
         window: u32,

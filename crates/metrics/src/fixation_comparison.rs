@@ -1,7 +1,7 @@
-//! A measure of fixations with their original coordinates and durations: compares one pair, or many on all cores.
+//! A metric of fixations with their original coordinates and durations: compares one pair, or many on all cores.
 
 use crate::kernel::recurrence;
-use crate::measures::{
+use crate::non_alignment::{
     Factors, GazeDirections, Plane, Saccades, frechet_distance, hausdorff, recurrence_rows,
     warping_distance,
 };

@@ -1,4 +1,4 @@
-//! Fixations with positions and times, for measures that need more than letters.
+//! Fixations with positions and times, for metrics that need more than letters.
 
 use std::collections::BTreeMap;
 use std::fmt;

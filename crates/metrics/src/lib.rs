@@ -38,9 +38,9 @@ mod fixation_comparison;
 mod fixations;
 mod grid;
 mod kernel;
-mod measures;
 mod metric;
 mod model;
+mod non_alignment;
 mod pair_score;
 mod quantisation;
 pub mod reference;
@@ -62,14 +62,14 @@ pub use fixations::{
     ViewingGeometry,
 };
 pub use grid::{Distance, Grid, GridError};
-pub use measures::{
+pub use metric::{LocalScoring, Metric};
+pub use model::{Costs, GlobalModel, LocalModel, Model, ScoreFormula, Scores};
+pub use non_alignment::{
     Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Frechet, Hausdorff, Lattice,
     LineLengths, LineOutput, MAX_CELLS, MultiMatch, MultiMatchOutput, PathDivisor, Points,
     RATIO_ONE, RankModel, Ranks, RecurrenceModel, RecurrenceRule, RecurrentLetters, RecurrentLines,
     RecurrentPoints, RewardModel, ScaSim, Simplification, SubsMatch, Undefined, View, WarpingModel,
 };
-pub use metric::{LocalScoring, Metric};
-pub use model::{Costs, GlobalModel, LocalModel, Model, ScoreFormula, Scores};
 pub use pair_score::{MAX_OUTPUTS, PairScore, Quantity, QuantityKind};
 pub use quantisation::{Quantisation, RoundingError};
 pub use scanmatch::{DEFAULT_PRECISION, temporal_repeats};

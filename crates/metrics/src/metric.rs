@@ -3,11 +3,11 @@
 mod alignments;
 mod serialized;
 
-use crate::measures::{
+use crate::model::{Costs, GlobalModel, Model, ScoreFormula};
+use crate::non_alignment::{
     Crqa, Dtw, DurationDivisor, Frechet, Hausdorff, MultiMatch, PathDivisor, Points,
     RecurrenceRule, ScaSim, SubsMatch, distance_scale, dtw_model, ranks_of,
 };
-use crate::model::{Costs, GlobalModel, Model, ScoreFormula};
 use crate::{Alphabet, Grid, MetricError, Quantity, QuantityKind, Substitution, Table, scanmatch};
 use alignments::{cost_model, local_model, scanmatch_model, score_model};
 use serde::{Deserialize, Serialize};
@@ -201,7 +201,7 @@ impl Metric {
         self.needs_fixations() || self.quantisation().is_some()
     }
 
-    /// The positions of the letters, for measures that compare points.
+    /// The positions of the letters, for metrics that compare points.
     pub fn points(&self) -> Option<Points> {
         match self {
             Metric::Dtw(Dtw { points, .. })

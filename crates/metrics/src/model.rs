@@ -7,7 +7,7 @@
 
 mod reading;
 
-use crate::measures::{RankModel, RecurrenceModel, RewardModel, WarpingModel};
+use crate::non_alignment::{RankModel, RecurrenceModel, RewardModel, WarpingModel};
 use crate::{Alphabet, Distance, Grid, MAX_LENGTH, MetricError};
 
 /// A metric in integers.
@@ -27,7 +27,7 @@ pub enum Model {
     Recurrence(RecurrenceModel),
     /// The durations that an alignment with free gaps leaves unrewarded (ScaSim).
     Reward(RewardModel),
-    /// No integer form: the measure is computed in the clear only.
+    /// No integer form: the metric is computed in the clear only.
     Clear,
 }
 

@@ -3,7 +3,7 @@
 //! A letter encodes a fixation's grid cell and, if the metric uses durations, its duration class: cell · classes +
 //! class. The grid covers the whole screen. Grid, screen and classes belong to the metric, so both sides agree on them.
 
-use crate::measures::cell_of;
+use crate::non_alignment::cell_of;
 use crate::{
     Alphabet, Cohort, Entry, Fixation, Fixations, Grid, MAX_CELLS, Metric, MetricError, Notation,
     Points, ScaSim, Scanpath,

@@ -69,7 +69,9 @@ impl DefaultLimit {
         let answer = match spec.reveal {
             Reveal::Threshold(_) => AnswerSize::Bits(1),
             // The answer names one of at most this many groups for each scanpath.
-            Reveal::Group(question) if question.names_scanpaths() && spec.engine.has_halves() => {
+            Reveal::Group(question)
+                if question.names_scanpaths() && spec.engine.splits_outputs() =>
+            {
                 AnswerSize::Bits(bits_for(GroupSizes::MAX_GROUPS as u64 - 1))
             }
             // A group answer has its own limits. Pairs count as if scores were revealed.

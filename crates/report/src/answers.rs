@@ -130,12 +130,12 @@ fn nearest_labels(labels: &NearestLabels) -> String {
 
 #[allow(clippy::cast_precision_loss)] // a share; counts are far below 2⁵³
 fn nearest_rate(rate: &NearestRate) -> String {
-    let share = rate.right as f64 / (rate.scanpaths.max(1)) as f64;
+    let share = rate.correct as f64 / (rate.scanpaths.max(1)) as f64;
     let mut text = format!(
         "The {} nearest scanpaths by {} give the right group, by majority, for {} of {} ({}",
         rate.k,
         printable(&rate.output),
-        grouped(rate.right),
+        grouped(rate.correct),
         counted(rate.scanpaths, "scanpath"),
         percent(share)
     );

@@ -174,7 +174,7 @@ fn withheld_results_are_not_reported_as_no_pairs() {
 }
 
 #[test]
-fn summaries_of_answers_about_groups_count_pairs_and_repeat_no_answer() {
+fn summaries_of_group_answers_count_pairs_and_repeat_no_answer() {
     let mut outcome = outcome_of("score");
     outcome.spec.reveal = "groups".parse().unwrap();
     outcome.spec.engine = Engine::Garbled;
@@ -183,7 +183,7 @@ fn summaries_of_answers_about_groups_count_pairs_and_repeat_no_answer() {
     assert_eq!(render_of(&outcome, csv::write).trim_end(), header);
     outcome.answers = common::answers();
     let answer = table::answers(&outcome);
-    // As read from the state directory, without any computation.
+    // As read from the state folder, without any computation.
     outcome.cost = Cost::default();
     let summary = table::summary(&outcome);
     assert!(summary.starts_with("2 pairs by levenshtein\n"), "{summary}");
@@ -211,7 +211,7 @@ fn self_comparisons_count_each_pair_once() {
 }
 
 #[test]
-fn answers_about_groups_are_written_below_the_pairs() {
+fn group_answers_are_written_below_the_pairs() {
     let mut outcome = outcome();
     outcome.answers = common::answers();
     insta::assert_snapshot!(render_of(&outcome, table::write).replace('\u{fffd}', "?"), @r"
@@ -228,7 +228,7 @@ fn answers_about_groups_are_written_below_the_pairs() {
 }
 
 #[test]
-fn answers_about_groups_have_their_own_table() {
+fn group_answers_have_their_own_table() {
     let mut outcome = outcome();
     outcome.results.clear();
     outcome.answers = common::every_answer();

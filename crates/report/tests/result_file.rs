@@ -244,7 +244,7 @@ fn damaged_files_are_errors() {
 
 /// Parts that are kept as text are rejected while they are read.
 #[test]
-fn an_endless_plan_is_refused() {
+fn an_endless_field_is_refused() {
     use std::io::{Read, repeat};
     for part in ["spec", "answers"] {
         let start = format!("{{\"veilpath_result\": 1, \"{part}\": \"");
@@ -260,7 +260,7 @@ fn an_endless_plan_is_refused() {
 }
 
 #[test]
-fn every_answer_about_groups_round_trips() {
+fn every_group_answer_round_trips() {
     let mut outcome = outcome();
     outcome.answers = common::every_answer();
     let file = ResultFile::read(json(&outcome).as_bytes()).unwrap();

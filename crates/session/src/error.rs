@@ -159,17 +159,22 @@ impl SessionError {
         }
     }
 
-    /// Whether the peer, or a tile, is refused until this side's user lifts the ban ([`StateDir::lift_ban`]). This includes
-    /// pairs that were started too often and tiles that are stopped.
-    ///
-    /// [`StateDir::lift_ban`]: crate::StateDir::lift_ban
+    /// Whether the peer is banned, or will be because of this error.
     pub fn is_ban(&self) -> bool {
+        matches!(self, SessionError::Limit(Limit::Banned(_))) || self.ban().is_some()
+    }
+
+    /// Whether this side refuses the peer or the tile until its user allows it again ([`StateDir::unblock`]): after a ban, too
+    /// many starts, too many journal entries, or a worker's report.
+    ///
+    /// [`StateDir::unblock`]: crate::StateDir::unblock
+    pub fn is_blocked(&self) -> bool {
         let refused = matches!(
             self,
             SessionError::Limit(
                 Limit::Banned(_)
                     | Limit::TooManyStarts { .. }
-                    | Limit::TooManyRecords { .. }
+                    | Limit::TooManyEntries { .. }
                     | Limit::TileStopped(_)
             )
         );
@@ -185,7 +190,7 @@ impl SessionError {
                 veilpath_protocol::Misbehaviour::ResultOutOfRange
             ))
         );
-        impossible || self.is_ban()
+        impossible || self.is_blocked()
     }
 
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {

@@ -1,4 +1,4 @@
-//! Decoders of everything that a peer can send, and of the files in the state directory, for fuzzing. They need the
+//! Decoders of everything that a peer can send, and of the files in the state folder, for fuzzing. They need the
 //! feature `fuzzing`, which no release build enables.
 //!
 //! | decoder | what it reads |
@@ -32,14 +32,14 @@
 
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
+use crate::counted_store::{AgreedPairs, JournalAndAccount};
 use crate::disclosure::WithdrawalWatch;
 use crate::engine_decision::EngineOffer;
 use crate::frames::Parser;
 use crate::groups::{CoinsPart, GroupTerms};
 use crate::journal::Journal;
-use crate::journal::record::{Record, with_checksum};
+use crate::journal::entry::{Entry as JournalEntry, with_checksum};
 use crate::link;
-use crate::records::{AgreedPairs, RecordStores};
 use crate::resend::Resend;
 use crate::resume::Resume;
 use crate::roster::{AnnouncedRoster, Roster, Row};
@@ -224,7 +224,7 @@ fn resume(count: usize, message: &[u8]) -> bool {
 /// Calls `then` with the records of a host about this many pairs of one scanpath.
 fn with_records(
     count: usize,
-    then: impl FnOnce(&AgreedPairs<'_>, &Cohort, &mut RecordStores<'_>) -> bool,
+    then: impl FnOnce(&AgreedPairs<'_>, &Cohort, &mut JournalAndAccount<'_>) -> bool,
 ) -> bool {
     let Ok(alphabet) = Alphabet::letters(4) else {
         return false;
@@ -276,7 +276,7 @@ fn with_records(
     let Ok((mut account, _)) = opened else {
         return false;
     };
-    let mut stores = RecordStores {
+    let mut stores = JournalAndAccount {
         journal: &mut journal,
         account: &mut account,
         withdrawals: &mut WithdrawalWatch::nobody(),
@@ -388,12 +388,12 @@ fn record(bytes: &[u8]) -> bool {
         .first_chunk()
         .filter(|content| content.len() == bytes.len());
     let Some(record) =
-        content.and_then(|content| Record::decode(&id, &with_checksum(&id, content)))
+        content.and_then(|content| JournalEntry::decode(&id, &with_checksum(&id, content)))
     else {
         return false;
     };
     let bytes = record.encode(&id);
-    Record::decode(&id, &bytes).is_some_and(|again| again.encode(&id) == bytes)
+    JournalEntry::decode(&id, &bytes).is_some_and(|again| again.encode(&id) == bytes)
 }
 
 fn round_trip<T: Serialize + DeserializeOwned>(tag: Tag, bytes: &[u8]) -> Option<T> {

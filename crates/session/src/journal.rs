@@ -1,26 +1,26 @@
 //! The answers of an agreement, on disk as soon as they are known.
 //!
 //! A journal belongs to one agreement: its name and header contain a hash of the plan, both keys, both cohorts and both rosters,
-//! so that answers of different comparisons never mix. It is append-only. A crash can corrupt only its last record, which is
+//! so that answers of different comparisons never mix. It is append-only. A crash can corrupt only its last entry, which is
 //! detected by its checksum and truncated.
 //!
 //! A journal without a directory is kept in memory and ends with the session, as when both sides are on one machine. A
-//! worker's journal may be stored by its institution's coordinator, which writes every record to a journal of its own.
+//! worker's journal may be stored by its institution's coordinator, which writes every entry to a journal of its own.
 //!
-//! Every record is written at once, so a killed process loses nothing that it knew. Records on which limits depend are
+//! Every entry is written at once, so a killed process loses nothing that it knew. Entries on which limits depend are
 //! also synced before anything is sent: the start of a pair, this side's half of its output, and the mark that this
 //! half is about to be sent. Answers are synced once a second and at the end: after a power cut the other side sends
 //! its halves of the lost ones again.
 //!
-//! A peer decides how often a connection breaks, and every start of a pair leaves records. So a file is read a record
+//! A peer decides how often a connection breaks, and every start of a pair leaves entries. So a file is read an entry
 //! at a time, and one that is much longer than needed is rewritten (`compact.rs`): neither memory nor disk space grows
 //! with the number of starts.
 
 mod compact;
 mod coordinated;
+pub(crate) mod entry;
 mod numbers;
 mod queries;
-pub(crate) mod record;
 
 use crate::digests::journal_name;
 use crate::engine_decision::EngineDecision;
@@ -28,9 +28,9 @@ use crate::error::{FileProblem, InternalError, Misbehaviour, SessionError};
 use crate::state_dir::{self, create_private_dir, lock};
 use crate::stored;
 use crate::worker::CoordinatorLink;
+pub(crate) use entry::Half;
+use entry::{AddedPart, AnswerParts, ENTRY_BYTES, Entry};
 use queries::is_same;
-pub(crate) use record::Half;
-use record::{AddedPart, AnswerParts, RECORD, Record};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -50,12 +50,12 @@ pub(crate) struct Journal {
     file: Option<File>,
     /// The old file, if it was rewritten when this journal was opened. It stays locked, too.
     superseded: Option<File>,
-    /// The connection to the coordinator that stores the records of a worker.
+    /// The connection to the coordinator that stores the entries of a worker.
     coordinator: Option<CoordinatorLink>,
     path: PathBuf,
     id: [u8; 32],
     reveal: Reveal,
-    pairs: Vec<PairEntry>,
+    pairs: Vec<PairState>,
     engine: Option<EngineDecision>,
     /// The start of the digest of the peer's groups and of its commitment to its part of the coins.
     peer_groups: Option<[u64; 2]>,
@@ -63,11 +63,11 @@ pub(crate) struct Journal {
     complete: bool,
     /// The answer whose numbers are being read.
     parts: AnswerParts,
-    /// Whether the file has records of pairs or numbers that this journal does not have.
+    /// Whether the file has entries of pairs or numbers that this journal does not have.
     has_other_records: bool,
-    /// How many records there are.
-    records: u64,
-    /// Where the last complete record ends.
+    /// How many entries there are.
+    entries: u64,
+    /// Where the last complete entry ends.
     end: u64,
     synced: Instant,
     failure: Option<SessionError>,
@@ -75,7 +75,7 @@ pub(crate) struct Journal {
 
 /// What is known about a pair.
 #[derive(Clone, Copy, Debug, Default)]
-struct PairEntry {
+struct PairState {
     answer: Option<Answer>,
     /// A number of a group answer; these come after the pairs.
     number: Option<u64>,
@@ -107,7 +107,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Creates the file if there is none. One that appeared since this journal was opened has records that this one does not
+    /// Creates the file if there is none. One that appeared since this journal was opened has entries that this one does not
     /// know, and is left alone.
     pub(crate) fn create(&mut self) -> Result<(), SessionError> {
         if self.file.is_some() || self.path.as_os_str().is_empty() {
@@ -164,13 +164,13 @@ impl Journal {
             path: PathBuf::new(),
             id,
             reveal,
-            pairs: vec![PairEntry::default(); pairs],
+            pairs: vec![PairState::default(); pairs],
             engine: None,
             peer_groups: None,
             complete: false,
             parts: AnswerParts::default(),
             has_other_records: false,
-            records: 0,
+            entries: 0,
             end: 0,
             synced: Instant::now(),
             failure: None,
@@ -193,13 +193,13 @@ impl Journal {
     pub(crate) fn store_engine(&mut self, decision: EngineDecision) -> Result<(), SessionError> {
         match self.engine {
             Some(_) => Ok(()),
-            None => self.append_synced([Record::Engine(decision)]),
+            None => self.append_synced([Entry::Engine(decision)]),
         }
     }
 
-    /// Records that these pairs are about to be compared.
+    /// Stores that these pairs are about to be compared.
     pub(crate) fn start_pairs(&mut self, pairs: &[usize]) -> Result<(), SessionError> {
-        self.append_synced(runs(pairs).map(|(first, count)| Record::Started(first, count)))
+        self.append_synced(runs(pairs).map(|(first, count)| Entry::Started(first, count)))
     }
 
     /// Stores this side's halves of the outputs of some pairs.
@@ -210,36 +210,36 @@ impl Journal {
         run: u64,
     ) -> Result<(), SessionError> {
         let both = pairs.iter().zip(halves);
-        self.append_synced(both.map(|(&pair, &half)| Record::half(pair, half, run)))
+        self.append_synced(both.map(|(&pair, &half)| Entry::half(pair, half, run)))
     }
 
-    /// Records that this side's halves of these pairs are about to be sent.
+    /// Stores that this side's halves of these pairs are about to be sent.
     pub(crate) fn mark_sent(&mut self, pairs: &[usize]) -> Result<(), SessionError> {
-        self.append_synced(runs(pairs).map(|(first, count)| Record::Sent(first, count)))
+        self.append_synced(runs(pairs).map(|(first, count)| Entry::Sent(first, count)))
     }
 
-    /// Records that the other side also has everything.
+    /// Stores that the other side also has everything.
     pub(crate) fn mark_complete(&mut self) -> Result<(), SessionError> {
-        self.append_synced([Record::Complete])
+        self.append_synced([Entry::Complete])
     }
 
-    /// Records that the output of a pair is not a possible result.
+    /// Stores that the output of a pair is not a possible result.
     pub(crate) fn reject(&mut self, pair: usize) {
-        if let Err(error) = self.append([Record::Rejected(pair)]) {
+        if let Err(error) = self.append([Entry::Rejected(pair)]) {
             self.failure.get_or_insert(error);
         }
     }
 
     /// Stores an answer. A write error is reported by `finish`: the run continues, and the result can still be written elsewhere.
     pub(crate) fn store(&mut self, pair: usize, answer: Answer) -> Result<(), SessionError> {
-        let entry = self.pairs.get(pair).ok_or(InternalError::UnknownPair)?;
-        if let Some(stored) = &entry.answer {
+        let state = self.pairs.get(pair).ok_or(InternalError::UnknownPair)?;
+        if let Some(stored) = &state.answer {
             if is_same(stored, &answer) {
                 return Ok(());
             }
             return Err(Misbehaviour::ChangedAnswer.into());
         }
-        let stored = self.append(Record::of_answer(pair, answer)).and_then(|()| {
+        let stored = self.append(Entry::of_answer(pair, answer)).and_then(|()| {
             if self.synced.elapsed() < SYNC_EVERY {
                 return Ok(());
             }
@@ -272,20 +272,20 @@ impl Journal {
         }
     }
 
-    /// Appends records that must be durable before the next message.
+    /// Appends entries that must be durable before the next message.
     fn append_synced(
         &mut self,
-        records: impl IntoIterator<Item = Record>,
+        entries: impl IntoIterator<Item = Entry>,
     ) -> Result<(), SessionError> {
-        self.append(records)?;
+        self.append(entries)?;
         self.sync()
     }
 
-    fn append(&mut self, records: impl IntoIterator<Item = Record>) -> Result<(), SessionError> {
+    fn append(&mut self, entries: impl IntoIterator<Item = Entry>) -> Result<(), SessionError> {
         let mut bytes = Vec::new();
-        for record in records {
-            self.apply(&record);
-            bytes.extend(record.encode(&self.id));
+        for entry in entries {
+            self.apply(&entry);
+            bytes.extend(entry.encode(&self.id));
         }
         if let Some(coordinator) = &mut self.coordinator {
             return coordinator.append(&bytes);
@@ -328,7 +328,7 @@ impl Journal {
         MAGIC.iter().chain(&self.id).copied().collect()
     }
 
-    /// Reads the content of a file, and returns the length up to the last complete record; `None` for another journal's.
+    /// Reads the content of a file, and returns the length up to the last complete entry; `None` for another journal's.
     pub(crate) fn read(&mut self, file: impl Read) -> io::Result<Option<u64>> {
         let mut file = BufReader::new(file);
         let mut start = [0; HEADER];
@@ -338,72 +338,72 @@ impl Journal {
         if start[..] != self.header() {
             return Ok(None);
         }
-        let (mut complete, mut record) = (HEADER as u64, [0; RECORD]);
-        while fill(&mut file, &mut record)? {
-            let Some(record) = Record::decode(&self.id, &record) else {
+        let (mut complete, mut entry) = (HEADER as u64, [0; ENTRY_BYTES]);
+        while fill(&mut file, &mut entry)? {
+            let Some(entry) = Entry::decode(&self.id, &entry) else {
                 break;
             };
-            if !self.apply_if_valid(&record) {
+            if !self.apply_if_valid(&entry) {
                 return Ok(None);
             }
-            complete += RECORD as u64;
+            complete += ENTRY_BYTES as u64;
         }
         Ok(Some(complete))
     }
 
-    /// Applies a stored record if this journal can have records of its kind. Returns whether it can.
-    fn apply_if_valid(&mut self, record: &Record) -> bool {
-        let is_valid = match record {
-            Record::Answer(_, answer) => self.reveal.is_answered_by(answer),
-            Record::Part(..) => self.reveal == Reveal::Score,
-            Record::Number(..) => self.reveal.group_question().is_some(),
+    /// Applies a stored entry if this journal can have entries of its kind. Returns whether it can.
+    fn apply_if_valid(&mut self, entry: &Entry) -> bool {
+        let is_valid = match entry {
+            Entry::Answer(_, answer) => self.reveal.is_answered_by(answer),
+            Entry::Part(..) => self.reveal == Reveal::Score,
+            Entry::Number(..) => self.reveal.group_question().is_some(),
             _ => true,
         };
         if is_valid {
-            self.apply(record);
+            self.apply(entry);
         }
         is_valid
     }
 
-    fn apply(&mut self, record: &Record) {
-        self.records += 1;
-        match *record {
-            Record::Answer(pair, answer) => {
-                self.change(pair, 1, |entry| entry.answer = Some(answer));
+    fn apply(&mut self, entry: &Entry) {
+        self.entries += 1;
+        match *entry {
+            Entry::Answer(pair, answer) => {
+                self.change(pair, 1, |state| state.answer = Some(answer));
             }
-            Record::Part(part) => {
+            Entry::Part(part) => {
                 if let AddedPart::Complete(pair, answer) = self.parts.add(part) {
-                    self.change(pair, 1, |entry| entry.answer = Some(answer));
+                    self.change(pair, 1, |state| state.answer = Some(answer));
                 }
             }
-            Record::Half(pair, half) => {
-                self.change(pair, 1, |entry| {
-                    entry.half = Some(half);
-                    entry.half_of_start = entry.starts;
+            Entry::Half(pair, half) => {
+                self.change(pair, 1, |state| {
+                    state.half = Some(half);
+                    state.half_of_start = state.starts;
                 });
             }
-            Record::Number(index, number) => {
-                self.change(index, 1, |entry| entry.number = Some(number));
+            Entry::Number(index, number) => {
+                self.change(index, 1, |state| state.number = Some(number));
             }
-            Record::Rejected(pair) => self.change(pair, 1, |entry| entry.rejected = true),
-            Record::Sent(first, count) => self.change(first, count, |entry| entry.sent = true),
-            Record::Started(first, count) => self.change(first, count, |entry| {
-                entry.starts = entry.starts.saturating_add(1);
+            Entry::Rejected(pair) => self.change(pair, 1, |state| state.rejected = true),
+            Entry::Sent(first, count) => self.change(first, count, |state| state.sent = true),
+            Entry::Started(first, count) => self.change(first, count, |state| {
+                state.starts = state.starts.saturating_add(1);
             }),
-            Record::Restarted(first, count, times) => self.change(first, count, |entry| {
-                entry.starts = entry.starts.saturating_add(times);
+            Entry::Restarted(first, count, times) => self.change(first, count, |state| {
+                state.starts = state.starts.saturating_add(times);
             }),
-            Record::Engine(decision) => {
+            Entry::Engine(decision) => {
                 self.engine.get_or_insert(decision);
             }
-            Record::Groups(start) => {
+            Entry::Groups(start) => {
                 self.peer_groups.get_or_insert(start);
             }
-            Record::Complete => self.complete = true,
+            Entry::Complete => self.complete = true,
         }
     }
 
-    fn change(&mut self, first: usize, count: usize, change: impl Fn(&mut PairEntry)) {
+    fn change(&mut self, first: usize, count: usize, change: impl Fn(&mut PairState)) {
         self.has_other_records |= first.saturating_add(count) > self.pairs.len();
         let pairs = self.pairs.iter_mut().skip(first).take(count);
         pairs.for_each(change);
@@ -430,7 +430,7 @@ fn fill(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// Removes a partial record. Once a full disk has space again, records after a partial one would not be found.
+/// Removes a partial entry. Once a full disk has space again, entries after a partial one would not be found.
 fn truncate_to(mut file: &File, end: u64) {
     let _ = file.set_len(end);
     let _ = file.seek(SeekFrom::Start(end));

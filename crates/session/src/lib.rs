@@ -22,6 +22,7 @@ mod checksummed;
 mod connect;
 mod connection;
 mod control;
+mod counted_store;
 mod date;
 mod digests;
 mod disclosure;
@@ -47,7 +48,6 @@ mod permissions;
 mod pinned_agreement;
 mod policy;
 mod process;
-mod records;
 mod relay;
 mod resend;
 mod resume;
@@ -109,5 +109,5 @@ pub use state_dir::{KnownPeer, Listing, StateDir};
 pub use stored::StoredComparison;
 pub use worker::{
     AgreedPlan, CoordinatedTile, Coordinator, CoordinatorEvent, CoordinatorOptions,
-    MAX_WORKER_KEY_TIME, TileRange, TileRangeError, TileRecords, WorkOrder,
+    MAX_WORKER_KEY_TIME, TileRange, TileRangeError, TileStorage, WorkOrder,
 };

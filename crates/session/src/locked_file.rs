@@ -1,4 +1,4 @@
-//! A file of the state directory with one value as JSON, which several sessions may change.
+//! A file of the state folder with one value as JSON, which several sessions may change.
 
 use crate::SessionError;
 use crate::error::{FileProblem, InternalError};

@@ -1,7 +1,7 @@
-//! Who else may change a file or folder of the state directory.
+//! Who else may change a file or folder of the state folder.
 //!
 //! Limits depend on journals and ledgers. A user of the same machine who may replace them could make this side forget what it has
-//! revealed. So a folder or file that belongs to somebody else, or that others may write, is refused. Only the state directory
+//! revealed. So a folder or file that belongs to somebody else, or that others may write, is refused. Only the state folder
 //! and what is in it are checked, not the folders above it. On systems without Unix permissions nothing is checked.
 
 use crate::error::SessionError;

@@ -3,9 +3,9 @@
 //! Nothing is computed. Each side records and counts what the peer will learn before it sends it. What was counted before is
 //! not charged again.
 
+use crate::counted_store::{AgreedPairs, JournalAndAccount};
 use crate::error::{Misbehaviour, SessionError};
-use crate::journal::record::{AddedPart, AnswerParts, RECORD, Record};
-use crate::records::{AgreedPairs, RecordStores};
+use crate::journal::entry::{AddedPart, AnswerParts, ENTRY_BYTES, Entry};
 use crate::resume::{BATCH, PairsBySender, Resume};
 use veilpath_channel::Channel;
 use veilpath_metrics::{MAX_OUTPUTS, Scanpath};
@@ -18,7 +18,7 @@ pub(crate) struct Resend<'a, 'b> {
     /// This side's scanpaths, and the lengths of the peer's.
     pub(crate) own: &'a [&'a Scanpath],
     pub(crate) peer_lengths: &'a [usize],
-    pub(crate) stores: &'a mut RecordStores<'b>,
+    pub(crate) stores: &'a mut JournalAndAccount<'b>,
 }
 
 impl Resend<'_, '_> {
@@ -103,13 +103,13 @@ impl Resend<'_, '_> {
         channel: &mut dyn Channel,
     ) -> Result<(), SessionError> {
         for &pair in pairs {
-            // An impossible result has no answer; the peer gets a record that is not an answer.
-            let records = match self.stores.journal.answer(pair) {
-                Some(answer) => Record::of_answer(pair, answer),
-                None => vec![Record::Rejected(pair)],
+            // An impossible result has no answer; the peer gets an entry that is not an answer.
+            let entries = match self.stores.journal.answer(pair) {
+                Some(answer) => Entry::of_answer(pair, answer),
+                None => vec![Entry::Rejected(pair)],
             };
-            for record in records {
-                channel.send(&record.encode(self.agreement))?;
+            for entry in entries {
+                channel.send(&entry.encode(self.agreement))?;
             }
         }
         Ok(channel.flush()?)
@@ -121,11 +121,11 @@ impl Resend<'_, '_> {
         channel: &mut dyn Channel,
     ) -> Result<(), SessionError> {
         for &pair in pairs {
-            match self.receive_record(channel)? {
-                Some(Record::Answer(named, answer)) if named == pair && self.is_valid(&answer) => {
+            match self.receive_entry(channel)? {
+                Some(Entry::Answer(named, answer)) if named == pair && self.is_valid(&answer) => {
                     self.stores.journal.store(pair, answer)?;
                 }
-                Some(Record::Rejected(named)) if named == pair => {
+                Some(Entry::Rejected(named)) if named == pair => {
                     self.stores.journal.reject(pair);
                 }
                 _ => return Err(Misbehaviour::InvalidAnswer.into()),
@@ -134,21 +134,21 @@ impl Resend<'_, '_> {
         Ok(())
     }
 
-    /// Receives the next record, and assembles the parts of an answer.
-    fn receive_record(&self, channel: &mut dyn Channel) -> Result<Option<Record>, SessionError> {
+    /// Receives the next entry, and assembles the parts of an answer.
+    fn receive_entry(&self, channel: &mut dyn Channel) -> Result<Option<Entry>, SessionError> {
         let mut parts = AnswerParts::default();
         for _ in 0..MAX_OUTPUTS {
-            let mut bytes = [0; RECORD];
+            let mut bytes = [0; ENTRY_BYTES];
             channel.receive(&mut bytes)?;
-            match Record::decode(self.agreement, &bytes) {
-                Some(Record::Part(part)) => match parts.add(part) {
+            match Entry::decode(self.agreement, &bytes) {
+                Some(Entry::Part(part)) => match parts.add(part) {
                     AddedPart::Incomplete => {}
                     AddedPart::Complete(pair, answer) => {
-                        return Ok(Some(Record::Answer(pair, answer)));
+                        return Ok(Some(Entry::Answer(pair, answer)));
                     }
                     AddedPart::OutOfOrder => return Ok(None),
                 },
-                record => return Ok(record),
+                entry => return Ok(entry),
             }
         }
         Ok(None)

@@ -19,10 +19,10 @@
 //! sent. A lost pair needs a new agreement, which counts again and which this side's user has to ask for.
 
 use crate::control::{self, Tag};
+use crate::counted_store::AgreedPairs;
 use crate::error::{Misbehaviour, SessionError};
 use crate::groups::resume::AnswerStep;
 use crate::journal::Journal;
-use crate::records::AgreedPairs;
 use crate::roster::Roster;
 use veilpath_channel::Channel;
 use veilpath_protocol::{Role, Spec, Work, new_partners, receive_halves, send_halves};
@@ -96,7 +96,7 @@ impl Resume {
     ) -> Result<Self, SessionError> {
         let (role, to) = (agreed.role, agreed.spec.reveal_to);
         let pairs = agreed.pairs.len();
-        let halves = agreed.spec.engine.has_halves();
+        let halves = agreed.spec.engine.splits_outputs();
         let ours: Vec<Statement> = (0..pairs)
             .map(|pair| Statement::of(journal, pair))
             .collect();

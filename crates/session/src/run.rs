@@ -1,9 +1,9 @@
 //! Computes the remaining pairs.
 
 use crate::control::{self, Tag};
+use crate::counted_store::{AgreedPairs, CountedStore, JournalAndAccount, check_revealed};
 use crate::error::{InternalError, Misbehaviour, SessionError};
 use crate::identity::hex;
-use crate::records::{AgreedPairs, RecordStores, Records, check_revealed};
 use crate::resend::Resend;
 use crate::resume::RequiredScanpaths;
 use crate::roster::Roster;
@@ -65,8 +65,8 @@ impl AgreedSession {
         let journal_failure = journal_failure.or(self.record_failure.take());
         if let Err(error) = computed {
             let error = self.session.explain(error);
-            if error.is_ban() {
-                self.record_ban(&error)?;
+            if error.is_blocked() {
+                self.record_block(&error)?;
             }
             return Err(error);
         }
@@ -90,7 +90,7 @@ impl AgreedSession {
 
     /// Bans the other side if this error calls for it. A stolen worker key could get an institution banned, so an error
     /// in a worker's session only stops the tile, and this side's user decides.
-    fn record_ban(&mut self, error: &SessionError) -> Result<(), SessionError> {
+    fn record_block(&mut self, error: &SessionError) -> Result<(), SessionError> {
         let Agreement { journal, id, .. } = &self.agreement;
         if let Some(reason) = error.ban() {
             // If the coordinator stays unreachable, the worker's own user is told.
@@ -99,8 +99,8 @@ impl AgreedSession {
         let tile = self.agreement.proposal.tile;
         // Workers sign nothing.
         let of_worker = tile.filter(|_| !self.agreement.signs);
-        // This creates a missing ledger, even if pairs were only started too often: a ban can be lifted only for a peer
-        // with a ledger.
+        // This creates a missing ledger, even if pairs were only started too often: only a peer with a ledger can be
+        // unblocked.
         self.agreement.ledger.update(|ledger| {
             match (error.ban(), of_worker) {
                 (Some(reason), Some(tile)) => ledger.set_report(id, tile, reason),
@@ -149,7 +149,7 @@ impl AgreedSession {
                 self.describe()?;
                 self.resend()?;
                 self.compare(observer)?;
-                self.answer_about_groups()?;
+                self.compute_group_answer()?;
             }
         }
         self.finish(&disclosure)
@@ -228,7 +228,7 @@ impl AgreedSession {
             let (peer, role) = (session.peer, session.role);
             let outcome = agreement.without_results(role);
             if !agreement.signs {
-                // A worker's session: the plan is in the same state directory.
+                // A worker's session: the plan is in the same state folder.
                 return Description::of_tile(id, peer, role, outcome).to_bytes();
             }
             let schema = agreement.group.as_ref().map(|group| group.schema.clone());
@@ -254,7 +254,7 @@ impl AgreedSession {
             cells: &agreement.cells,
             scanpaths: own.len(),
         };
-        let mut stores = RecordStores {
+        let mut stores = JournalAndAccount {
             journal: &mut agreement.journal,
             account: &mut agreement.account,
             withdrawals: &mut agreement.withdrawals,
@@ -292,7 +292,7 @@ impl AgreedSession {
         let entries = &agreement.proposal.cohort.entries;
         let own: Vec<&Scanpath> = own.iter().map(|&index| &entries[index].scanpath).collect();
         let lengths = lengths(roster, theirs.iter().copied())?;
-        let records = Records {
+        let store = CountedStore {
             agreed: AgreedPairs {
                 role: session.role,
                 spec,
@@ -303,7 +303,7 @@ impl AgreedSession {
             compare,
             run: agreement.run,
             max_starts: agreement.max_starts,
-            stores: Mutex::new(RecordStores {
+            stores: Mutex::new(JournalAndAccount {
                 journal: &mut agreement.journal,
                 account: &mut agreement.account,
                 withdrawals: &mut agreement.withdrawals,
@@ -315,12 +315,12 @@ impl AgreedSession {
         let mut job = Job::new(spec, session.role, &own, theirs.len(), &required.pairs)?
             .with_peer_lengths(&lengths)?
             .with_tree_levels(tree_levels)
-            .with_store(&records);
+            .with_store(&store);
         if let Some(key) = &agreement.proposal.key {
             job = job.with_key(key.share());
         }
-        let answers = spec.engine.run(&job, &mut session.channel, &records);
-        let mut stores = records.stores();
+        let answers = spec.engine.run(&job, &mut session.channel, &store);
+        let mut stores = store.stores();
         let caught = matches!(
             answers,
             Err(ProtocolError::PeerMisbehaved(

@@ -26,7 +26,7 @@ use veilpath_metrics::Cohort;
 use veilpath_protocol::{Link, PairBlocks, ProtocolError, Role, Spec, Tile};
 
 mod negotiate;
-pub(crate) mod open_records;
+pub(crate) mod open_storage;
 mod settle;
 mod signing;
 mod summary;
@@ -197,8 +197,8 @@ impl Session {
         self.connection.set_deadline(time);
     }
 
-    /// Compares the two proposals, exchanges rosters, opens the journal, and finds what is left to do. Without a state
-    /// directory nothing is stored: no journal to resume from, and no ledger. On the joining side, `on_wait` is called whenever
+    /// Compares the two proposals, exchanges rosters, opens the journal, and finds what is left to do. Without a state folder
+    /// nothing is stored: no journal to resume from, and no ledger. On the joining side, `on_wait` is called whenever
     /// the host asks to wait, with the number of sessions ahead.
     pub fn agree(
         mut self,

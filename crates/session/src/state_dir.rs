@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub struct StateDir(PathBuf);
 
 impl StateDir {
-    /// A state directory at this path.
+    /// A state folder at this path.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self(folder.into())
     }
@@ -117,9 +117,8 @@ impl StateDir {
         Ok(self.ledger_of(peer)?.read()?.banned)
     }
 
-    /// Lifts the ban of a peer, and resumes its stopped tiles. Returns why it was banned, if it was. Pairs that it started too often
-    /// may also be started again.
-    pub fn lift_ban(&self, peer: Fingerprint) -> Result<Option<BanReason>, SessionError> {
+    /// Lifts a ban, resumes stopped tiles, and allows more starts. Returns the reason for the ban, if there was one.
+    pub fn unblock(&self, peer: Fingerprint) -> Result<Option<BanReason>, SessionError> {
         self.check()?;
         let mut reason = None;
         self.ledger_of(peer)?.update(|ledger| {
@@ -159,7 +158,7 @@ impl StateDir {
     }
 }
 
-/// What a folder of the state directory contains. A damaged file does not hide the others.
+/// What a folder of the state folder contains. A damaged file does not hide the others.
 #[derive(Debug)]
 pub struct Listing<T> {
     /// What could be read.
@@ -235,7 +234,7 @@ pub(crate) fn remove_unlocked(guard: &Path, abandoned: &Path) {
     }
 }
 
-/// Opens a file of the state directory, unless other users may change it.
+/// Opens a file of the state folder, unless other users may change it.
 pub(crate) fn open_private(options: &OpenOptions, path: &Path) -> Result<File, SessionError> {
     let failed = |error: io::Error| SessionError::io(path, error);
     let file = options.open(path).map_err(failed)?;

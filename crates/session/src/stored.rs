@@ -1,4 +1,4 @@
-//! The results of earlier sessions, from the state directory alone.
+//! The results of earlier sessions, from the state folder alone.
 //!
 //! A journal has answers by the number of a pair, and no ids. When the computation of an agreement starts, a side that
 //! learns answers stores beside the journal what else a result file needs: plan, ids, and which pair has which number.
@@ -24,10 +24,10 @@ const VERSION: u32 = 3;
 /// The most numbers of a group answer.
 const MAX_NUMBERS: usize = MAX_SCANPATHS;
 
-/// A comparison whose answers, or some of them, are in the state directory.
+/// A comparison whose answers, or some of them, are in the state folder.
 #[derive(Clone, Debug)]
 pub struct StoredComparison {
-    /// Its name in the state directory.
+    /// Its name in the state folder.
     pub id: String,
     /// The peer.
     pub peer: Fingerprint,
@@ -63,7 +63,7 @@ pub(crate) struct Description {
     outcome: Outcome,
     /// What the numbers after the pairs mean, for a group answer.
     schema: Option<AnswerSchema>,
-    /// Whether pairs and ids are left out. The plan of the agreement, in the same state directory, has them, and all
+    /// Whether pairs and ids are left out. The plan of the agreement, in the same state folder, has them, and all
     /// tiles of a plan share the ids.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     in_plan: bool,
@@ -97,7 +97,7 @@ impl Description {
         }
     }
 
-    /// The description of a tile whose plan is in the state directory.
+    /// The description of a tile whose plan is in the state folder.
     pub(crate) fn of_tile(
         journal: &[u8; 32],
         peer: Fingerprint,

@@ -65,7 +65,7 @@ impl Confusion {
     }
 
     /// How many scanpaths were assigned their true group.
-    pub fn right(&self) -> u64 {
+    pub fn correct(&self) -> u64 {
         (0..self.0.len()).map(|group| self.0[group][group]).sum()
     }
 
@@ -105,7 +105,7 @@ mod tests {
     fn right_answers_are_on_the_diagonal() {
         let confusion = Confusion::new(2, [(0, 0), (0, 1), (1, 1), (1, 1), (1, 0)]).unwrap();
         assert_eq!(confusion.counts(), [[1, 1], [1, 2]]);
-        assert_eq!(confusion.right(), 3);
+        assert_eq!(confusion.correct(), 3);
         assert_eq!(confusion.total(), 5);
         assert_eq!(confusion.most_frequent(), 3);
         assert!(Confusion::new(2, [(0, 2)]).is_err());

@@ -19,7 +19,7 @@ pub(crate) struct Problem {
     pub(crate) file: Option<String>,
     /// The form fields that it is about.
     pub(crate) fields: Vec<EncodeField>,
-    /// Who can fix it: `input`, `peer` or `network`.
+    /// Where the cause lies: `input`, `peer` or `network`.
     pub(crate) fault: &'static str,
     /// Whether another answer may be allowed instead.
     pub(crate) other_answer: bool,

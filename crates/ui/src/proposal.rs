@@ -110,11 +110,11 @@ impl Proposal {
                         .is_ok_and(|it| it["fits"] == true)
             };
             // Scores reveal more about each person, so they are not offered as a way around a limit that protects people.
-            let is_about_groups = preview["kind"] == "groups";
+            let is_group_answer = preview["kind"] == "groups";
             let answers = answers(self.minimum_group(policy)?);
             let others = answers.iter().filter(|it| fits(it));
             let others: Vec<&String> = others
-                .filter(|it| *it != "score" || !is_about_groups)
+                .filter(|it| *it != "score" || !is_group_answer)
                 .collect();
             preview["others"] = json!(others);
         }

@@ -166,11 +166,11 @@ pub(crate) fn alphabet_info(
     Ok(info)
 }
 
-/// If the options give a number of letters, it may be too small and the cause of a decoding error. The reader does not
-/// tell such an error from others, so this says so for each.
+/// If the options give a number of letters, it may be too small and the cause of a decoding error. The reader cannot
+/// tell such an error from others, so each becomes [`Error::MaybeTooFewLetters`], and the front end explains it.
 pub(crate) fn suspect_letter_count(error: Error, options: &PlanOptions) -> Error {
     match (error, options.letters) {
-        (Error::Read(error), Some(letters)) => Error::TooFewLetters {
+        (Error::Read(error), Some(letters)) => Error::MaybeTooFewLetters {
             // Drop the remedy, which is about the notation.
             error: Box::new(error.with_remedy("")),
             letters,

@@ -1,4 +1,4 @@
-//! Why a job failed, and who can fix it.
+//! Why a job failed, and where the cause lies.
 
 mod text;
 
@@ -200,7 +200,7 @@ pub enum Error {
     },
     /// A decoding error, if the options give a number of letters: it may be too small.
     #[error("{error}")]
-    TooFewLetters {
+    MaybeTooFewLetters {
         /// The decoding error, with its position.
         error: Box<ReadError>,
         /// The number of letters in the options.
@@ -360,10 +360,10 @@ pub enum Error {
     },
 }
 
-/// Who can fix an error. The order is that of severity: the first is the most severe.
+/// Where the cause of an error lies, the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// The caller, by changing a file or an option.
+    /// This side: a file, an option, or this machine.
     Input,
     /// The other institution, which disagrees or misbehaves.
     Peer,
@@ -380,7 +380,7 @@ impl Error {
         }
     }
 
-    /// Who can fix the error.
+    /// Where the cause lies.
     pub fn fault(&self) -> Fault {
         match self {
             // On loopback, the caller provides both sides, so a difference between them is the caller's fault.
@@ -409,9 +409,15 @@ impl Error {
         }
     }
 
-    /// Whether the peer is banned until this side's user lifts the ban.
+    /// Whether the peer is banned, or will be because of this error.
     pub fn is_ban(&self) -> bool {
         self.session().is_some_and(SessionError::is_ban)
+    }
+
+    /// Whether this side refuses the peer or the tile until its user allows it again: after a ban, too many starts, too many
+    /// journal entries, or a worker's report.
+    pub fn is_blocked(&self) -> bool {
+        self.session().is_some_and(SessionError::is_blocked)
     }
 
     /// Whether the network failure is permanent: retrying without any change cannot help.
@@ -420,7 +426,8 @@ impl Error {
         error.is_some_and(|it| matches!(it, SessionError::Network(it) if it.is_permanent()))
     }
 
-    /// Whether any further attempt of the peer must fail: it is banned, or this side's files or options have a problem.
+    /// Whether any further attempt of the peer must fail: it is blocked, it gave an impossible result, or the cause
+    /// is on this side.
     pub(crate) fn is_final(&self) -> bool {
         self.fault() == Fault::Input || self.session().is_some_and(SessionError::is_final)
     }

@@ -10,8 +10,8 @@
 //! arguments, prints, or exits the process:
 //!
 //! - Progress, notes and session steps go to an [`EventSink`]: a closure, or `&()` to ignore them.
-//! - Every failure is an [`Error`]. [`Error::fault`] says who can fix it. Errors refer to fields and values, which a
-//!   front end maps to its own flags or input fields.
+//! - Every failure is an [`Error`]. [`Error::fault`] says where the cause lies. Errors refer to fields and values, which
+//!   a front end maps to its own flags or input fields.
 //!
 //! # Compare two cohorts on this machine
 //!
@@ -132,8 +132,8 @@ pub use limit_preview::LimitPreview;
 pub use local_cohort::LocalCohort;
 pub use merge::{merge_files, read_outcome};
 pub use metric::{
-    DivideBy, MeasureOptions, MetricField, MetricName, MetricOptions, MetricOptionsError,
-    NoEffectReason, PointsChoice, SubstitutionChoice, UnknownChoice, UnknownName,
+    DivideBy, MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason,
+    NonAlignmentOptions, PointsChoice, SubstitutionChoice, UnknownChoice, UnknownName,
 };
 pub use named_plan::NamedPlan;
 pub use outcome::{OutcomeFormat, write_outcome};
@@ -144,10 +144,10 @@ pub use policy_document::{DocumentPlan, policy_document};
 pub use progress::Progress;
 pub use score_matrix::{ScoreMatrix, score_matrix};
 pub use session::{
-    Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, SaveResults, Saved, ServedPeer,
-    SessionControl, SessionEvent, SessionOptions, WorkOptions, WorkRecords, check_peers,
-    coordinate, gateway, host, identity_file, join, read_peers, read_peers_from, relay, serve,
-    state_dir, work, write_comparisons, write_known_peers, write_peers, write_record,
+    Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, ResultLocation, SaveResults,
+    ServedPeer, SessionControl, SessionEvent, SessionOptions, WorkOptions, WorkStorage,
+    check_peers, coordinate, gateway, host, identity_file, join, read_peers, read_peers_from,
+    relay, serve, state_dir, work, write_comparisons, write_known_peers, write_peers, write_record,
 };
 
 pub use veilpath_encode::cohort_file::{write as write_cohort, write_part as write_cohort_part};

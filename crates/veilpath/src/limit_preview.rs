@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_have_the_limit_of_the_plan_or_of_the_user() {
+    fn scores_have_the_default_limit_or_the_users() {
         let of = |limit| match preview_limits(12, "score", limit) {
             LimitPreview::Pairs {
                 limit,
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_about_groups_count_participants() {
+    fn group_answers_count_participants() {
         let smallest = |reveal| match preview_limits(9, reveal, ScanpathLimit::Default) {
             LimitPreview::Groups {
                 smallest, minimum, ..

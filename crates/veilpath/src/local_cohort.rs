@@ -342,7 +342,7 @@ mod tests {
         }
         let error = declared(&with(""), Some(2), None).unwrap_err();
         assert!(
-            matches!(error, Error::TooFewLetters { letters: 2, .. }),
+            matches!(error, Error::MaybeTooFewLetters { letters: 2, .. }),
             "{error}"
         );
     }

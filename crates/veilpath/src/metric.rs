@@ -4,11 +4,11 @@
 //! option that would have no effect is an error, because the user expects it to do something.
 
 mod fields;
-mod measures;
 mod names;
+mod non_alignment;
 
-pub use measures::{DivideBy, MeasureOptions, PointsChoice, UnknownChoice};
 pub use names::{MetricName, SubstitutionChoice, UnknownName};
+pub use non_alignment::{DivideBy, NonAlignmentOptions, PointsChoice, UnknownChoice};
 
 use crate::Error;
 use std::path::{Path, PathBuf};
@@ -44,8 +44,8 @@ pub struct MetricOptions {
     pub scale: Option<f64>,
     /// For ScanMatch in integers: an upper bound on the error of every score. The scale is chosen to meet it.
     pub precision: Option<f64>,
-    /// The parameters of measures other than alignments.
-    pub measure: MeasureOptions,
+    /// The parameters of metrics other than alignments.
+    pub non_alignment: NonAlignmentOptions,
 }
 
 /// A field of [`MetricOptions`], as named in errors.
@@ -71,29 +71,29 @@ pub enum MetricField {
     Scale,
     /// `precision`
     Precision,
-    /// `measure.points`
+    /// `non_alignment.points`
     Points,
-    /// `measure.fixation_grid`
+    /// `non_alignment.fixation_grid`
     FixationGrid,
-    /// `measure.duration_classes`
+    /// `non_alignment.duration_classes`
     DurationClasses,
-    /// `measure.outputs`
+    /// `non_alignment.outputs`
     Outputs,
-    /// `measure.radius`
+    /// `non_alignment.radius`
     Radius,
-    /// `measure.line`
+    /// `non_alignment.line`
     Line,
-    /// `measure.undefined`
+    /// `non_alignment.undefined`
     Undefined,
-    /// `measure.round_results`
+    /// `non_alignment.round_results`
     RoundResults,
-    /// `measure.divide_by`
+    /// `non_alignment.divide_by`
     DivideBy,
-    /// `measure.window`
+    /// `non_alignment.window`
     Window,
-    /// `measure.modulator`
+    /// `non_alignment.modulator`
     Modulator,
-    /// `measure.simplification`
+    /// `non_alignment.simplification`
     Simplification,
 }
 
@@ -122,7 +122,7 @@ pub enum MetricOptionsError {
     /// Smith–Waterman with distances.
     #[error("smith-waterman needs scores that can be positive and negative, not distances")]
     LocalDistances,
-    /// A measure on grid cells, used on DNA.
+    /// A metric on grid cells, used on DNA.
     #[error("this metric compares grid cells, not DNA")]
     DnaGrid,
     /// ScaSim without the size and distance of the screen.
@@ -195,8 +195,8 @@ pub enum NoEffectReason {
     NotRounded,
     /// The metric can be divided by lengths, but not by durations.
     OnlyByLengths,
-    /// It is a parameter of other measures.
-    OtherMeasure,
+    /// It is a parameter of other metrics.
+    OtherMetric,
     /// It is a parameter of alignments.
     NotAnAlignment,
 }
@@ -245,7 +245,7 @@ impl MetricOptions {
     /// Whether the metric uses distances between grid cells.
     pub fn needs_grid(&self) -> bool {
         let distance = matches!(self.substitution, Some(SubstitutionChoice::Distance(_)));
-        self.name == MetricName::ScanMatch || distance || self.measures_on_grid()
+        self.name == MetricName::ScanMatch || distance || self.uses_grid_distances()
     }
 
     /// The file of the substitution table, if there is one.
@@ -400,7 +400,7 @@ impl MetricOptions {
             MetricField::Wrap => self.wrap,
             MetricField::Scale => self.scale.is_some(),
             MetricField::Precision => self.precision.is_some(),
-            field => self.measure.is_given(field),
+            field => self.non_alignment.is_given(field),
         }
     }
 }

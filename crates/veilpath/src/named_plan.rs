@@ -75,7 +75,7 @@ impl NamedPlan {
             wrap: self.wrap,
             ..MetricOptions::default()
         };
-        metric.measure.points = parsed("points", &self.points)?;
+        metric.non_alignment.points = parsed("points", &self.points)?;
         for (name, &number) in &self.parameters {
             if !number.is_finite() {
                 return Err(invalid("numbers", format!("{name} is not a finite number")));
@@ -89,13 +89,13 @@ impl NamedPlan {
                 "threshold" => &mut metric.threshold,
                 "scale" => &mut metric.scale,
                 "precision" => &mut metric.precision,
-                "radius" => &mut metric.measure.radius,
+                "radius" => &mut metric.non_alignment.radius,
                 "line" => {
-                    metric.measure.line = Some(count("line", number)?);
+                    metric.non_alignment.line = Some(count("line", number)?);
                     continue;
                 }
                 "window" => {
-                    metric.measure.window = Some(count("window", number)?);
+                    metric.non_alignment.window = Some(count("window", number)?);
                     continue;
                 }
                 other => {
@@ -188,11 +188,11 @@ mod tests {
             metric.threshold,
             metric.scale,
             metric.precision,
-            metric.measure.radius,
+            metric.non_alignment.radius,
         ];
         assert_eq!(floats, [Some(2.0); 9]);
         assert_eq!(
-            (metric.measure.line, metric.measure.window),
+            (metric.non_alignment.line, metric.non_alignment.window),
             (Some(2), Some(2))
         );
         for metric in MetricName::ALL {

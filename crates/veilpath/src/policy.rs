@@ -10,7 +10,7 @@ use veilpath_session::{
     StateDir, TileRange, WorkOrder, now,
 };
 
-/// The policy in effect: the named one, or the one in the state directory, if there is one.
+/// The policy in effect: the named one, or the one in the state folder, if there is one.
 pub fn find_policy(named: Option<&Path>, state_dir: &StateDir) -> Result<Option<Policy>, Error> {
     let default = state_dir.policy();
     match named {
@@ -43,7 +43,8 @@ pub fn check_policy(
     Ok(policy.check(&request)?)
 }
 
-/// Makes a worker key for some tiles of an agreement, if the policy allows the plan now and until the key expires.
+/// Makes a work order (a worker key and this side's scanpaths) for some tiles of an agreement, if the policy allows the plan
+/// now and until the key expires.
 pub fn work_order(
     (identity, state_dir): (&Identity, &StateDir),
     plan: &AgreedPlan,
@@ -102,7 +103,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let broken = StateDir::at(folder.path());
         std::os::unix::fs::symlink("nowhere", broken.policy()).unwrap();
-        // The state directory of this one is a file.
+        // The state folder of this one is a file.
         let file = folder.path().join("file");
         std::fs::write(&file, "").unwrap();
         for state_dir in [broken, StateDir::at(file)] {

@@ -90,7 +90,7 @@ impl Writer<'_> {
 
     /// Whether the answer is a group answer.
     fn is_group_answer(&self) -> bool {
-        self.kind().is_some_and(AnswerKind::is_about_groups)
+        self.kind().is_some_and(AnswerKind::is_group_answer)
     }
 
     /// Whether each side tells the other who belongs to which group.
@@ -171,7 +171,7 @@ impl Writer<'_> {
                 "The answer is a score for every pair of scanpaths, one from each institution."
             }
             Some(AnswerKind::Threshold) => {
-                "The answer is one bit for every pair of scanpaths: whether their score is beyond a threshold that both have agreed on. The score itself is not disclosed."
+                "The answer is one bit for every pair of scanpaths: whether the two are at least as similar as a threshold that both have agreed on. The score itself is not disclosed."
             }
             Some(AnswerKind::Mean) => {
                 "The answer is the mean score over all pairs, for each picture or for all together. No score of a single pair is disclosed."
@@ -299,9 +299,9 @@ impl Writer<'_> {
         // With garbled and shares, nobody learns anything about single pairs from a group answer, so comparisons are
         // not counted.
         let labels_scanpaths = self.labels_scanpaths();
-        let has_halves = self.plan.engine.representative().has_halves();
-        let uncounted = self.is_group_answer() && has_halves && !labels_scanpaths;
-        let counts_as_one = match labels_scanpaths && has_halves {
+        let splits_outputs = self.plan.engine.representative().splits_outputs();
+        let uncounted = self.is_group_answer() && splits_outputs && !labels_scanpaths;
+        let counts_as_one = match labels_scanpaths && splits_outputs {
             true => {
                 "; the answer counts as one comparison of each scanpath of the institution that hosts the session"
             }

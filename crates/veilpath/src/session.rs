@@ -5,7 +5,6 @@
 
 mod control;
 mod coordinator;
-mod disclosure_record;
 mod event;
 mod options;
 mod peers;
@@ -13,20 +12,21 @@ mod queue;
 mod relay;
 mod result_folder;
 mod serve;
+mod signed_record;
 mod stored_sessions;
 mod work;
 
 pub use control::SessionControl;
 pub use coordinator::coordinate;
-pub use disclosure_record::write_record;
 pub use event::{PeerEvent, SessionEvent};
 pub use options::SessionOptions;
 pub use peers::{Peer, PeersError, PeersFileProblem, check_peers, read_peers, read_peers_from};
 pub use relay::{gateway, relay};
-pub use result_folder::{ResultFolder, Saved, ServedPeer, write_peers};
+pub use result_folder::{ResultFolder, ResultLocation, ServedPeer, write_peers};
 pub use serve::{SaveResults, serve};
+pub use signed_record::write_record;
 pub use stored_sessions::{write_comparisons, write_known_peers};
-pub use work::{WorkOptions, WorkRecords, work};
+pub use work::{WorkOptions, WorkStorage, work};
 
 use crate::progress::CellObserver;
 use crate::{Error, Event, EventSink, Note};
@@ -52,7 +52,7 @@ pub fn identity_file(named: Option<&Path>) -> Result<PathBuf, Error> {
     }
 }
 
-/// The user's state directory; for a user without a home directory, one next to the identity file.
+/// The user's state folder; for a user without a home directory, one next to the identity file.
 pub fn state_dir(identity: Option<&Path>) -> Result<StateDir, Error> {
     match (StateDir::for_user(), identity) {
         (Err(SessionError::Usage(UsageError::NoStateDir)), Some(identity)) => {
@@ -132,7 +132,7 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// Prepares the state directory. Fails if other users may change it, before anybody connects.
+    /// Prepares the state folder. Fails if other users may change it, before anybody connects.
     fn new(
         options: &'a SessionOptions,
         role: Role,
@@ -228,7 +228,7 @@ impl<'a> Side<'a> {
             return Ok(());
         };
         let engine = cohort.engine().representative();
-        if !engine.has_shares() {
+        if !engine.supports_group_answers() {
             let engine = engine.name();
             return Err(SessionError::from(UsageError::EngineWithoutGroups { engine }).into());
         }
@@ -380,7 +380,12 @@ impl<'a> Side<'a> {
         let mut completed = agreed.run(&observer).map_err(|error| match error {
             SessionError::Network(_) => Error::Interrupted {
                 error,
-                counts_again: !self.options.cohort.engine().representative().has_halves(),
+                counts_again: !self
+                    .options
+                    .cohort
+                    .engine()
+                    .representative()
+                    .splits_outputs(),
             },
             other => self.explain_session_error(other),
         })?;

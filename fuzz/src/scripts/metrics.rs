@@ -33,7 +33,7 @@ pub(super) fn scanmatch() -> Option<Metric> {
     })
 }
 
-/// A measure other than an alignment.
+/// A metric other than an alignment.
 pub(super) fn measure(number: u8) -> Option<Metric> {
     let grid = Grid::new(LETTERS, 1)?;
     let points = Points::Grid { grid, wrap: false };

@@ -42,9 +42,9 @@ fn advice(error: &SessionError) -> Option<String> {
             });
         }
         SessionError::Limit(Limit::Memory { needed, .. }) => {
-            let megabytes = needed.div_ceil(1 << 20);
+            let mebibytes = needed.div_ceil(1 << 20);
             return Some(format!(
-                "memory={megabytes} allows it; or compare the cohorts in parts"
+                "memory={mebibytes} allows it; or compare the cohorts in parts"
             ));
         }
         SessionError::Limit(Limit::NoPairs) => {
@@ -54,7 +54,7 @@ fn advice(error: &SessionError) -> Option<String> {
             "find out whether that worker can be trusted; `veilpath peers unban FINGERPRINT` lets the tile continue, `veilpath peers ban FINGERPRINT` ends all sessions"
         }
         SessionError::Limit(
-            Limit::Banned(_) | Limit::TooManyStarts { .. } | Limit::TooManyRecords { .. },
+            Limit::Banned(_) | Limit::TooManyStarts { .. } | Limit::TooManyEntries { .. },
         ) => {
             "find out why before you let it in again; `veilpath peers unban FINGERPRINT` lifts this"
         }

@@ -157,7 +157,7 @@ impl<'a> Oracle<'a> {
         self.visible(guess) == self.visible(self.secret.letters())
     }
 
-    /// What the measure depends on: the letters, or less.
+    /// What the metric depends on: the letters, or less.
     fn visible(&self, letters: &[u16]) -> Vec<u16> {
         let mut letters = letters.to_vec();
         match self.comparison.model() {

@@ -10,7 +10,7 @@ const FAR: i64 = 1 << 50;
 #[derive(Clone, Debug)]
 pub(super) struct Scorer {
     pub(super) letters: usize,
-    /// A measure that is not an alignment: every result is computed from scratch.
+    /// A metric that is not an alignment: every result is computed from scratch.
     other: Option<Comparison>,
     /// Costs or negated scores, to be minimised.
     pairs: Vec<i64>,
@@ -247,7 +247,7 @@ pub(super) struct Alignment {
     candidate: Vec<u16>,
 }
 
-/// How much one letter can change the raw result of a measure that is not an alignment.
+/// How much one letter can change the raw result of a metric that is not an alignment.
 fn largest_change(model: &Model, letters: usize) -> i64 {
     let all = || (0..letters).flat_map(|a| (0..letters).map(move |b| (letter(a), letter(b))));
     match model {

@@ -142,8 +142,8 @@ fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
             check(&metric, Reveal::Score, length);
         }
     }
-    // For these measures, results are computed from scratch for every letter that is tried.
-    let measures = [
+    // For these metrics, results are computed from scratch for every letter that is tried.
+    let metrics = [
         Metric::SequenceScore,
         Metric::Frechet(Frechet { points }),
         Metric::Hausdorff(Hausdorff { points }),
@@ -185,7 +185,7 @@ fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
             }),
         }),
     ];
-    for metric in measures {
+    for metric in metrics {
         check(&metric, Reveal::Score, 3);
     }
     let bit = Reveal::Threshold(Threshold::new(2.0).unwrap());

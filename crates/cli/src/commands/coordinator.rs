@@ -40,8 +40,8 @@ pub(crate) struct CoordinatorArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=4096))]
     workers: u64,
 
-    /// Memory for the tiles that are being computed, in MB
-    #[arg(long, value_name = "MB", default_value_t = CoordinatorOptions::default().memory >> 20, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
+    /// Memory for the tiles that are being computed, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = CoordinatorOptions::default().memory >> 20, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
     memory: u64,
 
     /// The identity file [default: identity.pem in Veilpath's state folder]

@@ -37,7 +37,7 @@ pub(crate) struct GatewayArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
 
-    /// Where to find Veilpath's files if there is no home directory: the folder that contains this identity file
+    /// The identity file; without a home directory, the state folder is the folder `veilpath` next to it
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }

@@ -34,7 +34,7 @@ pub(crate) struct PeersArgs {
     #[command(subcommand)]
     action: Option<Action>,
 
-    /// Where to find Veilpath's files if there is no home directory: the folder that contains this identity file
+    /// The identity file; without a home directory, the state folder is the folder `veilpath` next to it
     #[arg(long, value_name = "FILE", global = true)]
     identity: Option<PathBuf>,
 }
@@ -101,7 +101,7 @@ fn unban(args: &PeerArgs, state_dir: &StateDir) -> Result<(), Failure> {
     if !args.yes && !confirmed(question)? {
         return Err(Failure::input("nothing was changed"));
     }
-    let was = match state_dir.lift_ban(args.peer)? {
+    let was = match state_dir.unblock(args.peer)? {
         Some(reason) => format!("the ban was lifted; the reason was: {reason}\n"),
         None => {
             "this partner may start those pairs again, and stopped tiles continue\n".to_string()

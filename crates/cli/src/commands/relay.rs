@@ -11,7 +11,7 @@ use veilpath::{Event, RelayEvent, RelayOptions, units};
 const EXAMPLES: &str = "\
 Examples:
   veilpath relay --listen 127.0.0.1:7071
-  veilpath relay --listen 127.0.0.1:7071 --allow institutions.txt
+  veilpath relay --listen 127.0.0.1:7071 --institutions institutions.txt
 
 If neither institution may open a port, both connect to a relay on a third machine, with `veilpath host --relay` and \
 `veilpath join --relay`. The connection is encrypted between the two institutions: the relay has no key and copies bytes. It \
@@ -31,7 +31,7 @@ pub(crate) struct RelayArgs {
 
     /// Serve only sessions between these institutions: a fingerprint on each line [default: everybody]
     #[arg(long, value_name = "FILE")]
-    allow: Option<PathBuf>,
+    institutions: Option<PathBuf>,
 
     /// Maximum number of concurrent sessions
     #[arg(long, value_name = "COUNT", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=4096))]
@@ -41,14 +41,14 @@ pub(crate) struct RelayArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=MAX_SECONDS))]
     timeout: u64,
 
-    /// End a session after this time [default: a week]
+    /// End a session after this long, even with traffic [default: a week]
     #[arg(long, value_name = "SECONDS", default_value_t = 7 * 24 * 3600, hide_default_value = true, value_parser = clap::value_parser!(u64).range(1..=MAX_SECONDS))]
-    longest: u64,
+    max_duration: u64,
 }
 
 /// Serves until it is stopped.
 pub(crate) fn run(args: &RelayArgs) -> Result<(), Failure> {
-    let allowed = match &args.allow {
+    let allowed = match &args.institutions {
         None => None,
         Some(path) => {
             let peers = veilpath::read_peers(path)?;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &RelayArgs) -> Result<(), Failure> {
     let options = RelayOptions {
         connections: usize::try_from(args.sessions).unwrap_or(usize::MAX),
         idle: Duration::from_secs(args.timeout),
-        total: Duration::from_secs(args.longest),
+        total: Duration::from_secs(args.max_duration),
         allowed,
         ..RelayOptions::default()
     };

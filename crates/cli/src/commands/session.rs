@@ -105,8 +105,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "SETTING", value_delimiter = ',')]
     allow: Vec<RiskySetting>,
 
-    /// Memory that this command may use, in MB; a plan that needs more is declined before it starts
-    #[arg(long, value_name = "MB", default_value_t = DEFAULT_MEMORY >> 20, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
+    /// Memory that this command may use, in MiB; a plan that needs more is declined before it starts
+    #[arg(long, value_name = "MIB", default_value_t = DEFAULT_MEMORY >> 20, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
     memory: u64,
 
     /// The identity file [default: identity.pem in Veilpath's state folder]

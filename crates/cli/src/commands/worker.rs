@@ -7,7 +7,7 @@ use crate::session_log::{LogFormat, SessionLog};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use veilpath::{DEFAULT_MEMORY, Peer, WorkOptions, WorkOrder, WorkRecords};
+use veilpath::{DEFAULT_MEMORY, Peer, WorkOptions, WorkOrder, WorkStorage};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,8 +54,8 @@ pub(crate) struct WorkerArgs {
     #[arg(long, value_name = "HOST,JOIN", value_parser = names)]
     names: Option<[String; 2]>,
 
-    /// Memory that this command may use, in MB
-    #[arg(long, value_name = "MB", default_value_t = DEFAULT_MEMORY >> 20, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
+    /// Memory that this command may use, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = DEFAULT_MEMORY >> 20, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
     memory: u64,
 
     /// How long to wait for the partner
@@ -89,8 +89,8 @@ pub(crate) fn run(args: &WorkerArgs) -> Result<(), Failure> {
         let order = WorkOrder::load(&args.order)?;
         let output = args.output.check(&inputs)?;
         let mut options = WorkOptions::new(match &args.coordinator {
-            Some(address) => WorkRecords::Coordinator(address.clone()),
-            None => WorkRecords::Shared(veilpath::state_dir(None)?),
+            Some(address) => WorkStorage::Coordinator(address.clone()),
+            None => WorkStorage::Shared(veilpath::state_dir(None)?),
         });
         options.memory = args.memory << 20;
         options.wait = Duration::from_secs(args.wait);

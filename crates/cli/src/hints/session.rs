@@ -134,16 +134,16 @@ fn limit_hint(limit: &Limit) -> Option<String> {
         Limit::TileStopped(_) => {
             "find out whether that worker can be trusted; then `veilpath peers ban FINGERPRINT` at the institution ends all sessions with the partner, or `veilpath peers unban FINGERPRINT` lets the tile continue"
         }
-        Limit::TooManyRecords { .. } => {
+        Limit::TooManyEntries { .. } => {
             "find out which worker does that, and whether its key was stolen; `veilpath peers unban FINGERPRINT` allows as many again"
         }
         Limit::TooManyStarts { .. } => {
             "find out why sessions with this partner break; `veilpath peers unban FINGERPRINT` lets it start them again"
         }
         Limit::Memory { needed, .. } => {
-            let megabytes = needed.div_ceil(1 << 20);
+            let mebibytes = needed.div_ceil(1 << 20);
             return Some(format!(
-                "--memory {megabytes} allows it; or compare the cohorts in parts, with --tile"
+                "--memory {mebibytes} allows it; or compare the cohorts in parts, with --tile"
             ));
         }
         limit => return common_hint(limit).map(String::from),
@@ -161,7 +161,7 @@ pub(crate) fn exceeded_hint(exceeded: &ExceededLimit) -> String {
         ),
     };
     hint += &format!("\n  {}", groups::REVEAL_GROUP_ANSWER);
-    if exceeded.origin == LimitOrigin::Plan {
+    if exceeded.origin == LimitOrigin::Default {
         if exceeded.assumed_letters.is_some() {
             hint +=
                 "\n  --letters COUNT on both sides declares the letters, and raises the default";
@@ -187,7 +187,7 @@ fn declined_hint(limit: &Limit) -> Option<String> {
         Limit::Banned(_)
         | Limit::TileStopped(_)
         | Limit::TooManyStarts { .. }
-        | Limit::TooManyRecords { .. } => {
+        | Limit::TooManyEntries { .. } => {
             "only the partner can lift this, with `veilpath peers unban`"
         }
         Limit::Memory { .. } => {
@@ -229,7 +229,7 @@ fn network_hint(error: &NetworkError) -> Option<&'static str> {
         NetworkError::Relay { problem, .. } => Some(match problem {
             RelayProblem::Full => "try again later, or ask whoever runs it to raise its --sessions",
             RelayProblem::Refused => {
-                "ask whoever runs it to add both fingerprints to the list of its --allow"
+                "ask whoever runs it to add both fingerprints to its --institutions file"
             }
             RelayProblem::OtherVersion => "use the same version there and here",
             _ => "is `veilpath relay` running there?",

@@ -73,7 +73,7 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession, summary
     info(name, summary);
     let learns_pairs = completed.outcome.spec.reveal.group_question().is_none();
     if completed.restarted_pairs > 0 {
-        let consequence = match completed.outcome.spec.engine.has_halves() {
+        let consequence = match completed.outcome.spec.engine.splits_outputs() {
             true => "this reveals nothing new",
             false => "every start counts as a comparison",
         };
@@ -105,7 +105,7 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession, summary
 
 /// What happens to a session that this side's user interrupts.
 fn interruption(engine: Engine) -> &'static str {
-    match engine.has_halves() {
+    match engine.splits_outputs() {
         true => "Ctrl-C interrupts the session; the same two commands continue it",
         false => {
             "Ctrl-C interrupts the session; the same two commands start its unfinished pairs again, and each start counts as a comparison"
@@ -117,7 +117,7 @@ fn interruption(engine: Engine) -> &'static str {
 fn bounds(summary: &AgreementSummary) -> String {
     let of_answer = summary.groups.as_ref();
     let of_answer = of_answer.map(|it| groups::limit(it, summary.reveal));
-    let counts = !summary.engine.engine.has_halves() || summary.limit.after > 0;
+    let counts = !summary.engine.engine.splits_outputs() || summary.limit.after > 0;
     match (of_answer, counts) {
         // Nobody learns anything about single scanpaths, so comparisons do not count.
         (Some(answer), false) => answer,
@@ -148,11 +148,11 @@ fn limit(limit: &LimitSummary) -> String {
     let origin = match (limit.origin, limit.assumed_letters) {
         (LimitOrigin::Chosen, _) => String::new(),
         (LimitOrigin::Policy, _) => " (the policy)".into(),
-        (LimitOrigin::EarlierPlan, _) => {
+        (LimitOrigin::EarlierDefault, _) => {
             " (the default of an earlier plan with this partner, which still applies)".into()
         }
-        (LimitOrigin::Plan, None) => " (default)".into(),
-        (LimitOrigin::Plan, Some(letters)) => format!(
+        (LimitOrigin::Default, None) => " (default)".into(),
+        (LimitOrigin::Default, Some(letters)) => format!(
             " (default for {letters} letters, because this side does not declare how many there are; --letters on both sides does)"
         ),
     };
@@ -391,7 +391,7 @@ mod tests {
     fn limits_are_shown_with_their_origin_and_what_counts() {
         let default = LimitSummary {
             limits: Some((14, 14)),
-            origin: LimitOrigin::Plan,
+            origin: LimitOrigin::Default,
             defaults: Some((14, 14)),
             default_counts_together: false,
             assumed_letters: None,
@@ -429,7 +429,7 @@ mod tests {
             "{text}"
         );
         let earlier = LimitSummary {
-            origin: LimitOrigin::EarlierPlan,
+            origin: LimitOrigin::EarlierDefault,
             before: 8,
             after: 12,
             ..default

@@ -13,7 +13,7 @@ use pair::Pair;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// The default of `--memory`, in megabytes.
+/// The default of `--memory`, in MiB.
 const ALLOWED: f64 = 256.0;
 
 const HEADER: &str = "# veilpath cohort 1\n# alphabet: letters 49\nparticipant,scanpath\n";
@@ -61,21 +61,21 @@ fn plans_that_need_too_much_memory_are_declined_early() {
         let ([host, join], peak) = run("garbled", [own(), theirs], &[]);
         assert_eq!(host.code, 3, "{what}\n{}", host.stderr);
         assert!(host.stderr.contains("--memory"), "{what}\n{}", host.stderr);
-        assert!(peak < ALLOWED / 2.0, "{what}: {peak} MB");
+        assert!(peak < ALLOWED / 2.0, "{what}: {peak} MiB");
         assert_eq!(join.code, 3, "{what}\n{}", join.stderr);
         assert!(join.stderr.contains("memory"), "{what}\n{}", join.stderr);
     }
 }
 
 #[test]
-fn a_plan_stays_within_its_estimate() {
-    stays_within_its_estimate(&[("plain", 10, cohort(10_000, 6, 2))]);
+fn memory_stays_within_its_estimate() {
+    check_estimates(&[("plain", 10, cohort(10_000, 6, 2))]);
 }
 
 #[test]
 #[ignore = "takes half a minute; .ci/full runs it"]
-fn large_plans_stay_within_their_estimate() {
-    stays_within_its_estimate(&[
+fn memory_of_large_comparisons_stays_within_its_estimate() {
+    check_estimates(&[
         ("plain", 1, cohort(20_000, 1000, 2)),
         ("garbled", 1, cohort(1, 3, 300_000)),
         // The pairs need most of the memory.
@@ -110,7 +110,7 @@ fn group_answers_stay_within_their_estimate() {
 }
 
 /// A user can allow more memory, and the estimate covers what is actually used.
-fn stays_within_its_estimate(plans: &[(&str, usize, String)]) {
+fn check_estimates(plans: &[(&str, usize, String)]) {
     for &(engine, own, ref theirs) in plans {
         let both = ["--engine", engine, "--limit-per-scanpath", "1000000"];
         within_its_estimate(&both, || [cohort(own, 3, 1), theirs.clone()]);
@@ -136,7 +136,7 @@ fn within_its_estimate(both: &[&str], cohorts: impl Fn() -> [String; 2]) {
 }
 
 #[test]
-fn common_plans_stay_below_the_default() {
+fn common_comparisons_stay_below_the_default_memory() {
     for (engine, scanpaths, letters) in [
         ("garbled", 14, 60),
         ("garbled", 150, 5),
@@ -149,7 +149,7 @@ fn common_plans_stay_below_the_default() {
         let ([host, join], peak) = run(engine, [side(), side()], &[]);
         assert_eq!(host.code, 0, "{}", host.stderr);
         assert_eq!(join.code, 0, "{}", join.stderr);
-        assert!(peak < ALLOWED, "{engine}, {scanpaths}: {peak} MB");
+        assert!(peak < ALLOWED, "{engine}, {scanpaths}: {peak} MiB");
     }
 }
 
@@ -160,7 +160,7 @@ fn shares(scanpaths: usize, letters: usize) -> [f64; 2] {
 
 fn shares_by(metric: &str, scanpaths: usize, letters: usize) -> [f64; 2] {
     let peaks = shares_of(&cohort(scanpaths, 4, letters), metric);
-    eprintln!("shares, {scanpaths}² comparisons of {letters} letters by {metric}: {peaks:.0?} MB");
+    eprintln!("shares, {scanpaths}² comparisons of {letters} letters by {metric}: {peaks:.0?} MiB");
     peaks
 }
 
@@ -191,7 +191,7 @@ fn shares_memory_does_not_grow_with_the_comparisons() {
     let few = shares(140, 8);
     let many = shares(200, 8);
     for (few, many) in few.iter().zip(many) {
-        assert!(many < few + 16.0, "{few} and {many} MB");
+        assert!(many < few + 16.0, "{few} and {many} MiB");
     }
 }
 
@@ -200,7 +200,7 @@ fn shares_memory_does_not_grow_with_the_comparisons() {
 #[ignore = "takes a minute; .ci/full runs it"]
 fn shares_memory_is_bounded_for_many_comparisons() {
     for peak in shares(267, 24) {
-        assert!(peak < ALLOWED, "{peak} MB");
+        assert!(peak < ALLOWED, "{peak} MiB");
     }
 }
 
@@ -208,7 +208,7 @@ fn shares_memory_is_bounded_for_many_comparisons() {
 #[ignore = "takes minutes; .ci/full runs it"]
 fn shares_memory_is_bounded_for_long_scanpaths() {
     for peak in shares(1, 10_000) {
-        assert!(peak < ALLOWED, "{peak} MB");
+        assert!(peak < ALLOWED, "{peak} MiB");
     }
 }
 
@@ -219,7 +219,7 @@ const SCANMATCH: &str = "scanmatch --grid 7x7";
 #[ignore = "takes minutes; .ci/full runs it"]
 fn shares_memory_is_bounded_for_many_comparisons_with_scanmatch() {
     for peak in shares_by(SCANMATCH, 267, 24) {
-        assert!(peak < ALLOWED, "{peak} MB");
+        assert!(peak < ALLOWED, "{peak} MiB");
     }
 }
 
@@ -227,7 +227,7 @@ fn shares_memory_is_bounded_for_many_comparisons_with_scanmatch() {
 #[ignore = "takes minutes; .ci/full runs it"]
 fn shares_memory_is_bounded_for_long_scanpaths_with_scanmatch() {
     for peak in shares_by(SCANMATCH, 1, 10_000) {
-        assert!(peak < ALLOWED, "{peak} MB");
+        assert!(peak < ALLOWED, "{peak} MiB");
     }
 }
 
@@ -251,8 +251,8 @@ fn shares_memory_is_bounded_for_a_fine_grid() {
     }
     let metric = "hausdorff --points fixations --fixation-grid 32x18";
     let peaks = shares_of(&text, metric);
-    eprintln!("shares, 60² comparisons by {metric}: {peaks:.0?} MB");
+    eprintln!("shares, 60² comparisons by {metric}: {peaks:.0?} MiB");
     for peak in peaks {
-        assert!(peak < ALLOWED, "{peak} MB");
+        assert!(peak < ALLOWED, "{peak} MiB");
     }
 }

@@ -65,7 +65,7 @@ fn a_plan_beyond_the_policy_is_refused_before_anything_is_sent() {
     assert!(output.refused().contains("line 3, answers"));
 }
 
-/// The number of comparisons is known once the rosters are exchanged. The policy in the state directory applies without a
+/// The number of comparisons is known once the rosters are exchanged. The policy in the state folder applies without a
 /// flag.
 #[test]
 fn comparisons_beyond_the_policy_are_refused_with_the_line_number() {

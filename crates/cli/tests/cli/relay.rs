@@ -170,10 +170,14 @@ fn refusals_and_wrong_addresses_are_explained() {
     let pair = Pair::with_cohorts();
     let nobody = Identity::ephemeral().unwrap().fingerprint();
     pair.folder.file("others.txt", format!("{nobody}\n"));
-    let (_relay, address) = relay(&pair, "127.0.0.1:0", &["--allow", "others.txt"]);
+    let (_relay, address) = relay(&pair, "127.0.0.1:0", &["--institutions", "others.txt"]);
     for output in both(&pair, &address, &[]).map(Running::end) {
         assert_eq!(output.code, 4, "{}", output.stderr);
-        assert!(output.stderr.contains("--allow"), "{}", output.stderr);
+        assert!(
+            output.stderr.contains("--institutions"),
+            "{}",
+            output.stderr
+        );
     }
     // The address is that of a host instead of a relay.
     let host = pair.host(&[]);

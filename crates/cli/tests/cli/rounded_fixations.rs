@@ -1,4 +1,4 @@
-//! Fixations on the command line: rounded fixations in every engine, and why some measures have no private engine.
+//! Fixations on the command line: rounded fixations in every engine, and why some metrics have no private engine.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use crate::common::Folder;
@@ -131,10 +131,10 @@ fn refusals_say_why_and_what_to_do() {
     }
 }
 
-/// The cost per cell is measured in the clear for every measure, and with each engine for those that have a private engine.
+/// The cost per cell is measured in the clear for every metric, and with each engine for those that have a private engine.
 #[test]
-fn cells_of_every_measure_are_measured() {
-    let measures = [
+fn bench_cell_measures_every_metric() {
+    let metrics = [
         ("sequence-score", true),
         ("dtw --grid 7x7", true),
         ("dtw --points fixations", false),
@@ -145,7 +145,7 @@ fn cells_of_every_measure_are_measured() {
         ("multimatch", false),
         ("subsmatch", false),
     ];
-    for (metric, is_private) in measures {
+    for (metric, is_private) in metrics {
         let folder = Folder::new();
         let call = |engine: &str| {
             let call = format!(

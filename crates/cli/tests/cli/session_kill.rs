@@ -64,7 +64,7 @@ fn killed_processes_of_the_shares_engine_lose_nothing() {
 }
 
 #[test]
-fn killed_processes_open_one_answer_about_groups() {
+fn killed_processes_open_one_group_answer() {
     kill_answer("test:groups,300", "garbled", rounds(1));
     kill_answer("groups", "shares", rounds(1));
     kill_answer("test:groups,300,published", "shares", rounds(1));

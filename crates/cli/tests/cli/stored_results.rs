@@ -1,4 +1,4 @@
-//! What sessions leave in the state directory: results that are written without the peer, bans, and permissions.
+//! What sessions leave in the state folder: results that are written without the peer, bans, and permissions.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 use crate::common;
@@ -15,7 +15,7 @@ fn first_fields(csv: &str) -> Vec<String> {
         .collect()
 }
 
-/// The only file with this extension in a folder of a side's state directory.
+/// The only file with this extension in a folder of a side's state folder.
 fn only_file(pair: &Pair, folder: &str, extension: &str) -> PathBuf {
     let entries = std::fs::read_dir(pair.folder.path().join(folder)).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());

@@ -1,6 +1,6 @@
 //! Measures one step. Both parties run on this machine, over TLS on loopback.
 
-use super::record::{MeasuredEngine, Record};
+use super::measurements::{MeasuredEngine, Measurement};
 use crate::{CohortPair, Error, candidates, cell};
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
@@ -36,13 +36,13 @@ impl PreparedEngine {
     }
 
     /// Measures one cell while many comparisons run for `seconds`; with `None`, while a few run.
-    pub(super) fn cell(&self, seconds: Option<f64>) -> Result<Record, Error> {
+    pub(super) fn cell(&self, seconds: Option<f64>) -> Result<Measurement, Error> {
         let scoring = cell::Scoring::paper()?;
         let cost = match seconds {
             Some(seconds) => cell::measure_for(self.engine, &scoring, seconds),
             None => cell::measure_briefly(self.engine, &scoring),
         }?;
-        Ok(Record::Cell {
+        Ok(Measurement::Cell {
             engine: self.which,
             seconds: cost.seconds_per_cell,
             host: cost.host_seconds_per_cell,
@@ -73,9 +73,9 @@ impl PreparedEngine {
     }
 
     /// Compares all scanpaths of the same stimulus in one session.
-    pub(super) fn full(&self, name: &str, pair: &CohortPair) -> Result<Record, Error> {
+    pub(super) fn full(&self, name: &str, pair: &CohortPair) -> Result<Measurement, Error> {
         let (outcome, seconds) = self.compare(pair, PairRule::SameStimulus)?;
-        Ok(Record::Full {
+        Ok(Measurement::Full {
             data: name.into(),
             engine: self.which,
             comparisons: outcome.results.len(),
@@ -105,14 +105,14 @@ pub(super) fn cohort_of_one(like: &Cohort, entry: &Entry) -> Cohort {
 }
 
 /// Fills matrices in a random order.
-pub(super) fn random_order(size: u32, runs: u32, seed: u64, steps: &[usize]) -> Record {
+pub(super) fn random_order(size: u32, runs: u32, seed: u64, steps: &[usize]) -> Measurement {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let counts = candidates::count(size, runs, &mut rng);
     let log2_orders = steps
         .iter()
         .filter_map(|&step| Some((step, *counts.cumulative_log2.get(step - 1)?)))
         .collect();
-    Record::Order {
+    Measurement::Order {
         size,
         candidates: counts.mean_candidates,
         deviation: counts.deviation,

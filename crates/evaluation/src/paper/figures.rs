@@ -1,7 +1,7 @@
 //! The HTML page: plots, and the tables they are made from.
 
+use super::measurements::Header;
 use super::published::{ALICE_PER_CELL, BOB_PER_CELL, KEYS, MEGABYTES, TIMES};
-use super::record::Header;
 use super::schedule::ENGINES;
 use super::tables::{Table, Tables};
 use crate::page::{self, Axis, Page, Plot, Row, Section, Series};

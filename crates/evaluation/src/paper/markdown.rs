@@ -1,7 +1,7 @@
 //! The tables as Markdown, to paste into a document: measured and extrapolated numbers in separate tables, next to the paper's,
 //! and how they were obtained.
 
-use super::record::Header;
+use super::measurements::Header;
 use super::tables::{TRAFFIC_LENGTH, Table, Tables};
 use serde_json::Value;
 use std::fmt::Write;
@@ -317,14 +317,14 @@ fn shown(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::measurements::{MeasuredEngine, Measurement};
     use super::super::published::Spread;
-    use super::super::record::{MeasuredEngine, Record};
     use super::super::tables::Size;
     use super::*;
     use std::time::{Duration, UNIX_EPOCH};
 
-    fn single(engine: MeasuredEngine, length: usize, seconds: f64) -> Record {
-        Record::Single {
+    fn single(engine: MeasuredEngine, length: usize, seconds: f64) -> Measurement {
+        Measurement::Single {
             engine,
             length,
             seconds: vec![seconds, seconds],
@@ -334,11 +334,11 @@ mod tests {
 
     #[test]
     fn measured_and_extrapolated_numbers_are_in_separate_tables() {
-        let records = [
+        let measurements = [
             single(MeasuredEngine::Garbled, 100, 0.02),
             single(MeasuredEngine::Paillier(512), 10, 0.01),
             single(MeasuredEngine::Paillier(512), 20, 0.04),
-            Record::Full {
+            Measurement::Full {
                 data: "Salient360".into(),
                 engine: MeasuredEngine::Garbled,
                 comparisons: 70_796,
@@ -364,7 +364,7 @@ mod tests {
             own_cohorts: None,
         };
         let text = render(
-            &Tables::new(&records, &sizes),
+            &Tables::new(&measurements, &sizes),
             &Origin {
                 header: &header,
                 command: "the command",

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `published` | the paper's numbers |
 //! | `data_sets` | cohorts with the lengths of its data sets |
-//! | `record` | the measurements, each stored on disk at once |
+//! | `measurements` | the measurements, each stored on disk at once |
 //! | `engine` | the measurement of one step |
 //! | `schedule` | which steps there are, and which of them fit into the budget |
 //! | `extrapolate` | the extrapolation of steps that did not fit |
@@ -18,14 +18,14 @@ mod engine;
 mod extrapolate;
 mod figures;
 mod markdown;
+mod measurements;
 mod published;
-mod record;
 mod schedule;
 mod tables;
 
 use crate::{CohortPair, Error};
+use measurements::{Header, Measurements};
 use rand::Rng;
-use record::{Header, Records};
 use schedule::Schedule;
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -108,9 +108,9 @@ pub fn run(options: &Options, events: &dyn Fn(Event)) -> Result<Evaluation, Erro
             [a, b, metric]
         }),
     };
-    let mut records = Records::open(&options.folder, &header)?;
-    if !records.all.is_empty() {
-        let measurements = records.all.len();
+    let mut measurements = Measurements::open(&options.folder, &header)?;
+    if !measurements.all.is_empty() {
+        let measurements = measurements.all.len();
         events(Event::Resumed { measurements });
     }
     let schedule = Schedule {
@@ -125,11 +125,11 @@ pub fn run(options: &Options, events: &dyn Fn(Event)) -> Result<Evaluation, Erro
         events,
     };
     let sizes = schedule.sizes()?;
-    schedule.run(&sizes, &mut records)?;
+    schedule.run(&sizes, &mut measurements)?;
     Ok(Evaluation {
         header,
-        tables: Tables::new(&records.all, &sizes),
-        finished: records.time(),
+        tables: Tables::new(&measurements.all, &sizes),
+        finished: measurements.time(),
     })
 }
 

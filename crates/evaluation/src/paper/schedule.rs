@@ -5,8 +5,8 @@
 //! finished steps.
 
 use super::engine::{MIN_COMPARISONS, PreparedEngine, cohort_of_one, random_order};
+use super::measurements::{MeasuredEngine, Measurement, Measurements};
 use super::published::{DATA_SETS, DataSet, KEYS, Spread, TIMES};
-use super::record::{MeasuredEngine, Record, Records};
 use super::tables::Size;
 use super::{Event, data_sets, extrapolate};
 use crate::{CohortPair, Error, cell, mean_and_deviation, random_scanpath};
@@ -122,8 +122,8 @@ impl Engines {
 }
 
 impl Schedule<'_> {
-    /// Makes all measurements that are not in the records yet.
-    pub(super) fn run(&self, sizes: &[Size], records: &mut Records) -> Result<(), Error> {
+    /// Makes all measurements that are not stored yet.
+    pub(super) fn run(&self, sizes: &[Size], measurements: &mut Measurements) -> Result<(), Error> {
         let engines = Engines(std::array::from_fn(|_| OnceCell::new()));
         let of_engine = TIMES.len() + DATA_SETS.len() + 1;
         let steps = ENGINES.len() + ORDER_SIZES.len() + FAST_ENGINES.len() * of_engine;
@@ -132,38 +132,42 @@ impl Schedule<'_> {
             total: steps as u64 + BUDGET_PARTS,
             done: Cell::new(0),
         };
-        self.cells(&engines, records, &progress)?;
-        self.orders(records, &progress)?;
+        self.cells(&engines, measurements, &progress)?;
+        self.orders(measurements, &progress)?;
         for engine in FAST_ENGINES {
-            self.everything(engine, &engines, records, &progress)?;
+            self.everything(engine, &engines, measurements, &progress)?;
         }
         progress.set(steps as u64);
-        self.budgeted(&engines, sizes, records, &progress)
+        self.budgeted(&engines, sizes, measurements, &progress)
     }
 
     fn cells(
         &self,
         engines: &Engines,
-        records: &mut Records,
+        measurements: &mut Measurements,
         progress: &Progress<'_>,
     ) -> Result<(), Error> {
         for engine in ENGINES {
-            let is_recorded = |record: &Record| matches!(record, Record::Cell { engine: recorded, .. } if *recorded == engine);
-            if !records.all.iter().any(is_recorded) {
+            let is_measured = |measurement: &Measurement| matches!(measurement, Measurement::Cell { engine: measured, .. } if *measured == engine);
+            if !measurements.all.iter().any(is_measured) {
                 let seconds = (!self.quick).then_some(CELL_SECONDS);
-                records.push(engines.get(engine)?.cell(seconds)?)?;
+                measurements.push(engines.get(engine)?.cell(seconds)?)?;
             }
             progress.advance();
         }
         Ok(())
     }
 
-    fn orders(&self, records: &mut Records, progress: &Progress<'_>) -> Result<(), Error> {
+    fn orders(
+        &self,
+        measurements: &mut Measurements,
+        progress: &Progress<'_>,
+    ) -> Result<(), Error> {
         for size in ORDER_SIZES {
-            let is_recorded = |record: &Record| matches!(record, Record::Order { size: recorded, .. } if *recorded == size);
-            if !records.all.iter().any(is_recorded) {
+            let is_measured = |measurement: &Measurement| matches!(measurement, Measurement::Order { size: measured, .. } if *measured == size);
+            if !measurements.all.iter().any(is_measured) {
                 let runs = if self.quick { 5 } else { 100 };
-                records.push(random_order(size, runs, self.seed, &ORDER_STEPS))?;
+                measurements.push(random_order(size, runs, self.seed, &ORDER_STEPS))?;
             }
             progress.advance();
         }
@@ -175,32 +179,32 @@ impl Schedule<'_> {
         &self,
         engine: MeasuredEngine,
         engines: &Engines,
-        records: &mut Records,
+        measurements: &mut Measurements,
         progress: &Progress<'_>,
     ) -> Result<(), Error> {
         for (length, _) in TIMES {
-            if single(&records.all, engine, length).is_none() {
+            if single(&measurements.all, engine, length).is_none() {
                 let comparisons = if self.quick { 2 } else { MAX_COMPARISONS };
                 let time = f64::INFINITY;
-                self.measure_single(engines, engine, length, (comparisons, time), records)?;
+                self.measure_single(engines, engine, length, (comparisons, time), measurements)?;
             }
             progress.advance();
         }
         for source in self.sources() {
             let name = source.name();
-            let is_recorded = |record: &Record| matches!(record, Record::Full { data, engine: recorded, .. } if *data == name && *recorded == engine);
-            if !records.all.iter().any(is_recorded) {
+            let is_measured = |measurement: &Measurement| matches!(measurement, Measurement::Full { data, engine: measured, .. } if *data == name && *measured == engine);
+            if !measurements.all.iter().any(is_measured) {
                 let mut pair = self.cohorts(source)?;
                 if self.quick {
                     pair.a = first_three_per_stimulus(&pair.a);
                     pair.b = first_three_per_stimulus(&pair.b);
                 }
-                records.push(engines.get(engine)?.full(name, &pair)?)?;
+                measurements.push(engines.get(engine)?.full(name, &pair)?)?;
             }
-            if !done(&records.all, &BudgetedStep::Sample(engine, source)) {
+            if !done(&measurements.all, &BudgetedStep::Sample(engine, source)) {
                 let comparisons = if self.quick { 3 } else { MAX_COMPARISONS };
                 let time = f64::INFINITY;
-                self.measure_sample(engines, engine, source, (comparisons, time), records)?;
+                self.measure_sample(engines, engine, source, (comparisons, time), measurements)?;
             }
             progress.advance();
         }
@@ -212,7 +216,7 @@ impl Schedule<'_> {
         &self,
         engines: &Engines,
         sizes: &[Size],
-        records: &mut Records,
+        measurements: &mut Measurements,
         progress: &Progress<'_>,
     ) -> Result<(), Error> {
         let from = progress.done.get();
@@ -231,14 +235,14 @@ impl Schedule<'_> {
             }
         }
         loop {
-            left.retain(|(step, _)| !done(&records.all, step));
-            let spent: f64 = records.all.iter().map(Record::budget_spent).sum();
+            left.retain(|(step, _)| !done(&measurements.all, step));
+            let spent: f64 = measurements.all.iter().map(Measurement::budget_spent).sum();
             let share = (spent / self.budget.max(1e-9)).min(1.0);
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             // from 0 to BUDGET_PARTS
             progress.set(from + (share * BUDGET_PARTS as f64) as u64);
             let cost =
-                |(step, cells): &(BudgetedStep<'_>, f64)| estimate(&records.all, step, *cells);
+                |(step, cells): &(BudgetedStep<'_>, f64)| estimate(&measurements.all, step, *cells);
             let cheapest = left.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));
             let Some(next) = cheapest else { return Ok(()) };
             let (budget, each) = (self.budget - spent, cost(next));
@@ -250,10 +254,10 @@ impl Schedule<'_> {
             let (step, _) = *next;
             match step {
                 BudgetedStep::Single(engine, length) => {
-                    self.measure_single(engines, engine, length, limit, records)?;
+                    self.measure_single(engines, engine, length, limit, measurements)?;
                 }
                 BudgetedStep::Sample(engine, source) => {
-                    self.measure_sample(engines, engine, source, limit, records)?;
+                    self.measure_sample(engines, engine, source, limit, measurements)?;
                 }
             }
         }
@@ -265,7 +269,7 @@ impl Schedule<'_> {
         engine: MeasuredEngine,
         length: usize,
         (comparisons, time): Limit,
-        records: &mut Records,
+        measurements: &mut Measurements,
     ) -> Result<(), Error> {
         let alphabet = cell::alphabet(None)?;
         let mut rng = ChaCha20Rng::seed_from_u64(self.seed.wrapping_add(length as u64));
@@ -288,7 +292,7 @@ impl Schedule<'_> {
         };
         let pairs: Vec<CohortPair> = (0..comparisons).map(|_| pair()).collect();
         let (seconds, bytes) = engines.get(engine)?.one_by_one(&pairs, time)?;
-        records.push(Record::Single {
+        measurements.push(Measurement::Single {
             engine,
             length,
             seconds,
@@ -302,7 +306,7 @@ impl Schedule<'_> {
         engine: MeasuredEngine,
         source: Source<'_>,
         (comparisons, time): Limit,
-        records: &mut Records,
+        measurements: &mut Measurements,
     ) -> Result<(), Error> {
         let pairs = self.sample(source, comparisons)?;
         let (seconds, _) = engines.get(engine)?.one_by_one(&pairs, time)?;
@@ -310,7 +314,7 @@ impl Schedule<'_> {
             .iter()
             .map(|pair| cells(&pair.a.entries[0], &pair.b.entries[0]));
         let cells = cells.take(seconds.len()).collect();
-        records.push(Record::Sample {
+        measurements.push(Measurement::Sample {
             data: source.name().into(),
             engine,
             cells,
@@ -399,33 +403,41 @@ fn cells(a: &Entry, b: &Entry) -> u64 {
     a.scanpath.len() as u64 * b.scanpath.len() as u64
 }
 
-fn done(records: &[Record], step: &BudgetedStep<'_>) -> bool {
-    records.iter().any(|record| match (record, step) {
-        (Record::Single { engine, length, .. }, BudgetedStep::Single(e, l)) => {
-            (engine, length) == (e, l)
-        }
-        (Record::Sample { engine, data, .. }, BudgetedStep::Sample(e, source)) => {
-            engine == e && data == source.name()
-        }
-        _ => false,
-    })
+fn done(measurements: &[Measurement], step: &BudgetedStep<'_>) -> bool {
+    measurements
+        .iter()
+        .any(|measurement| match (measurement, step) {
+            (Measurement::Single { engine, length, .. }, BudgetedStep::Single(e, l)) => {
+                (engine, length) == (e, l)
+            }
+            (Measurement::Sample { engine, data, .. }, BudgetedStep::Sample(e, source)) => {
+                engine == e && data == source.name()
+            }
+            _ => false,
+        })
 }
 
 /// The times of single comparisons of one length, if they were measured.
-pub(super) fn single(records: &[Record], engine: MeasuredEngine, length: usize) -> Option<&[f64]> {
-    records.iter().find_map(|record| match record {
-        Record::Single {
-            engine: e,
-            length: l,
-            seconds,
-            ..
-        } if (*e, *l) == (engine, length) => Some(&seconds[..]),
-        _ => None,
-    })
+pub(super) fn single(
+    measurements: &[Measurement],
+    engine: MeasuredEngine,
+    length: usize,
+) -> Option<&[f64]> {
+    measurements
+        .iter()
+        .find_map(|measurement| match measurement {
+            Measurement::Single {
+                engine: e,
+                length: l,
+                seconds,
+                ..
+            } if (*e, *l) == (engine, length) => Some(&seconds[..]),
+            _ => None,
+        })
 }
 
 /// The estimated time of one comparison.
-fn estimate(records: &[Record], step: &BudgetedStep<'_>, cells: f64) -> f64 {
+fn estimate(measurements: &[Measurement], step: &BudgetedStep<'_>, cells: f64) -> f64 {
     let (BudgetedStep::Single(engine, _) | BudgetedStep::Sample(engine, _)) = step;
-    extrapolate::seconds(records, *engine, cells).unwrap_or(f64::INFINITY)
+    extrapolate::seconds(measurements, *engine, cells).unwrap_or(f64::INFINITY)
 }

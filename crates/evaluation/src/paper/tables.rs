@@ -3,10 +3,10 @@
 //! The column `source` of each row says whether its numbers were `measured`, or `extrapolated` from the measured time per cell.
 //! No row has both.
 
+use super::measurements::{Header, MeasuredEngine, Measurement};
 use super::published::{
     ALICE_PER_CELL, BOB_PER_CELL, CANDIDATES, KEYS, MEGABYTES, ORDERS, Spread, TIMES,
 };
-use super::record::{Header, MeasuredEngine, Record};
 use super::schedule::{ENGINES, single};
 use super::{data_set_tables, extrapolate};
 use crate::mean_and_deviation;
@@ -43,15 +43,15 @@ impl Table {
 pub(super) struct Tables(pub(super) Vec<Table>);
 
 impl Tables {
-    pub(super) fn new(records: &[Record], sizes: &[Size]) -> Self {
+    pub(super) fn new(measurements: &[Measurement], sizes: &[Size]) -> Self {
         Self(vec![
-            times(records),
-            cells(records),
-            traffic(records),
-            candidates(records),
-            orders(records),
-            data_set_tables::sample(records, sizes),
-            data_set_tables::full(records),
+            times(measurements),
+            cells(measurements),
+            traffic(measurements),
+            candidates(measurements),
+            orders(measurements),
+            data_set_tables::sample(measurements, sizes),
+            data_set_tables::full(measurements),
         ])
     }
 
@@ -143,18 +143,18 @@ pub(super) fn of_key<T: Copy>(engine: MeasuredEngine, values: &[T; 4]) -> Option
     Some(values[index])
 }
 
-fn times(records: &[Record]) -> Table {
+fn times(measurements: &[Measurement]) -> Table {
     let mut rows = Vec::new();
     for (length, paper) in TIMES {
         for engine in ENGINES {
-            let (source, count, ours) = match single(records, engine, length) {
+            let (source, count, ours) = match single(measurements, engine, length) {
                 Some(seconds) => {
                     let (mean, deviation) = mean_and_deviation(seconds);
                     let deviation = (seconds.len() > 1).then_some(deviation);
                     ("measured", seconds.len(), Some((mean, deviation)))
                 }
                 None => {
-                    let mean = extrapolate::seconds(records, engine, (length * length) as f64);
+                    let mean = extrapolate::seconds(measurements, engine, (length * length) as f64);
                     ("extrapolated", 0, mean.map(|mean| (mean, None)))
                 }
             };
@@ -194,32 +194,35 @@ fn times(records: &[Record]) -> Table {
     }
 }
 
-fn cells(records: &[Record]) -> Table {
-    let rows = records.iter().filter_map(|record| match record {
-        Record::Cell {
-            engine,
-            seconds,
-            host,
-            join,
-            bytes,
-        } => {
-            let [paper_alice, paper_alice_deviation] = published(of_key(*engine, &ALICE_PER_CELL));
-            let [paper_bob, paper_bob_deviation] = published(of_key(*engine, &BOB_PER_CELL));
-            Some(vec![
-                json!(engine.name()),
-                json!("measured"),
-                json!(seconds),
-                json!(host),
-                json!(join),
-                json!(bytes),
-                paper_alice,
-                paper_alice_deviation,
-                paper_bob,
-                paper_bob_deviation,
-            ])
-        }
-        _ => None,
-    });
+fn cells(measurements: &[Measurement]) -> Table {
+    let rows = measurements
+        .iter()
+        .filter_map(|measurement| match measurement {
+            Measurement::Cell {
+                engine,
+                seconds,
+                host,
+                join,
+                bytes,
+            } => {
+                let [paper_alice, paper_alice_deviation] =
+                    published(of_key(*engine, &ALICE_PER_CELL));
+                let [paper_bob, paper_bob_deviation] = published(of_key(*engine, &BOB_PER_CELL));
+                Some(vec![
+                    json!(engine.name()),
+                    json!("measured"),
+                    json!(seconds),
+                    json!(host),
+                    json!(join),
+                    json!(bytes),
+                    paper_alice,
+                    paper_alice_deviation,
+                    paper_bob,
+                    paper_bob_deviation,
+                ])
+            }
+            _ => None,
+        });
     Table {
         name: "cells",
         title: "Seconds per cell while many comparisons run at once: wall-clock time, and each party's own work. The paper's Alice is the host and its Bob the joining side; its time of Bob includes Alice's and the network",
@@ -239,22 +242,24 @@ fn cells(records: &[Record]) -> Table {
     }
 }
 
-fn traffic(records: &[Record]) -> Table {
+fn traffic(measurements: &[Measurement]) -> Table {
     let rows = ENGINES.into_iter().filter_map(|engine| {
-        let measured = records.iter().find_map(|record| match record {
-            Record::Single {
-                engine: e,
-                length: TRAFFIC_LENGTH,
-                bytes,
-                ..
-            } if *e == engine => Some(*bytes),
-            _ => None,
-        });
+        let measured = measurements
+            .iter()
+            .find_map(|measurement| match measurement {
+                Measurement::Single {
+                    engine: e,
+                    length: TRAFFIC_LENGTH,
+                    bytes,
+                    ..
+                } if *e == engine => Some(*bytes),
+                _ => None,
+            });
         let (source, [host, join]) = match measured {
             Some(bytes) => ("measured", bytes),
             None => (
                 "extrapolated",
-                extrapolate::bytes(records, engine, TRAFFIC_LENGTH)?,
+                extrapolate::bytes(measurements, engine, TRAFFIC_LENGTH)?,
             ),
         };
         Some(vec![
@@ -281,25 +286,27 @@ fn traffic(records: &[Record]) -> Table {
     }
 }
 
-fn candidates(records: &[Record]) -> Table {
-    let rows = records.iter().filter_map(|record| match record {
-        Record::Order {
-            size,
-            candidates,
-            deviation,
-            ..
-        } => {
-            let paper = (*size == CANDIDATES.0).then_some(CANDIDATES.1);
-            Some(vec![
-                json!(size),
-                json!("measured"),
-                json!(candidates),
-                json!(deviation),
-                json!(paper),
-            ])
-        }
-        _ => None,
-    });
+fn candidates(measurements: &[Measurement]) -> Table {
+    let rows = measurements
+        .iter()
+        .filter_map(|measurement| match measurement {
+            Measurement::Order {
+                size,
+                candidates,
+                deviation,
+                ..
+            } => {
+                let paper = (*size == CANDIDATES.0).then_some(CANDIDATES.1);
+                Some(vec![
+                    json!(size),
+                    json!("measured"),
+                    json!(candidates),
+                    json!(deviation),
+                    json!(paper),
+                ])
+            }
+            _ => None,
+        });
     Table {
         name: "candidates",
         title: "Average number of cells to choose from while a square matrix is filled in a random order",
@@ -314,28 +321,30 @@ fn candidates(records: &[Record]) -> Table {
     }
 }
 
-fn orders(records: &[Record]) -> Table {
-    let rows = records.iter().flat_map(|record| match record {
-        Record::Order {
-            size, log2_orders, ..
-        } => log2_orders
-            .iter()
-            .map(|(step, bits)| {
-                let (paper_size, paper) = ORDERS;
-                let paper = paper
-                    .iter()
-                    .find(|(at, _)| at == step && *size == paper_size);
-                vec![
-                    json!(size),
-                    json!(step),
-                    json!("measured"),
-                    json!(bits),
-                    json!(paper.map(|(_, bits)| bits)),
-                ]
-            })
-            .collect(),
-        _ => Vec::new(),
-    });
+fn orders(measurements: &[Measurement]) -> Table {
+    let rows = measurements
+        .iter()
+        .flat_map(|measurement| match measurement {
+            Measurement::Order {
+                size, log2_orders, ..
+            } => log2_orders
+                .iter()
+                .map(|(step, bits)| {
+                    let (paper_size, paper) = ORDERS;
+                    let paper = paper
+                        .iter()
+                        .find(|(at, _)| at == step && *size == paper_size);
+                    vec![
+                        json!(size),
+                        json!(step),
+                        json!("measured"),
+                        json!(bits),
+                        json!(paper.map(|(_, bits)| bits)),
+                    ]
+                })
+                .collect(),
+            _ => Vec::new(),
+        });
     Table {
         name: "orders",
         title: "Base-2 logarithm of the number of orders of cells up to a step. It reproduces the paper's figure and does not measure what the key holder can learn",

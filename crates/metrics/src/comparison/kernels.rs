@@ -6,7 +6,7 @@ use crate::kernel::global::{GlobalKernel, RewardKernel};
 use crate::kernel::local::LocalKernel;
 use crate::kernel::walk::WarpingKernel;
 use crate::kernel::{Row, hausdorff, levenshtein, recurrence, subsequence, walk};
-use crate::measures::{Crqa, Dtw, PathDivisor, SubsMatch};
+use crate::non_alignment::{Crqa, Dtw, PathDivisor, SubsMatch};
 use crate::{Costs, Metric, MetricError, Model, PairScore, RankModel, RecurrenceModel};
 
 /// Kernels that are prepared once for all pairs.

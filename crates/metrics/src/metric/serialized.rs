@@ -1,7 +1,7 @@
 //! The serialized form of a metric. Both kinds of Needleman–Wunsch have the same name and differ in their fields.
 
 use super::{LocalScoring, Metric};
-use crate::measures::{Crqa, Dtw, Frechet, Hausdorff, MultiMatch, ScaSim, SubsMatch};
+use crate::non_alignment::{Crqa, Dtw, Frechet, Hausdorff, MultiMatch, ScaSim, SubsMatch};
 use crate::{Grid, Substitution};
 use serde::Deserialize;
 

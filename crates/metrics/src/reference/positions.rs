@@ -1,4 +1,4 @@
-//! Measures that need only a function of two positions: `i` in the first scanpath and `j` in the second.
+//! Metrics that need only a function of two positions: `i` in the first scanpath and `j` in the second.
 
 use crate::{RecurrentLines, RecurrentPoints};
 

@@ -1,4 +1,4 @@
-//! Fixation measures on vectors from other programs; see `shared_vectors`.
+//! Fixation metrics on vectors from other programs; see `shared_vectors`.
 
 // Test helpers may panic too.
 #![allow(clippy::unwrap_used, clippy::panic)]

@@ -1,4 +1,4 @@
-//! Measures of random fixations, compared with slow definitions: few and many points, equal points and ties, all points
+//! Metrics of random fixations, compared with slow definitions: few and many points, equal points and ties, all points
 //! recurrent or none.
 
 // Test helpers may panic too.

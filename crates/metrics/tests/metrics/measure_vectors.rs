@@ -1,4 +1,4 @@
-//! Measures other than alignments on vectors from other programs; see `shared_vectors`.
+//! Metrics other than alignments on vectors from other programs; see `shared_vectors`.
 
 // Test helpers may panic too.
 #![allow(clippy::unwrap_used, clippy::panic)]

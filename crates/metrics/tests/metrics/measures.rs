@@ -1,4 +1,4 @@
-//! Measures other than alignments: fast kernels against slow definitions.
+//! Metrics other than alignments: fast kernels against slow definitions.
 
 // Test helpers may panic too.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::cast_precision_loss)]

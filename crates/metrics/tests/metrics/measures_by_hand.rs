@@ -1,4 +1,4 @@
-//! Measures other than alignments: values computed by hand, and settings.
+//! Metrics other than alignments: values computed by hand, and settings.
 
 // Test helpers may panic too.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::cast_precision_loss)]

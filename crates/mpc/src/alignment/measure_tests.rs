@@ -1,4 +1,4 @@
-//! Measures other than alignments, run by two parties on ideal transfers and compared with the same cells in the clear.
+//! Metrics other than alignments, run by two parties on ideal transfers and compared with the same cells in the clear.
 
 use super::tests::{Case, Strings, strings};
 use super::*;

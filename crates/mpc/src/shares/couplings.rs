@@ -1,7 +1,7 @@
 //! Couplings of two sequences: paths through the matrix from its first cell to its last, which advance by one step
 //! along either sequence or both.
 //!
-//! | measure | a cell | sequential comparisons |
+//! | metric | a cell | sequential comparisons |
 //! |---|---|---|
 //! | dynamic time warping | the distance plus the least of three neighbours | 2 |
 //! | discrete Fréchet distance | the larger of the distance and the least of three neighbours | 3 |

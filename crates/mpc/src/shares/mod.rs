@@ -19,7 +19,7 @@
 //! | `gates`, `compare`, `quotients`, `convert` | products, comparisons, divisions, and conversions between XOR and additive sharing |
 //! | `seeds`, `lookup`, `line_lookup`, `letters` | substitution costs of letters that neither side reveals: seed trees, one for each letter or for several lines |
 //! | `unit`, `bits`, `cells`, `couplings`, `group` | matrices that advance together by anti-diagonals |
-//! | `runs`, `sets` | measures without a recurrence: diagonal runs, and sums and maxima over letters |
+//! | `runs`, `sets` | metrics without a recurrence: diagonal runs, and sums and maxima over letters |
 //! | `portions` | how many matrices advance at once |
 //! | `recurrence`, `outputs` | what a cell computes and costs; from the last lines of matrices to halves of outputs |
 //! | `session` | a session of two parties, from letters to halves of outputs |
@@ -61,7 +61,7 @@
 //!   most three secrets of a stage, a node of a letter's tree and a node and a leaf of the transfers: 3·2⁸⁰/2¹²⁸. The
 //!   numbers are the same in every stage, so the advantages of stages add up.
 //!
-//! Measures without a recurrence (`runs`, `sets`, `quotients`) consist of the same products and comparisons. What a
+//! Metrics without a recurrence (`runs`, `sets`, `quotients`) consist of the same products and comparisons. What a
 //! side counts in its own scanpath enters them only as a factor. Their sizes depend on the alphabet and on lengths, not
 //! on what occurs in a scanpath.
 //!

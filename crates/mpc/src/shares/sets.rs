@@ -1,4 +1,4 @@
-//! Measures that ignore the order of letters: sums and maxima over the letters of the alphabet instead of the cells of
+//! Metrics that ignore the order of letters: sums and maxima over the letters of the alphabet instead of the cells of
 //! a matrix.
 //!
 //! Each side knows how often each letter occurs in its own scanpath, and what the table says about that letter and its

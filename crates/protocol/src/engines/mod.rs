@@ -262,12 +262,12 @@ impl Engine {
 
     /// Whether each side gets half of an output. Then the halves that reveal a result are sent after the computation,
     /// and can be sent again without repeating it.
-    pub fn has_halves(self) -> bool {
+    pub fn splits_outputs(self) -> bool {
         matches!(self, Engine::Garbled | Engine::Shares)
     }
 
-    /// Whether each side can keep a share of every result, as questions about groups require.
-    pub fn has_shares(self) -> bool {
+    /// Whether each side can keep a share of every result, as group answers require.
+    pub fn supports_group_answers(self) -> bool {
         !matches!(self, Engine::Plain)
     }
 

@@ -41,7 +41,8 @@ pub struct NearestRate {
     /// How many nearest scanpaths have a vote.
     pub k: u32,
     /// How many scanpaths were assigned their own group.
-    pub right: u64,
+    #[serde(rename = "right")]
+    pub correct: u64,
     /// The number of scanpaths.
     pub scanpaths: u64,
     /// The rate achieved by always naming the most frequent group.
@@ -93,11 +94,11 @@ impl NearestRate {
         self.interval.map_or(Ok(()), |interval| interval.check())?;
         let groups = self.groups.len();
         let adds_up = match self.confusion.is_empty() {
-            true => self.right <= self.scanpaths,
+            true => self.correct <= self.scanpaths,
             false => {
                 shape(&self.confusion, groups, groups)?;
                 let on_diagonal = (0..groups).map(|group| self.confusion[group][group]);
-                sum(on_diagonal) == Some(self.right)
+                sum(on_diagonal) == Some(self.correct)
                     && sum(self.confusion.iter().flatten().copied()) == Some(self.scanpaths)
             }
         };

@@ -5,7 +5,7 @@ fn rate() -> NearestRate {
     NearestRate {
         output: "score".into(),
         k: 5,
-        right: 7,
+        correct: 7,
         scanpaths: 10,
         chance: 0.5,
         interval: None,
@@ -21,7 +21,10 @@ fn rate() -> NearestRate {
 fn a_rate_matches_its_confusion_matrix() {
     assert_eq!(rate().check(), Ok(()));
     let wrong = [
-        NearestRate { right: 8, ..rate() },
+        NearestRate {
+            correct: 8,
+            ..rate()
+        },
         NearestRate {
             scanpaths: 11,
             ..rate()
@@ -32,7 +35,7 @@ fn a_rate_matches_its_confusion_matrix() {
         },
         NearestRate {
             confusion: Vec::new(),
-            right: 11,
+            correct: 11,
             ..rate()
         },
     ];

@@ -1,4 +1,4 @@
-//! Measures on fixations, which never leave a machine.
+//! Metrics on fixations, which never leave a machine.
 
 use crate::outcome::labels;
 use crate::{Cost, JobError, Observer, Outcome, ProtocolError, Results, Reveal, Spec};

@@ -115,7 +115,7 @@ pub(super) fn answer(
         }
     };
     let sides = [side(Role::Host), side(Role::Join)];
-    let (numbers, traffic) = match spec.engine.has_shares() {
+    let (numbers, traffic) = match spec.engine.supports_group_answers() {
         true => on_shares(&sides, observer)?,
         false => in_the_clear(&sides, observer)?,
     };

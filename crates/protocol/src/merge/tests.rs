@@ -184,7 +184,7 @@ fn a_plan_that_is_too_large_for_one_result_is_not_merged() {
 
 /// The results are for the other side, so no tile has any.
 #[test]
-fn tiles_without_results_merge_to_a_plan_without_results() {
+fn tiles_without_results_merge_to_an_outcome_without_results() {
     let mut tiles = all(3);
     tiles.iter_mut().for_each(|tile| tile.results.clear());
     // If both sides learn the results, they are missing.

@@ -227,7 +227,7 @@ fn inconsistent_results_are_refused() {
 }
 
 #[test]
-fn answers_about_groups_are_checked() {
+fn group_answers_are_checked() {
     let mut outcome = small();
     outcome.answers = vec![GroupAnswer::Means(GroupMeans {
         output: "score".into(),

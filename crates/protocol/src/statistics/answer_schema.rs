@@ -195,14 +195,14 @@ impl AnswerSchema {
                 groups,
                 scanpaths,
             } => {
-                let right = u64::try_from(numbers[0]).ok();
+                let correct = u64::try_from(numbers[0]).ok();
                 let largest = groups.iter().map(|(_, size)| *size).max().unwrap_or(0);
                 let all: u64 = groups.iter().map(|(_, size)| u64::from(*size)).sum();
                 GroupAnswer::NearestRate(NearestRate {
                     output,
                     k: *k,
-                    right: right
-                        .filter(|right| right <= scanpaths)
+                    correct: correct
+                        .filter(|correct| correct <= scanpaths)
                         .ok_or_else(impossible)?,
                     scanpaths: *scanpaths,
                     #[allow(clippy::cast_precision_loss)] // rounded as every share is

@@ -126,8 +126,8 @@ impl<'a> GroupPlan<'a> {
         let pairs_within = within.iter().flatten().map(|site| site.pairs.len());
         let terms = shapes.len() as u64 + pairs_within.sum::<usize>() as u64;
         let scoring = Scoring::of(job);
-        let has_halves = inputs.engine.has_halves();
-        let kinds = [job.pad_to.is_some(), !has_halves];
+        let splits_outputs = inputs.engine.splits_outputs();
+        let kinds = [job.pad_to.is_some(), !splits_outputs];
         let usage = value_use(question, job.pairs, terms);
         let mut values = Values::new(&job.comparison, &scoring, kinds, &all, usage)?;
         if question.orders_pairs() {
@@ -183,7 +183,7 @@ impl<'a> GroupPlan<'a> {
             peer_labels,
             contrast,
             terms,
-            number_bits: has_halves.then_some(values.number_bits),
+            number_bits: splits_outputs.then_some(values.number_bits),
             value_bits: values.bits(),
             value_error: values.error,
             unit,

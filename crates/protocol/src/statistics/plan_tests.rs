@@ -213,7 +213,7 @@ fn double_precision_gives_nearly_the_same_means() {
     }
 }
 
-/// Answers about a measure equal those in the clear exactly, and match the means of plain scores. Lengths are hidden if possible.
+/// Answers about a metric equal those in the clear exactly, and match the means of plain scores. Lengths are hidden if possible.
 #[test]
 fn answers_about_measures_equal_those_in_the_clear() {
     assert!(compare_measures(Cases::InTurn) >= 8);

@@ -21,7 +21,7 @@ pub(crate) enum ValueKind {
     /// The similarity, from 0 to 1; it is 1 for equal scanpaths.
     Similarity,
     /// The metric's first number. Used with hidden lengths, for ScanMatch, whose score is its similarity before clipping,
-    /// and for measures without a similarity.
+    /// and for metrics without a similarity.
     Score,
 }
 

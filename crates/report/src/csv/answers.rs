@@ -136,7 +136,7 @@ fn rows(answer: &GroupAnswer) -> Vec<Row<'_>> {
             };
             let mut rows = vec![
                 Row {
-                    value: Some(rate.right as f64 / rate.scanpaths.max(1) as f64),
+                    value: Some(rate.correct as f64 / rate.scanpaths.max(1) as f64),
                     range: ends(rate.interval.as_ref()),
                     p: rate.p_value,
                     ..about("rate")

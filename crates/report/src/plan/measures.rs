@@ -1,4 +1,4 @@
-//! The measures other than alignments, in words.
+//! The metrics other than alignments, in words.
 
 use super::by;
 use crate::html::numbers::short;
@@ -7,7 +7,7 @@ use veilpath_metrics::{
     Undefined,
 };
 
-/// What a measure computes.
+/// What a metric computes.
 pub(super) fn describe(metric: &Metric) -> String {
     match metric {
         Metric::SequenceScore => {

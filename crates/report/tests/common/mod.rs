@@ -176,7 +176,7 @@ pub(crate) fn every_answer() -> Vec<GroupAnswer> {
         GroupAnswer::NearestRate(NearestRate {
             output: "similarity".into(),
             k: 5,
-            right: 31,
+            correct: 31,
             scanpaths: 40,
             chance: 0.525,
             interval: Some(interval(0.65, 0.875)),

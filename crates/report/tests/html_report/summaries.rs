@@ -224,7 +224,7 @@ fn mean_and_deviation_have_the_same_decimals() {
 }
 
 #[test]
-fn answers_about_groups_are_shown() {
+fn group_answers_are_shown() {
     let mut outcome = small();
     outcome.answers = common::answers();
     let page = page_of(outcome);

@@ -46,7 +46,7 @@ fn row(field: &str, ours: &str, theirs: &str) -> (String, String, String) {
 }
 
 #[test]
-fn every_number_of_a_plan_is_compared_and_reported() {
+fn every_parameter_of_a_plan_is_compared_and_reported() {
     let unit = || Substitution::Unit { mismatch: 1.0 };
     let base = spec(costs(1.0, unit()), &[]);
     assert_eq!(differences_of(&base, &base.clone()), []);

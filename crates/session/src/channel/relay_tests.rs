@@ -116,7 +116,7 @@ impl RelayDirection {
     }
 }
 
-/// Two institutions with their state directories, and the plan.
+/// Two institutions with their state folders, and the plan.
 struct Setup {
     folders: [TempDir; 2],
     identities: [Identity; 2],

@@ -188,7 +188,7 @@ impl DisclosureLimits {
 }
 
 impl DisclosureLedger {
-    /// The ledger of a partner. Without a state directory nothing is remembered.
+    /// The ledger of a partner. Without a state folder nothing is remembered.
     pub fn open(state_dir: Option<&StateDir>, identity: &Identity, partner: Fingerprint) -> Self {
         let folder = state_dir.map(StateDir::disclosures);
         Self {

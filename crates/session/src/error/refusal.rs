@@ -74,11 +74,11 @@ pub enum Limit {
         /// How often a pair may be started.
         starts: u32,
     },
-    /// Workers have stored many more records of a tile than it needs.
-    #[error("workers have stored {records} records of this tile, many more than it needs")]
-    TooManyRecords {
+    /// Workers have stored many more journal entries for a tile than it needs.
+    #[error("workers have stored {entries} journal entries for this tile, many more than it needs")]
+    TooManyEntries {
         /// How many it may have.
-        records: u64,
+        entries: u64,
     },
     /// A worker has reported that the peer cheated in this tile.
     #[error("this tile is stopped, because a worker reported misbehaviour of the other side: {0}")]
@@ -108,7 +108,7 @@ impl DeclineReason {
             Limit::Comparisons(_) => Limit::PeerComparisons,
             Limit::Disclosure(_) => Limit::PeerDisclosure,
             // What this side's workers have reported and stored is for its own user.
-            Limit::TileStopped(_) | Limit::TooManyRecords { .. } => {
+            Limit::TileStopped(_) | Limit::TooManyEntries { .. } => {
                 return DeclineReason::LocalProblem;
             }
             // These contain only what both sides know, or settings of this side.
@@ -153,10 +153,10 @@ pub enum LimitOrigin {
     Chosen,
     /// This side's policy.
     Policy,
-    /// The default of this plan.
-    Plan,
-    /// The smaller default of an earlier plan with this partner.
-    EarlierPlan,
+    /// The default for this plan.
+    Default,
+    /// The smaller default for an earlier plan with this partner.
+    EarlierDefault,
 }
 
 impl ExceededLimit {
@@ -192,13 +192,13 @@ impl fmt::Display for ExceededLimit {
         match (self.origin, self.assumed_letters) {
             (LimitOrigin::Chosen, _) => f.write_str(", as set on this side")?,
             (LimitOrigin::Policy, _) => f.write_str(", as this side's policy says")?,
-            (LimitOrigin::EarlierPlan, _) => {
+            (LimitOrigin::EarlierDefault, _) => {
                 f.write_str(
                     ", the default for an earlier plan with this partner, which still applies",
                 )?;
             }
-            (LimitOrigin::Plan, None) => f.write_str(", the default for this plan")?,
-            (LimitOrigin::Plan, Some(letters)) => write!(
+            (LimitOrigin::Default, None) => f.write_str(", the default for this plan")?,
+            (LimitOrigin::Default, Some(letters)) => write!(
                 f,
                 ", the default for {letters} letters, because this side does not declare how many there are"
             )?,
@@ -245,7 +245,7 @@ mod tests {
     fn the_peer_learns_nothing_about_workers() {
         for limit in [
             Limit::TileStopped(BanReason::FailedCheck),
-            Limit::TooManyRecords { records: 9 },
+            Limit::TooManyEntries { entries: 9 },
         ] {
             let reason = DeclineReason::for_peer(&limit.into());
             assert_eq!(reason, DeclineReason::LocalProblem);

@@ -65,8 +65,8 @@ pub enum UsageError {
     )]
     CompleteAgreement,
     /// The coordinator does not store what this worker asks for.
-    #[error("the coordinator refused a record that does not follow the protocol")]
-    RecordRefused,
+    #[error("the coordinator refused a journal entry that does not follow the protocol")]
+    EntryRefused,
     /// The system limits open files below what this process may need.
     #[error(
         "this may need {needed} open files and connections at the same time, but the system allows this process {limit}"

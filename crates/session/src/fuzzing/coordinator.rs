@@ -1,7 +1,7 @@
 //! What a worker sends to its coordinator.
 
 use super::with_records;
-use crate::journal::record::{AnswerParts, with_checksum};
+use crate::journal::entry::{AnswerParts, with_checksum};
 use crate::worker::Rules;
 
 /// Pairs of the tile.
@@ -17,7 +17,7 @@ pub(super) fn records(bytes: &[u8]) -> bool {
     with_records(PAIRS, |agreed, _, stores| {
         let mut parts = AnswerParts::default();
         let stored = contents.iter().all(|content| {
-            let state = |stores: &crate::records::RecordStores<'_>| {
+            let state = |stores: &crate::counted_store::JournalAndAccount<'_>| {
                 let of_pair = |pair| {
                     let (journal, sent) = (&stores.journal, stores.journal.is_sent(pair));
                     let fixed = sent.then(|| (journal.starts(pair), journal.half(pair)));
@@ -30,7 +30,7 @@ pub(super) fn records(bytes: &[u8]) -> bool {
                 agreed: *agreed,
                 journal: [0; 32],
                 max_starts: 5,
-                max_records: 99,
+                max_entries: 99,
                 parts: &mut parts,
             };
             let stored = rules

@@ -1,10 +1,10 @@
 //! Messages and files of group answers.
 
 use super::Script;
+use crate::counted_store::AgreedPairs;
 use crate::groups::GroupTerms;
 use crate::groups::resume::AnswerStep;
 use crate::journal::Journal;
-use crate::records::AgreedPairs;
 use crate::resume::Resume;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric};
 use veilpath_protocol::{AnswerSchema, Engine, GroupQuestion, Label, PairRule, Reveal, Role, Spec};

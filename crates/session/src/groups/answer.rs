@@ -3,11 +3,11 @@
 use super::GroupAgreement;
 use super::resume::AnswerStep;
 use crate::control::{self, Tag};
+use crate::counted_store::AgreedPairs;
 use crate::disclosure::WithdrawalWatch;
 use crate::error::{InternalError, Limit, Misbehaviour, SessionError};
 use crate::journal::Journal;
 use crate::ledger::Account;
-use crate::records::AgreedPairs;
 use crate::session::AgreedSession;
 use std::ops::Range;
 use veilpath_channel::Channel;
@@ -28,7 +28,7 @@ struct Opening<'a> {
 
 impl AgreedSession {
     /// Finishes the group answer, if the agreement is about one.
-    pub(crate) fn answer_about_groups(&mut self) -> Result<(), SessionError> {
+    pub(crate) fn compute_group_answer(&mut self) -> Result<(), SessionError> {
         let Self {
             session, agreement, ..
         } = self;

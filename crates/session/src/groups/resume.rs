@@ -11,9 +11,9 @@
 //! | no share was sent | pairs without halves from the same run are compared, and the answer is computed |
 //! | anything else: a share was sent and another is missing | the answer is lost |
 
+use crate::counted_store::AgreedPairs;
 use crate::error::SessionError;
 use crate::journal::Journal;
-use crate::records::AgreedPairs;
 use crate::resume::{Resume, Statement, exchange_statements, same_run};
 use veilpath_channel::Channel;
 use veilpath_protocol::Role;

@@ -1,10 +1,10 @@
 //! Rewrites a journal that is much longer than its content requires.
 //!
-//! A pair that is started again leaves a record of the start, and one of its half if it gets that far. A peer that hangs up each time
+//! A pair that is started again leaves an entry of the start, and one of its half if it gets that far. A peer that hangs up each time
 //! would make the file grow with every start.
 
-use super::record::Record;
-use super::{HEADER, Journal, PairEntry, RECORD};
+use super::entry::Entry;
+use super::{ENTRY_BYTES, HEADER, Journal, PairState};
 use crate::state_dir::{self, NEW_EXTENSION};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -20,8 +20,8 @@ impl Journal {
         if self.has_other_records {
             return;
         }
-        let count = self.fewest_records().count();
-        let needed = (HEADER + count * RECORD) as u64;
+        let count = self.fewest_entries().count();
+        let needed = (HEADER + count * ENTRY_BYTES) as u64;
         if self.file.is_none() || self.end <= MIN_BYTES || self.end / 2 <= needed {
             return;
         }
@@ -30,7 +30,7 @@ impl Journal {
             Ok(file) => {
                 self.superseded = self.file.replace(file);
                 self.end = needed;
-                self.records = count as u64;
+                self.entries = count as u64;
             }
             Err(_) => drop(std::fs::remove_file(
                 self.path.with_extension(NEW_EXTENSION),
@@ -49,8 +49,8 @@ impl Journal {
         file.try_lock()?;
         let mut writer = BufWriter::new(&file);
         writer.write_all(&self.header())?;
-        for record in self.fewest_records() {
-            writer.write_all(&record.encode(&self.id))?;
+        for entry in self.fewest_entries() {
+            writer.write_all(&entry.encode(&self.id))?;
         }
         writer.flush()?;
         drop(writer);
@@ -60,31 +60,31 @@ impl Journal {
         Ok(file)
     }
 
-    /// The fewest records with the same content. Starts before and after the half of a pair stay apart.
-    fn fewest_records(&self) -> impl Iterator<Item = Record> + '_ {
-        let engine = self.engine.map(Record::Engine);
-        let groups = self.peer_groups.map(Record::Groups);
-        let complete = self.complete.then_some(Record::Complete);
-        let before = self.restarts(|entry| entry.starts - entry.starts_since_half());
-        let sent = self.runs_of(|entry| u32::from(entry.sent));
-        let sent = sent.map(|(first, count, _)| Record::Sent(first, count));
+    /// The fewest entries with the same content. Starts before and after the half of a pair stay apart.
+    fn fewest_entries(&self) -> impl Iterator<Item = Entry> + '_ {
+        let engine = self.engine.map(Entry::Engine);
+        let groups = self.peer_groups.map(Entry::Groups);
+        let complete = self.complete.then_some(Entry::Complete);
+        let before = self.restarts(|state| state.starts - state.starts_since_half());
+        let sent = self.runs_of(|state| u32::from(state.sent));
+        let sent = sent.map(|(first, count, _)| Entry::Sent(first, count));
         let single = self.pairs.iter().enumerate();
-        let single = single.flat_map(|(index, entry)| entry.records(index));
-        let after = self.restarts(PairEntry::starts_since_half);
+        let single = single.flat_map(|(index, state)| state.entries(index));
+        let after = self.restarts(PairState::starts_since_half);
         let whole = engine.into_iter().chain(groups).chain(before).chain(sent);
-        // A complete journal ends with that record, where a coordinator looks for it.
+        // A complete journal ends with that entry, where a coordinator looks for it.
         whole.chain(single).chain(after).chain(complete)
     }
 
-    fn restarts(&self, number: fn(&PairEntry) -> u32) -> impl Iterator<Item = Record> + '_ {
+    fn restarts(&self, number: fn(&PairState) -> u32) -> impl Iterator<Item = Entry> + '_ {
         let runs = self.runs_of(number);
-        runs.map(|(first, count, times)| Record::Restarted(first, count, times))
+        runs.map(|(first, count, times)| Entry::Restarted(first, count, times))
     }
 
     /// The runs of places with the same number, if it is not 0: the first of each, how many, and the number.
     fn runs_of(
         &self,
-        number: fn(&PairEntry) -> u32,
+        number: fn(&PairState) -> u32,
     ) -> impl Iterator<Item = (usize, usize, u32)> + '_ {
         let runs = self.pairs.chunk_by(move |a, b| number(a) == number(b));
         let runs = runs.scan(0, move |next, run| {
@@ -96,7 +96,7 @@ impl Journal {
     }
 }
 
-impl PairEntry {
+impl PairState {
     fn starts_since_half(&self) -> u32 {
         match self.half {
             Some(_) => self.starts.saturating_sub(self.half_of_start),
@@ -104,12 +104,12 @@ impl PairEntry {
         }
     }
 
-    /// The records of this index alone.
-    fn records(&self, index: usize) -> impl Iterator<Item = Record> + use<> {
-        let half = self.half.map(|half| Record::Half(index, half));
-        let number = self.number.map(|number| Record::Number(index, number));
-        let rejected = self.rejected.then_some(Record::Rejected(index));
-        let answer = self.answer.map(|answer| Record::of_answer(index, answer));
+    /// The entries of this index alone.
+    fn entries(&self, index: usize) -> impl Iterator<Item = Entry> + use<> {
+        let half = self.half.map(|half| Entry::Half(index, half));
+        let number = self.number.map(|number| Entry::Number(index, number));
+        let rejected = self.rejected.then_some(Entry::Rejected(index));
+        let answer = self.answer.map(|answer| Entry::of_answer(index, answer));
         let answer = answer.into_iter().flatten();
         half.into_iter().chain(number).chain(rejected).chain(answer)
     }

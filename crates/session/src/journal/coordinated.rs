@@ -1,6 +1,6 @@
 //! The journal of a tile at both ends of a worker's connection to its coordinator.
 
-use super::record::{RECORD, Record};
+use super::entry::{ENTRY_BYTES, Entry};
 use super::{HEADER, Journal};
 use crate::error::{BanReason, SessionError};
 use crate::worker::CoordinatorLink;
@@ -8,20 +8,20 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 impl Journal {
-    /// Whether the last record of a journal says that both sides have everything. Nothing is stored after that.
+    /// Whether the last entry of a journal says that both sides have everything. Nothing is stored after that.
     pub(crate) fn ends_complete(folder: &Path, id: &[u8; 32]) -> bool {
-        let last = || -> std::io::Result<[u8; RECORD]> {
+        let last = || -> std::io::Result<[u8; ENTRY_BYTES]> {
             let mut file = std::fs::File::open(super::path(folder, id))?;
             let length = file.metadata()?.len();
-            file.seek(SeekFrom::Start(length.saturating_sub(RECORD as u64)))?;
-            let mut record = [0; RECORD];
-            file.read_exact(&mut record)?;
-            Ok(record)
+            file.seek(SeekFrom::Start(length.saturating_sub(ENTRY_BYTES as u64)))?;
+            let mut entry = [0; ENTRY_BYTES];
+            file.read_exact(&mut entry)?;
+            Ok(entry)
         };
-        last().is_ok_and(|record| Record::decode(id, &record) == Some(Record::Complete))
+        last().is_ok_and(|entry| Entry::decode(id, &entry) == Some(Entry::Complete))
     }
 
-    /// The bytes of all records in the file.
+    /// The bytes of all entries in the file.
     pub(crate) fn stored_bytes(&self) -> u64 {
         self.end.saturating_sub(HEADER as u64)
     }
@@ -45,22 +45,22 @@ impl Journal {
         Ok(bytes)
     }
 
-    /// Restores records that a coordinator has stored. Returns whether they belong to this journal.
+    /// Restores entries that a coordinator has stored. Returns whether they belong to this journal.
     pub(crate) fn restore(&mut self, bytes: &[u8]) -> bool {
-        bytes.len().is_multiple_of(RECORD)
-            && bytes.chunks(RECORD).all(|bytes| {
-                let record = Record::decode(&self.id, bytes);
-                record.is_some_and(|record| self.apply_if_valid(&record))
+        bytes.len().is_multiple_of(ENTRY_BYTES)
+            && bytes.chunks(ENTRY_BYTES).all(|bytes| {
+                let entry = Entry::decode(&self.id, bytes);
+                entry.is_some_and(|entry| self.apply_if_valid(&entry))
             })
     }
 
-    /// Lets the coordinator store the records from now on.
+    /// Lets the coordinator store the entries from now on.
     pub(crate) fn set_coordinator(&mut self, coordinator: CoordinatorLink) {
         self.coordinator = Some(coordinator);
     }
 
     /// Tells the coordinator, if there is one, that the other side was caught cheating. This uses a new connection, so it works even if the
-    /// one that stores records is lost.
+    /// one that stores entries is lost.
     pub(crate) fn report(&self, reason: BanReason) -> Result<(), SessionError> {
         match &self.coordinator {
             None => Ok(()),
@@ -73,7 +73,7 @@ impl Journal {
         self.coordinator.take()
     }
 
-    /// Whether a coordinator stores the records.
+    /// Whether a coordinator stores the entries.
     pub(crate) fn is_coordinated(&self) -> bool {
         self.coordinator.is_some()
     }

@@ -1,7 +1,7 @@
 //! The numbers of a group answer, stored after the pairs.
 
 use super::Journal;
-use super::record::Record;
+use super::entry::Entry;
 use crate::error::{InternalError, Misbehaviour, SessionError};
 
 /// The first 16 bytes of a digest.
@@ -27,7 +27,7 @@ impl Journal {
         self.check_group_digest(digest)?;
         match self.peer_groups {
             Some(_) => Ok(()),
-            None => self.append_synced([Record::Groups(digest_prefix(digest))]),
+            None => self.append_synced([Entry::Groups(digest_prefix(digest))]),
         }
     }
 
@@ -38,12 +38,12 @@ impl Journal {
 
     /// Stores a number of a group answer.
     pub(crate) fn store_number(&mut self, index: usize, number: u64) -> Result<(), SessionError> {
-        match self.pairs.get(index).map(|entry| entry.number) {
+        match self.pairs.get(index).map(|state| state.number) {
             None => Err(InternalError::UnknownPair.into()),
             Some(Some(stored)) if stored == number => Ok(()),
             Some(Some(_)) => Err(Misbehaviour::ChangedAnswer.into()),
             Some(None) => {
-                if let Err(error) = self.append_synced([Record::Number(index, number)]) {
+                if let Err(error) = self.append_synced([Entry::Number(index, number)]) {
                     self.failure.get_or_insert(error);
                 }
                 Ok(())

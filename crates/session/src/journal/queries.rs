@@ -1,13 +1,13 @@
 //! Queries of a journal.
 
-use super::{Half, Journal, PairEntry};
+use super::{Half, Journal, PairState};
 use crate::engine_decision::EngineDecision;
 use veilpath_protocol::Answer;
 
 impl Journal {
     /// Whether the output of a pair is known, possible or not.
     pub(crate) fn is_answered(&self, pair: usize) -> bool {
-        let is_known = |it: &PairEntry| it.answer.is_some() || it.number.is_some() || it.rejected;
+        let is_known = |it: &PairState| it.answer.is_some() || it.number.is_some() || it.rejected;
         self.pairs.get(pair).is_some_and(is_known)
     }
 
@@ -18,13 +18,13 @@ impl Journal {
 
     /// How many pairs have an answer.
     pub(crate) fn answers(&self) -> usize {
-        let has_answer = |entry: &&PairEntry| entry.answer.is_some();
+        let has_answer = |state: &&PairState| state.answer.is_some();
         self.pairs.iter().filter(has_answer).count()
     }
 
     /// Whether the output of any pair was not a possible result.
     pub(crate) fn has_rejected(&self) -> bool {
-        self.pairs.iter().any(|entry| entry.rejected)
+        self.pairs.iter().any(|state| state.rejected)
     }
 
     /// This side's half of a pair's output.
@@ -35,41 +35,41 @@ impl Journal {
     /// Whether a pair was started after its half was stored. Each start has one half.
     pub(crate) fn expects_half(&self, pair: usize) -> bool {
         let expects =
-            |it: &PairEntry| it.starts > 0 && (it.half.is_none() || it.half_of_start < it.starts);
+            |it: &PairState| it.starts > 0 && (it.half.is_none() || it.half_of_start < it.starts);
         self.pairs.get(pair).is_some_and(expects)
     }
 
     /// Whether the output of a pair was not a possible result.
     pub(crate) fn is_rejected(&self, pair: usize) -> bool {
-        self.pairs.get(pair).is_some_and(|entry| entry.rejected)
+        self.pairs.get(pair).is_some_and(|state| state.rejected)
     }
 
-    /// How many records there are.
-    pub(crate) fn record_count(&self) -> u64 {
-        self.records
+    /// How many entries there are.
+    pub(crate) fn entry_count(&self) -> u64 {
+        self.entries
     }
 
     /// Whether this side's half of a pair's output may have been sent.
     pub(crate) fn is_sent(&self, pair: usize) -> bool {
-        self.pairs.get(pair).is_some_and(|entry| entry.sent)
+        self.pairs.get(pair).is_some_and(|state| state.sent)
     }
 
     /// How often a pair was started.
     pub(crate) fn starts(&self, pair: usize) -> u32 {
-        self.pairs.get(pair).map_or(0, |entry| entry.starts)
+        self.pairs.get(pair).map_or(0, |state| state.starts)
     }
 
     /// How many of the first `pairs` places were started more than once, and the largest number of times any of them was started.
     pub(crate) fn repeated_starts(&self, pairs: usize) -> (u64, u32) {
-        let starts = || self.pairs.iter().take(pairs).map(|entry| entry.starts);
+        let starts = || self.pairs.iter().take(pairs).map(|state| state.starts);
         let repeated = starts().filter(|&starts| starts > 1).count();
         (repeated as u64, starts().max().unwrap_or(0))
     }
 
     /// How often the first `pairs` places were started in total.
     pub(crate) fn all_starts(&self, pairs: usize) -> u64 {
-        let entries = self.pairs.iter().take(pairs);
-        entries.map(|entry| u64::from(entry.starts)).sum()
+        let states = self.pairs.iter().take(pairs);
+        states.map(|state| u64::from(state.starts)).sum()
     }
 
     /// What was decided about the engine when the comparison started.

@@ -74,11 +74,11 @@ fn halves_and_sent_marks_are_read_back() {
 }
 
 #[test]
-fn records_after_a_partial_one_are_found() {
+fn entries_after_a_partial_one_are_found() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 3).unwrap();
     journal.store(0, reading(5.0)).unwrap();
-    // A full disk takes only a part of a record.
+    // A full disk takes only a part of an entry.
     let mut file = journal.file.as_ref().unwrap();
     file.write_all(&[1; 10]).unwrap();
     truncate_to(file, journal.end);
@@ -99,18 +99,18 @@ fn a_truncated_record_is_the_only_loss() {
     drop(journal);
     let path = only_file(folder.path());
     let whole = std::fs::read(&path).unwrap();
-    assert_eq!(whole.len(), HEADER + 3 * RECORD);
+    assert_eq!(whole.len(), HEADER + 3 * ENTRY_BYTES);
     for length in 0..whole.len() {
         std::fs::write(&path, &whole[..length]).unwrap();
         let mut journal = open(folder.path(), ID, 3).unwrap();
-        let complete = length.saturating_sub(HEADER) / RECORD;
+        let complete = length.saturating_sub(HEADER) / ENTRY_BYTES;
         assert_eq!(answered(&journal), complete);
         journal.store(2, reading(2.0)).unwrap();
         drop(journal);
         let journal = open(folder.path(), ID, 3).unwrap();
         assert_eq!(journal.answer(2), Some(reading(2.0)));
     }
-    for byte in HEADER + 2 * RECORD..whole.len() {
+    for byte in HEADER + 2 * ENTRY_BYTES..whole.len() {
         let mut corrupted = whole.clone();
         corrupted[byte] ^= 0x40;
         std::fs::write(&path, &corrupted).unwrap();
@@ -163,7 +163,7 @@ fn bits_are_read_back_and_nothing_else() {
         assert!(matches!(error, SessionError::Misbehaved(_)), "{error}");
     }
     drop(journal);
-    // Whatever is changed in the file, a record is read as it was written or not at all.
+    // Whatever is changed in the file, an entry is read as it was written or not at all.
     let path = only_file(folder.path());
     let whole = std::fs::read(&path).unwrap();
     for byte in HEADER..whole.len() {
@@ -180,24 +180,24 @@ fn bits_are_read_back_and_nothing_else() {
     }
 }
 
-/// The bytes of a record with a valid checksum, whatever its content.
+/// The bytes of an entry with a valid checksum, whatever its content.
 fn forged(kind: u32, numbers: [u64; 3]) -> Vec<u8> {
     let mut content = kind.to_le_bytes().to_vec();
     content.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
-    record::with_checksum(&ID, content.as_slice().try_into().unwrap()).to_vec()
+    entry::with_checksum(&ID, content.as_slice().try_into().unwrap()).to_vec()
 }
 
 #[test]
 fn a_record_of_the_wrong_kind_is_rejected_and_an_invalid_one_truncated() {
     let append = |reveal, kind, numbers| {
         let folder = tempfile::tempdir().unwrap();
-        let record = forged(kind, numbers);
+        let entry = forged(kind, numbers);
         let mut journal = Journal::open(folder.path(), ID, 2, reveal).unwrap();
         journal.create().unwrap();
         drop(journal);
         let path = only_file(folder.path());
         let mut bytes = std::fs::read(&path).unwrap();
-        bytes.extend(record);
+        bytes.extend(entry);
         std::fs::write(&path, bytes).unwrap();
         let journal = Journal::open(folder.path(), ID, 2, reveal)?;
         Ok::<_, SessionError>(answered(&journal))
@@ -219,20 +219,20 @@ fn a_record_of_the_wrong_kind_is_rejected_and_an_invalid_one_truncated() {
 
 /// The bytes were computed by another program, from the description of the format.
 #[test]
-fn records_have_the_documented_form() {
+fn entries_have_the_documented_form() {
     let known = [
         (
-            Record::Answer(3, reading(7.0)),
+            Entry::Answer(3, reading(7.0)),
             "0200000003000000000000000000000000001c40343333333333d33f8cb4d99d",
         ),
         (
-            Record::Started(1, 3),
+            Entry::Started(1, 3),
             "03000000010000000000000003000000000000000000000000000000c03dc7c6",
         ),
     ];
-    for (record, written) in known {
-        assert_eq!(hex(&record.encode(&ID)), written);
-        assert_eq!(Record::decode(&ID, &record.encode(&ID)), Some(record));
+    for (entry, written) in known {
+        assert_eq!(hex(&entry.encode(&ID)), written);
+        assert_eq!(Entry::decode(&ID, &entry.encode(&ID)), Some(entry));
     }
 }
 
@@ -293,13 +293,13 @@ fn a_journal_does_not_grow_with_starts() {
     drop(journal);
     let path = only_file(folder.path());
     let length = || std::fs::metadata(&path).unwrap().len() as usize;
-    assert!(length() > 50 * 30 * RECORD);
+    assert!(length() > 50 * 30 * ENTRY_BYTES);
     let mut journal = open(folder.path(), ID, 40).unwrap();
     assert_eq!(content(&journal), before);
-    // A half and no more for each of them, and the records of the others.
-    assert!(length() <= HEADER + (30 + 14) * RECORD, "{}", length());
-    let records = (length() - HEADER) / RECORD;
-    assert_eq!(journal.record_count(), records as u64);
+    // A half and no more for each of them, and the entries of the others.
+    assert!(length() <= HEADER + (30 + 14) * ENTRY_BYTES, "{}", length());
+    let entries = (length() - HEADER) / ENTRY_BYTES;
+    assert_eq!(journal.entry_count(), entries as u64);
     assert!(Journal::ends_complete(folder.path(), &ID));
     assert_eq!(only_file(folder.path()), path);
     // It is still locked, and usable.
@@ -356,8 +356,8 @@ fn debug_output_contains_no_half() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 1).unwrap();
     journal.keep_halves(&[0], &[0xdead_beef], 7).unwrap();
-    let record = Record::half(0, 0xdead_beef, 7);
-    for text in [format!("{journal:?}"), format!("{record:?}")] {
+    let entry = Entry::half(0, 0xdead_beef, 7);
+    for text in [format!("{journal:?}"), format!("{entry:?}")] {
         assert!(!text.contains(&0xdead_beef_u64.to_string()), "{text}");
     }
 }

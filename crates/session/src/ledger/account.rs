@@ -216,8 +216,8 @@ impl Account {
             origin: match &self.chosen_limits {
                 Some(_) => LimitOrigin::Chosen,
                 None if from(LimitOrigin::Policy) => LimitOrigin::Policy,
-                None if from(LimitOrigin::EarlierPlan) => LimitOrigin::EarlierPlan,
-                None => LimitOrigin::Plan,
+                None if from(LimitOrigin::EarlierDefault) => LimitOrigin::EarlierDefault,
+                None => LimitOrigin::Default,
             },
         }
     }
@@ -247,8 +247,8 @@ impl Account {
             limit_of(earlier, name),
         );
         match earlier < ours {
-            true => (earlier, LimitOrigin::EarlierPlan),
-            false => (ours, LimitOrigin::Plan),
+            true => (earlier, LimitOrigin::EarlierDefault),
+            false => (ours, LimitOrigin::Default),
         }
     }
 

@@ -202,7 +202,7 @@ fn the_smallest_default_limit_of_all_plans_applies() {
     // The other scanpath was not compared under the first plan.
     let (account, _) = side.account_with(peer, 2, &limits(47, None), &[0, 0]);
     let in_force = account.limits().unwrap();
-    assert_eq!(in_force.origin, LimitOrigin::EarlierPlan);
+    assert_eq!(in_force.origin, LimitOrigin::EarlierDefault);
     let mut now = in_force.limits;
     now.sort_unstable();
     assert_eq!(now, [3, 47]);
@@ -212,7 +212,7 @@ fn the_smallest_default_limit_of_all_plans_applies() {
             limit: 3,
             before: 3,
             now: 1,
-            origin: LimitOrigin::EarlierPlan,
+            origin: LimitOrigin::EarlierDefault,
             ..
         })))
     ));
@@ -253,7 +253,7 @@ fn an_answer_about_any_scanpath_limits_all_later_plans() {
                     limit: 3,
                     before: 3,
                     now: 1,
-                    origin: LimitOrigin::EarlierPlan,
+                    origin: LimitOrigin::EarlierDefault,
                     ..
                 })))
             ),

@@ -104,7 +104,7 @@ impl AnswerKind {
     }
 
     /// Whether it is about groups, and not about single pairs.
-    pub fn is_about_groups(self) -> bool {
+    pub fn is_group_answer(self) -> bool {
         !matches!(self, Self::Score | Self::Threshold)
     }
 

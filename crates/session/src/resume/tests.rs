@@ -1,5 +1,5 @@
 use super::*;
-use crate::records::AgreedPairs;
+use crate::counted_store::AgreedPairs;
 use veilpath_channel::memory_pair;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric, PairScore};
 use veilpath_protocol::{Answer, Engine, PairRule, Reveal, RevealTo};
@@ -69,8 +69,8 @@ fn journal(has: &[StoredParts]) -> Journal {
     journal
 }
 
-/// The plans of both sides.
-fn plans(to: RevealTo, host: &[StoredParts], join: &[StoredParts]) -> [Resume; 2] {
+/// The steps of both sides.
+fn steps_of_both(to: RevealTo, host: &[StoredParts], join: &[StoredParts]) -> [Resume; 2] {
     let spec = spec(to);
     let pairs = vec![(0, 0); host.len()];
     let cells = vec![1; host.len()];
@@ -89,20 +89,19 @@ fn plans(to: RevealTo, host: &[StoredParts], join: &[StoredParts]) -> [Resume; 2
         let host = scope.spawn(move || side(Role::Host, host, left));
         [side(Role::Join, join, right), host.join().unwrap()]
     })
-    .map(|plan| plan)
 }
 
-/// The plan, which both sides must share.
-fn plan(to: RevealTo, host: &[StoredParts], join: &[StoredParts]) -> Resume {
-    let [a, b] = plans(to, host, join);
-    let key = |plan: &Resume| {
+/// The steps, which both sides must share.
+fn steps(to: RevealTo, host: &[StoredParts], join: &[StoredParts]) -> Resume {
+    let [a, b] = steps_of_both(to, host, join);
+    let key = |steps: &Resume| {
         (
-            plan.compare.clone(),
-            plan.halves.host.clone(),
-            plan.halves.join.clone(),
-            plan.answers.host.clone(),
-            plan.answers.join.clone(),
-            plan.lost,
+            steps.compare.clone(),
+            steps.halves.host.clone(),
+            steps.halves.join.clone(),
+            steps.answers.host.clone(),
+            steps.answers.join.clone(),
+            steps.lost,
         )
     };
     assert_eq!(key(&a), key(&b));
@@ -110,7 +109,7 @@ fn plan(to: RevealTo, host: &[StoredParts], join: &[StoredParts]) -> Resume {
 }
 
 #[test]
-fn both_sides_derive_the_same_plan() {
+fn both_sides_derive_the_same_steps() {
     let cases = [
         (NOTHING, NOTHING, "compare"),
         (half(1), NOTHING, "compare"),
@@ -129,8 +128,8 @@ fn both_sides_derive_the_same_plan() {
         (sent(1), half(2), "lost"),
     ];
     for (host, join, expected) in cases {
-        let plan = plan(RevealTo::Both, &[host], &[join]);
-        let found = match plan {
+        let steps = steps(RevealTo::Both, &[host], &[join]);
+        let found = match steps {
             Resume { lost: 1, .. } => "lost",
             Resume { compare, .. } if !compare.is_empty() => "compare",
             Resume { answers, .. } if !answers.host.is_empty() => "answer of the host",
@@ -148,19 +147,19 @@ fn both_sides_derive_the_same_plan() {
 
 #[test]
 fn a_side_that_learns_nothing_needs_nothing() {
-    let plan = plan(
+    let steps = steps(
         RevealTo::Join,
         &[half(1), sent(1), sent(1), NOTHING, sent(1)],
         &[half(1), half(1), done(1), NOTHING, NOTHING],
     );
-    assert_eq!(plan.halves.host, [0, 1]);
-    assert!(plan.halves.join.is_empty());
-    assert_eq!((plan.compare, plan.lost), (vec![3], 1));
+    assert_eq!(steps.halves.host, [0, 1]);
+    assert!(steps.halves.join.is_empty());
+    assert_eq!((steps.compare, steps.lost), (vec![3], 1));
 }
 
 #[test]
 fn pairs_that_only_the_peer_remembers_are_recorded() {
-    let [join, host] = plans(RevealTo::Both, &[NOTHING, done(1)], &[done(1), done(1)]);
+    let [join, host] = steps_of_both(RevealTo::Both, &[NOTHING, done(1)], &[done(1), done(1)]);
     assert_eq!(host.unrecorded, [0]);
     assert!(join.unrecorded.is_empty());
 }

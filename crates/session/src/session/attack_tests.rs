@@ -12,11 +12,11 @@ mod failed_checks;
 mod groups;
 mod hang_ups;
 mod impossible;
+mod journals;
 mod labels;
 mod measures;
 mod memory;
 mod paillier_groups;
-mod records;
 mod relay;
 mod signatures;
 mod starts;
@@ -91,7 +91,7 @@ struct Setup {
 /// What the attacker does in one session.
 #[derive(Clone)]
 struct Attempt<'a> {
-    /// Its state directory.
+    /// Its state folder.
     files: &'a Path,
     /// The cohort that it announces. Its letters affect only a tag under its own key.
     announced: Vec<u16>,
@@ -388,7 +388,7 @@ fn is_long() -> bool {
     std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long")
 }
 
-/// Empty state directories.
+/// Empty state folders.
 fn folders(count: usize) -> Vec<TempDir> {
     (0..count).map(|_| tempfile::tempdir().unwrap()).collect()
 }

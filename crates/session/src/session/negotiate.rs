@@ -18,10 +18,11 @@
 //! An agreement is a plan and a number. Repeating a plan on purpose takes a new number, and both users must ask for it, because
 //! everything is counted again. A side that has lost its files asks for it too, and gets the number of the other side.
 
-use super::open_records::{OpenRecords, RecordsScope, all_comparisons};
+use super::open_storage::{OpenStorage, StorageScope, all_comparisons};
 use super::{Agreement, Proposal, Session, by_role};
 use crate::agreement::Terms;
 use crate::control::{self, Decline, Tag};
+use crate::counted_store::{AgreedPairs, MAX_STARTS};
 use crate::digests::{agreement_id, cohort_tag, nonce, plan_id, run_tag};
 use crate::disclosure::{DisclosureLedger, WithdrawalWatch};
 use crate::engine_decision::EngineReason;
@@ -29,7 +30,6 @@ use crate::error::{DeclineReason, Difference, Limit, Misbehaviour, UsageError};
 use crate::groups::{self, GroupNegotiation};
 use crate::identity::hex;
 use crate::memory;
-use crate::records::{AgreedPairs, MAX_STARTS};
 use crate::resume::Resume;
 use crate::roster::{self, Parties, Roster};
 use crate::signed_record::RecordFile;
@@ -249,7 +249,7 @@ impl Session {
             let numbers = group.as_ref().map_or(0, |group| group.schema.count());
             let whole = all_comparisons(&blocks, &proposal.spec, role, [&host, &join]);
             let (names, limits) = self.counted(&proposal)?;
-            let opened = RecordsScope {
+            let opened = StorageScope {
                 agreed: &agreed,
                 tile,
                 whole: proposal.tile_count().map(|_| &whole[..]),
@@ -272,16 +272,16 @@ impl Session {
             if let Some(group) = group.as_ref().filter(|_| !estimate_only) {
                 group.restore_sent(&mut journal, pairs.len())?;
             }
-            let records = opened.records(journal, ledger_file.clone())?;
-            Ok((group, learned_pairs, records))
+            let storage = opened.storage(journal, ledger_file.clone())?;
+            Ok((group, learned_pairs, storage))
         });
-        let (group, learned_pairs, records) = self.or_decline(Tag::Statements, prepared)?;
-        let OpenRecords {
+        let (group, learned_pairs, storage) = self.or_decline(Tag::Statements, prepared)?;
+        let OpenStorage {
             journal,
             account,
             max_agreements,
             limit,
-        } = records;
+        } = storage;
         let withdrawals = match (&group, &learned_pairs) {
             (Some(group), _) => group.watch(),
             (None, Some((ledger, charge))) => ledger.watch([charge]),

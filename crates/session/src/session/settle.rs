@@ -2,11 +2,11 @@
 
 use super::{Agreement, Session};
 use crate::SessionError;
+use crate::counted_store::AgreedPairs;
 use crate::engine_decision::{self, EngineNegotiation, SharesObstacle};
 use crate::error::Limit;
 use crate::link;
 use crate::memory;
-use crate::records::AgreedPairs;
 use crate::resume::Resume;
 use veilpath_protocol::{Engine, EngineChoice, JobSize, Spec};
 

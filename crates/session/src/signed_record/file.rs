@@ -1,4 +1,4 @@
-//! The record of a state directory: finding what was signed, and appending.
+//! The record of a state folder: finding what was signed, and appending.
 
 use super::line::{Line, RecordEntry, SessionEntry};
 use super::statement::{Disclosure, Signed, Step};
@@ -11,7 +11,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use veilpath_protocol::Role;
 
-/// The record of a state directory or, where nothing is stored, none.
+/// The record of a state folder or, where nothing is stored, none.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordFile(Option<PathBuf>);
 

@@ -73,7 +73,7 @@ impl Disclosure {
         }
     }
 
-    /// The name of the comparison in the state directory of the side with this role, as [`crate::StoredComparison::id`] has it.
+    /// The name of the comparison in the state folder of the side with this role, as [`crate::StoredComparison::id`] has it.
     pub fn comparison_id(&self, role: Role) -> Option<String> {
         let agreement = from_hex(&self.agreement)?;
         let tile = match &self.tile {

@@ -69,11 +69,11 @@ fn bans_are_listed_and_lifted() {
         [Some(BanReason::FailedCheck)]
     );
     assert_eq!(
-        state_dir.lift_ban(known).unwrap(),
+        state_dir.unblock(known).unwrap(),
         Some(BanReason::FailedCheck)
     );
     assert_eq!(banned(state_dir.peers().unwrap()), [None]);
-    assert!(state_dir.ban(unknown).is_err() && state_dir.lift_ban(unknown).is_err());
+    assert!(state_dir.ban(unknown).is_err() && state_dir.unblock(unknown).is_err());
     assert_eq!(state_dir.peers().unwrap().entries.len(), 1);
 }
 

@@ -46,7 +46,7 @@ fn described() -> (Outcome, Description) {
     (outcome, description)
 }
 
-/// A state directory with a journal of the first answers, and that journal.
+/// A state folder with a journal of the first answers, and that journal.
 fn stored(folder: &Path, answers: usize) -> (StateDir, Outcome, Journal) {
     let state_dir = StateDir::at(folder);
     let (outcome, description) = described();

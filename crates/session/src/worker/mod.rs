@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! institution                                  workers
-//!  │  session with the partner's institution: plan, number of tiles, limits, signed intent ─▶ AgreedPlan, in the state directory
+//!  │  session with the partner's institution: plan, number of tiles, limits, signed intent ─▶ AgreedPlan, in the state folder
 //!  │── WorkOrder: a new key, a certificate for some tiles until some time, the plan ──▶│
 //!                                               │◀═ TLS, certificates (`gate.rs`) ═▶ a worker of the partner, with the same tile
 //! ```
@@ -25,7 +25,7 @@
 //! **What a partner with many workers gets.** What it gets from one session of the whole plan. All tiles are charged to
 //! one ledger under one lock before anything is opened, the plan as a whole was checked against the limits when it was
 //! agreed on, and each tile has one journal, which one worker at a time can hold. So all workers of an institution have
-//! the same coordinator (`coordinator/`), or use the same state directory. A state directory without the agreement is
+//! the same coordinator (`coordinator/`), or use the same state folder. A state folder without the agreement is
 //! refused.
 
 mod certificate;
@@ -48,7 +48,7 @@ pub use certificate::{MAX_WORKER_KEY_TIME, TileRange, TileRangeError};
 pub use coordinator::{CoordinatedTile, Coordinator, CoordinatorEvent, CoordinatorOptions};
 pub use order::WorkOrder;
 pub use plan::AgreedPlan;
-pub use session::TileRecords;
+pub use session::TileStorage;
 
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use crate::identity::{from_hex, hex};
 use crate::roster::{self, Parties, Roster};
 use crate::scanpath_limit::{Limits, ScanpathLimit};
 use crate::session::AgreedSession;
-use crate::session::open_records::is_learned;
+use crate::session::open_storage::is_learned;
 use crate::{Fingerprint, StateDir, locked_file, secret_json, state_dir};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

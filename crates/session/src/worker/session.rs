@@ -14,6 +14,7 @@ use super::order::WorkOrder;
 use super::tile::TilePairs;
 use crate::agreement::TILE_FIELD;
 use crate::control::{self, Tag};
+use crate::counted_store::MAX_STARTS;
 use crate::digests::{nonce, run_tag};
 use crate::disclosure::WithdrawalWatch;
 use crate::engine_decision::EngineReason;
@@ -21,9 +22,8 @@ use crate::error::{Difference, Misbehaviour, UsageError, sanitize};
 use crate::identity::from_hex;
 use crate::ledger::LedgerFile;
 use crate::limits::Timeouts;
-use crate::records::MAX_STARTS;
 use crate::resume::Resume;
-use crate::session::open_records::OpenRecords;
+use crate::session::open_storage::OpenStorage;
 use crate::session::{AgreedSession, Agreement, Proposal};
 use crate::signed_record::RecordFile;
 use crate::{
@@ -34,8 +34,8 @@ use veilpath_protocol::{Link, Role, Tile};
 
 /// Where the journal of a tile and the ledger are.
 #[derive(Debug)]
-pub enum TileRecords<'a> {
-    /// In a state directory that all workers of the institution share.
+pub enum TileStorage<'a> {
+    /// In a state folder that all workers of the institution share.
     Shared(&'a StateDir),
     /// With the institution's coordinator.
     Coordinated(Box<CoordinatedTile>),
@@ -73,10 +73,10 @@ impl Session {
         mut self,
         order: &WorkOrder,
         tile: Tile,
-        records: TileRecords<'_>,
+        storage: TileStorage<'_>,
         memory: Option<u64>,
     ) -> Result<AgreedSession, SessionError> {
-        match self.prepare_tile(order, tile, records, memory) {
+        match self.prepare_tile(order, tile, storage, memory) {
             Ok(agreement) => Ok(AgreedSession {
                 session: self,
                 agreement,
@@ -90,7 +90,7 @@ impl Session {
         &mut self,
         order: &WorkOrder,
         tile: Tile,
-        records: TileRecords<'_>,
+        storage: TileStorage<'_>,
         memory: Option<u64>,
     ) -> Result<Agreement, SessionError> {
         let (role, plan) = (self.role, &order.plan);
@@ -99,15 +99,15 @@ impl Session {
             let complete = Err::<(), _>(UsageError::CompleteAgreement.into());
             self.or_decline(Tag::Ready, complete)?;
         }
-        let withdrawals = match &records {
-            TileRecords::Shared(state_dir) => {
+        let withdrawals = match &storage {
+            TileStorage::Shared(state_dir) => {
                 let allowed = state_dir
                     .check_agreement(&plan.agreement)
                     .and_then(|()| plan.check_withdrawn(state_dir, [tile]));
                 self.or_decline(Tag::Ready, allowed)?
             }
             // The coordinator has the ledger.
-            TileRecords::Coordinated(_) => WithdrawalWatch::nobody(),
+            TileStorage::Coordinated(_) => WithdrawalWatch::nobody(),
         };
         let ours = TileReady {
             agreement: plan.agreement.clone(),
@@ -142,12 +142,12 @@ impl Session {
             tiles: None,
             key: None,
         };
-        let ledger_file = match &records {
-            TileRecords::Shared(state_dir) => self.ledger(Some(state_dir)),
+        let ledger_file = match &storage {
+            TileStorage::Shared(state_dir) => self.ledger(Some(state_dir)),
             // The coordinator's account is the authoritative one.
-            TileRecords::Coordinated(_) => LedgerFile::at(None),
+            TileStorage::Coordinated(_) => LedgerFile::at(None),
         };
-        let coordinated = matches!(records, TileRecords::Coordinated(_));
+        let coordinated = matches!(storage, TileStorage::Coordinated(_));
         let id = plan.id()?;
         let lifted =
             ledger_file.inspect(|ledger| ledger.check_tile(&id, tile).map(|()| ledger.lifted));
@@ -156,17 +156,17 @@ impl Session {
             let pairs = plan.pairs_of(tile, memory)?;
             let agreed = pairs.agreed(plan);
             let opened = pairs.opened(plan, &agreed);
-            let records = match records {
-                TileRecords::Shared(state_dir) => {
+            let storage = match storage {
+                TileStorage::Shared(state_dir) => {
                     let journal = opened.journal(Some(&state_dir.journals()))?;
-                    opened.records(journal, ledger_file.clone())?
+                    opened.storage(journal, ledger_file.clone())?
                 }
-                TileRecords::Coordinated(tile) => {
+                TileStorage::Coordinated(tile) => {
                     let (journal, max_agreements, limit) = tile.into_parts();
-                    OpenRecords {
+                    OpenStorage {
                         max_agreements,
                         limit,
-                        ..opened.records(journal, ledger_file.clone())?
+                        ..opened.storage(journal, ledger_file.clone())?
                     }
                 }
             };
@@ -174,15 +174,15 @@ impl Session {
                 true => u32::MAX,
                 false => MAX_STARTS.saturating_mul(lifted.saturating_add(1)),
             };
-            Ok((records, max_starts, pairs))
+            Ok((storage, max_starts, pairs))
         });
-        let (records, max_starts, of_tile) = self.or_decline(Tag::Statements, prepared)?;
-        let OpenRecords {
+        let (storage, max_starts, of_tile) = self.or_decline(Tag::Statements, prepared)?;
+        let OpenStorage {
             journal,
             account,
             max_agreements,
             limit,
-        } = records;
+        } = storage;
         let TilePairs {
             id,
             blocks,

@@ -154,7 +154,7 @@ impl Setup {
         let side = |channel, order: &WorkOrder, at| {
             let session = Session::open_with_order(channel, order, timeouts())?;
             session
-                .agree_on_tile(order, tile, TileRecords::Shared(&self.state_dir(at)), None)?
+                .agree_on_tile(order, tile, TileStorage::Shared(&self.state_dir(at)), None)?
                 .run(&())
         };
         std::thread::scope(|scope| {

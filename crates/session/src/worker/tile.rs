@@ -2,11 +2,11 @@
 
 use super::plan::AgreedPlan;
 use crate::agreement::Terms;
+use crate::counted_store::AgreedPairs;
 use crate::error::SessionError;
 use crate::memory;
-use crate::records::AgreedPairs;
 use crate::roster::{self, Roster};
-use crate::session::open_records::{RecordsScope, all_comparisons};
+use crate::session::open_storage::{StorageScope, all_comparisons};
 use veilpath_protocol::{JobSize, PairBlocks, Role, SideSize, Tile};
 
 #[cfg(test)]
@@ -82,7 +82,7 @@ impl AgreedPlan {
 }
 
 impl TilePairs {
-    /// The pairs in the form of this side's records.
+    /// The pairs as this side stores and counts them.
     pub(super) fn agreed<'a>(&'a self, plan: &'a AgreedPlan) -> AgreedPairs<'a> {
         AgreedPairs {
             role: plan.role(),
@@ -93,13 +93,13 @@ impl TilePairs {
         }
     }
 
-    /// The scope of this side's records.
+    /// What this side opens.
     pub(super) fn opened<'a>(
         &'a self,
         plan: &'a AgreedPlan,
         agreed: &'a AgreedPairs<'a>,
-    ) -> RecordsScope<'a> {
-        RecordsScope {
+    ) -> StorageScope<'a> {
+        StorageScope {
             agreed,
             tile: Some(self.tile),
             whole: Some(&self.whole),

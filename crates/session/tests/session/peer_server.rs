@@ -98,7 +98,7 @@ struct Setup {
     /// How long a peer may take for its first messages.
     open: Duration,
     stopped: AtomicBool,
-    /// Contains the state directories of all.
+    /// Contains the state folders of all.
     folder: tempfile::TempDir,
 }
 
@@ -152,7 +152,7 @@ impl Setup {
         let handler = |connection: PeerConnection, slots: &SessionSlots| {
             let result = self.handle(connection, slots);
             result.map_err(|error| SessionFailure {
-                is_final: error.is_ban(),
+                is_final: error.is_blocked(),
                 error,
             })
         };

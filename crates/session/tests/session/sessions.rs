@@ -1,8 +1,8 @@
-//! Both sides of a session on loopback, each on its own thread with its own state directory.
+//! Both sides of a session on loopback, each on its own thread with its own state folder.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 mod engines;
-mod records;
+mod limits_and_journals;
 mod tiles;
 
 use std::path::Path;
@@ -56,7 +56,7 @@ fn second() -> Cohort {
     ])
 }
 
-/// The two institutions, with their state directories.
+/// The two institutions, with their state folders.
 struct Setup {
     folders: [TempDir; 2],
     identities: [Identity; 2],

@@ -66,7 +66,7 @@ impl fmt::Display for NoEffectReason {
                 "fixations are compared without rounding, and only rounded ones have a scale"
             }
             NoEffectReason::OnlyByLengths => "this metric can be divided by lengths, but not by durations",
-            NoEffectReason::OtherMeasure => "this metric does not have it",
+            NoEffectReason::OtherMetric => "this metric does not have it",
             NoEffectReason::NotAnAlignment => "this metric is not an alignment",
         })
     }

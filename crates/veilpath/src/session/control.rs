@@ -50,7 +50,8 @@ impl SessionControl {
 
     /// Lets the session compute that has reported this agreement in [`PeerEvent::Agreed`](crate::PeerEvent::Agreed),
     /// and returns whether one was waiting. The approval holds for this session alone. It names the agreement, because
-    /// the user has read only this one: another peer may have agreed meanwhile, or the same peer on another plan.
+    /// the user has read only this one: another peer may have agreed meanwhile, or the same peer with
+    /// another cohort or plan.
     pub fn approve(&self, agreement: &str) -> bool {
         let mut was_waiting = false;
         for session in self.state().sessions.values_mut() {

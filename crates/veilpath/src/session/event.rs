@@ -22,7 +22,7 @@ pub enum SessionEvent {
     Connecting {
         /// The address.
         address: String,
-        /// Whether it is a relay's address.
+        /// Whether it is the address of a relay or gateway.
         relay: bool,
         /// This side's fingerprint.
         fingerprint: Fingerprint,

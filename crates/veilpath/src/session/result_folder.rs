@@ -19,17 +19,17 @@ pub struct ResultFolder {
     inputs: Vec<PathBuf>,
     replace: bool,
     /// Where results were saved, by peer name.
-    saved: Mutex<HashMap<String, Saved>>,
+    saved: Mutex<HashMap<String, ResultLocation>>,
 }
 
 /// Where a peer's results are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Saved {
-    /// In the planned file.
-    AsPlanned,
-    /// In this file, because the planned name was taken in the meantime.
+pub enum ResultLocation {
+    /// In the peer's usual file.
+    AtDefaultPath,
+    /// In this file, because the usual one was taken in the meantime.
     Renamed(PathBuf),
-    /// Nowhere: this side gets none, and this file of an earlier session was kept.
+    /// Nowhere: this side gets no results, and the file of an earlier session was kept.
     Withheld(PathBuf),
 }
 
@@ -58,7 +58,7 @@ impl ResultFolder {
             saved: Mutex::default(),
         };
         for peer in peers {
-            folder.open(&folder.planned(peer))?;
+            folder.open(&folder.default_path(peer))?;
         }
         Ok(folder)
     }
@@ -66,24 +66,24 @@ impl ResultFolder {
     /// The file with the peer's results, if any were saved.
     pub fn path(&self, peer: &Peer) -> Option<PathBuf> {
         match self.saved().get(&peer.name) {
-            Some(Saved::Renamed(path)) => Some(path.clone()),
-            Some(Saved::AsPlanned) => Some(self.planned(peer)),
-            Some(Saved::Withheld(_)) | None => None,
+            Some(ResultLocation::Renamed(path)) => Some(path.clone()),
+            Some(ResultLocation::AtDefaultPath) => Some(self.default_path(peer)),
+            Some(ResultLocation::Withheld(_)) | None => None,
         }
     }
 
     /// Writes the peer's results.
-    pub fn save(&self, peer: &Peer, outcome: &Outcome) -> Result<Saved, Error> {
-        let planned = self.planned(peer);
-        let saved = if outcome.is_withheld() && has_content(&planned) {
-            Saved::Withheld(planned)
+    pub fn save(&self, peer: &Peer, outcome: &Outcome) -> Result<ResultLocation, Error> {
+        let default = self.default_path(peer);
+        let saved = if outcome.is_withheld() && has_content(&default) {
+            ResultLocation::Withheld(default)
         } else {
-            let (file, saved) = match self.open(&planned) {
+            let (file, saved) = match self.open(&default) {
                 Err(Error::Output { .. }) => {
                     let (file, path) = self.open_free(peer)?;
-                    (file, Saved::Renamed(path))
+                    (file, ResultLocation::Renamed(path))
                 }
-                opened => (opened?, Saved::AsPlanned),
+                opened => (opened?, ResultLocation::AtDefaultPath),
             };
             file.write(|out| write_outcome(outcome, self.format, out))?;
             saved
@@ -93,7 +93,7 @@ impl ResultFolder {
     }
 
     /// The file that was checked at the start.
-    fn planned(&self, peer: &Peer) -> PathBuf {
+    fn default_path(&self, peer: &Peer) -> PathBuf {
         self.folder
             .join(format!("{}.{}", peer.name, self.format.extension()))
     }
@@ -115,7 +115,7 @@ impl ResultFolder {
     }
 
     /// Ignores poisoning: every change is one step.
-    fn saved(&self) -> MutexGuard<'_, HashMap<String, Saved>> {
+    fn saved(&self) -> MutexGuard<'_, HashMap<String, ResultLocation>> {
         self.saved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -135,7 +135,7 @@ impl ServedPeer {
         matches!(self.state, PeerState::Finished)
     }
 
-    /// Who can fix the problem; `None` if the session has finished.
+    /// Where the cause lies; `None` if the session has finished.
     pub fn fault(&self) -> Option<Fault> {
         match &self.state {
             PeerState::Finished => None,
@@ -151,6 +151,7 @@ impl fmt::Display for ServedPeer {
         f.write_str(match &self.state {
             PeerState::Finished => "finished",
             PeerState::Failed(failure) if failure.error.is_ban() => "banned",
+            PeerState::Failed(failure) if failure.error.is_blocked() => "blocked",
             PeerState::Failed(_) => "failed",
             PeerState::Awaited => "did not connect",
         })
@@ -182,6 +183,7 @@ mod tests {
     #![allow(clippy::unwrap_used)] // a test may fail
 
     use super::*;
+    use veilpath_session::{BanReason, Limit, SessionError, SessionFailure};
 
     /// The outcome of comparing two empty cohorts.
     fn outcome() -> Outcome {
@@ -237,6 +239,30 @@ mod tests {
         assert_eq!(served[1].fault(), Some(Fault::Network));
     }
 
+    /// Only a ban is called one: `peers unban` says of too many starts that the partner is not banned.
+    #[test]
+    fn a_peer_with_too_many_starts_is_blocked_and_not_banned() {
+        let limits = [
+            (Limit::TooManyStarts { starts: 9 }, "blocked"),
+            (Limit::TileStopped(BanReason::FailedCheck), "blocked"),
+            (Limit::Banned(BanReason::FailedCheck), "banned"),
+            (Limit::OtherAgreement, "failed"),
+        ];
+        for (limit, state) in limits {
+            let error = Arc::new(Error::from(SessionError::from(limit)));
+            let is_final = error.is_final();
+            let served = ServedPeer {
+                peer: Peer {
+                    fingerprint: "1".repeat(64).parse().unwrap(),
+                    name: "clinic".into(),
+                },
+                state: PeerState::Failed(SessionFailure { error, is_final }),
+            };
+            assert_eq!(served.to_string(), state);
+            assert_eq!(is_final, state != "failed");
+        }
+    }
+
     /// A file that appears during the computation is kept, and the results get another name.
     #[test]
     fn results_get_a_free_name_if_theirs_is_taken() {
@@ -250,14 +276,17 @@ mod tests {
         let results = ResultFolder::create(&folder, OutcomeFormat::Csv, peers, &[], false).unwrap();
         assert_eq!(results.path(&peer), None);
         let outcome = outcome();
-        assert_eq!(results.save(&peer, &outcome).unwrap(), Saved::AsPlanned);
+        assert_eq!(
+            results.save(&peer, &outcome).unwrap(),
+            ResultLocation::AtDefaultPath
+        );
         for (taken, free) in [
             ("clinic.csv", "clinic (2).csv"),
             ("clinic (2).csv", "clinic (3).csv"),
         ] {
             std::fs::write(folder.join(taken), "a note").unwrap();
             let saved = results.save(&peer, &outcome).unwrap();
-            assert_eq!(saved, Saved::Renamed(folder.join(free)));
+            assert_eq!(saved, ResultLocation::Renamed(folder.join(free)));
             assert_eq!(results.path(&peer), Some(folder.join(free)));
             assert_eq!(std::fs::read(folder.join(taken)).unwrap(), b"a note");
         }
@@ -267,7 +296,7 @@ mod tests {
             ..outcome
         };
         let saved = results.save(&peer, &withheld).unwrap();
-        assert_eq!(saved, Saved::Withheld(folder.join("clinic.csv")));
+        assert_eq!(saved, ResultLocation::Withheld(folder.join("clinic.csv")));
         assert_eq!(results.path(&peer), None);
         assert_eq!(std::fs::read(folder.join("clinic.csv")).unwrap(), b"a note");
     }

@@ -20,8 +20,8 @@ const OPEN_TIMEOUT: Duration = Duration::from_secs(60);
 pub type SaveResults<'a> = dyn Fn(&Peer, &CompletedSession) -> Result<(), Error> + Sync + 'a;
 
 /// Listens on `address` for several peers, or waits for them at the relay there, with at most `sessions` running at a
-/// time. Returns when all peers have finished or were banned, when no session has run for [`SessionOptions::wait`], or
-/// after [`SessionControl::stop`](super::SessionControl::stop).
+/// time. Returns when every peer has finished or failed for good, when no session has run for [`SessionOptions::wait`],
+/// or after [`SessionControl::stop`](super::SessionControl::stop).
 ///
 /// Each session runs on its own thread. `save` gets its results as soon as it has finished. Returns how serving each
 /// peer ended.

@@ -1,4 +1,4 @@
-//! What the state directory stores about earlier sessions, as tables.
+//! What the state folder stores about earlier sessions, as tables.
 
 use std::io::{self, Write};
 use veilpath_protocol::Role;

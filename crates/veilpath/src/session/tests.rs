@@ -14,7 +14,7 @@ fn a_problem_caused_by_both_cohorts_is_not_this_sides_fault() {
     assert_eq!(fault(ProtocolError::NoRandomness), Fault::Input);
 }
 
-/// A host waits for a peer that lost its connection, but not for one that was caught misbehaving.
+/// A host waits for a peer that lost its connection, but not for one that is banned or gave an impossible result.
 #[test]
 fn bans_and_impossible_results_are_final() {
     use veilpath_protocol::Misbehaviour;
@@ -38,19 +38,19 @@ fn bans_and_impossible_results_are_final() {
 
 /// A cluster retries only after transient errors.
 #[test]
-fn errors_that_a_retry_cannot_fix_are_lasting() {
+fn errors_that_a_retry_cannot_fix_are_permanent() {
     use veilpath_session::{CoordinatorProblem, NetworkError, RelayProblem};
     let gateway = |problem| NetworkError::Gateway {
         address: "clinic:7070".into(),
         problem,
     };
-    let lasting = [
+    let permanent = [
         gateway(RelayProblem::Refused),
         gateway(RelayProblem::NotARelay),
         CoordinatorProblem::Storage.into(),
         CoordinatorProblem::Protocol.into(),
     ];
-    let passing = [
+    let transient = [
         gateway(RelayProblem::Full),
         gateway(RelayProblem::Closed),
         CoordinatorProblem::Lost.into(),
@@ -58,7 +58,7 @@ fn errors_that_a_retry_cannot_fix_are_lasting() {
         CoordinatorProblem::Full.into(),
         NetworkError::LeftQueue,
     ];
-    for (errors, expected) in [(Vec::from(lasting), true), (Vec::from(passing), false)] {
+    for (errors, expected) in [(Vec::from(permanent), true), (Vec::from(transient), false)] {
         for error in errors {
             let error = Error::Interrupted {
                 error: error.into(),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use veilpath_protocol::{Role, Tile};
 use veilpath_session::limits::{DEFAULT_MEMORY, Timeouts};
 use veilpath_session::{
-    CompletedSession, Listener, SecureChannel, Session, SessionError, StateDir, TileRecords,
+    CompletedSession, Listener, SecureChannel, Session, SessionError, StateDir, TileStorage,
     WorkOrder, check_address,
 };
 
@@ -17,7 +17,7 @@ use veilpath_session::{
 #[derive(Clone, Debug)]
 pub struct WorkOptions {
     /// Where the institution keeps journals and ledgers.
-    pub records: WorkRecords,
+    pub storage: WorkStorage,
     /// The most memory that this process may use, in bytes.
     pub memory: u64,
     /// The names of the host's and the joining side's cohorts in the results.
@@ -32,8 +32,8 @@ pub struct WorkOptions {
 
 /// Where an institution keeps journals and ledgers.
 #[derive(Clone, Debug)]
-pub enum WorkRecords {
-    /// In this directory, which all of the institution's workers share.
+pub enum WorkStorage {
+    /// In this folder, which all of the institution's workers share.
     Shared(StateDir),
     /// With the coordinator at this address.
     Coordinator(String),
@@ -41,9 +41,9 @@ pub enum WorkRecords {
 
 impl WorkOptions {
     /// The defaults, as for a session.
-    pub fn new(records: WorkRecords) -> Self {
+    pub fn new(storage: WorkStorage) -> Self {
         Self {
-            records,
+            storage,
             memory: DEFAULT_MEMORY,
             names: ["host", "join"].map(String::from),
             via_gateway: false,
@@ -85,12 +85,12 @@ fn run(
         completed.outcome.names = options.names.clone();
         completed
     };
-    let (records, stored) = match &options.records {
-        WorkRecords::Shared(state_dir) => {
+    let (storage, stored) = match &options.storage {
+        WorkStorage::Shared(state_dir) => {
             state_dir.prepare()?;
-            (TileRecords::Shared(state_dir), None)
+            (TileStorage::Shared(state_dir), None)
         }
-        WorkRecords::Coordinator(coordinator) => {
+        WorkStorage::Coordinator(coordinator) => {
             let coordinated = order.coordinate(coordinator, tile, options.wait, &is_stopped)?;
             let is_complete = coordinated.is_complete();
             let has_everything = is_complete || coordinated.has_everything(order);
@@ -98,7 +98,7 @@ fn run(
             match stored.transpose()? {
                 Some(stored) if is_complete => return Ok(with_names(stored)),
                 // The other side may still need something, even if this side has everything.
-                stored => (TileRecords::Coordinated(Box::new(coordinated)), stored),
+                stored => (TileStorage::Coordinated(Box::new(coordinated)), stored),
             }
         }
     };
@@ -119,13 +119,13 @@ fn run(
     };
     let session = Session::open_with_order(channel, order, options.timeouts())?;
     report(PeerEvent::Connected);
-    let agreed = session.agree_on_tile(order, tile, records, Some(options.memory))?;
+    let agreed = session.agree_on_tile(order, tile, storage, Some(options.memory))?;
     let summary = agreed.summary();
     let cells = summary.cells;
     report(PeerEvent::Agreed(Box::new(summary)));
     let progress = PeerProgress::new(&peer, events);
     let observer = CellObserver::waiting(cells, &progress);
-    let counts_again = !order.plan().spec().engine.has_halves();
+    let counts_again = !order.plan().spec().engine.splits_outputs();
     let completed = agreed.run(&observer).map_err(|error| match error {
         SessionError::Network(_) => Error::Interrupted {
             error,

@@ -69,7 +69,7 @@ pub(super) fn rate(
     let coins = Coins::of_number(permutations.seed, SEED_NEAREST);
     let extreme = (0..permutations.count).filter(|&index| {
         let permuted = permuted(&coins, index, sample.is_one_cohort(), grouping);
-        correct([&permuted[0], &permuted[1]]) >= confusion.right()
+        correct([&permuted[0], &permuted[1]]) >= confusion.correct()
     });
     let p = p_value(extreme.count() as u64, permutations.count);
     let strata = Strata::new(sample, Some(groups));
@@ -79,7 +79,7 @@ pub(super) fn rate(
     Ok(GroupAnswer::NearestRate(NearestRate {
         output: sample.output.name.clone(),
         k,
-        right: confusion.right(),
+        correct: confusion.correct(),
         scanpaths: confusion.total(),
         chance: share(confusion.most_frequent(), confusion.total()),
         interval: intervals.pop().flatten(),

@@ -4,9 +4,9 @@
 use std::sync::Mutex;
 use veilpath::{
     CompareOptions, Distance, DivideBy, Engine, Error, Event, Fault, Grid, Input, LocalCohort,
-    MeasureOptions, MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason,
-    Note, OtherFile, PlanOptions, PointsChoice, RawCohort, Reveal, SubstitutionChoice, Threshold,
-    compare, decode_cohort, plan, read_cohort_from,
+    MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason,
+    NonAlignmentOptions, Note, OtherFile, PlanOptions, PointsChoice, RawCohort, Reveal,
+    SubstitutionChoice, Threshold, compare, decode_cohort, plan, read_cohort_from,
 };
 
 const A: &str = "participant,stimulus,scanpath\np1,cows,ABCD\np1,boat,AAB\np2,tree,AB\n";
@@ -106,13 +106,13 @@ fn options_without_effect_are_refused_by_name() {
         substitution: Some(SubstitutionChoice::Unit),
         ..MetricOptions::default()
     };
-    let of_fixations = MeasureOptions {
+    let of_fixations = NonAlignmentOptions {
         points: PointsChoice::Fixations,
-        ..MeasureOptions::default()
+        ..NonAlignmentOptions::default()
     };
-    let by_durations = MeasureOptions {
+    let by_durations = NonAlignmentOptions {
         divide_by: Some(DivideBy::Durations),
-        ..MeasureOptions::default()
+        ..NonAlignmentOptions::default()
     };
     let cases = [
         (
@@ -160,13 +160,13 @@ fn options_without_effect_are_refused_by_name() {
                 scale: Some(10.0),
                 ..MetricOptions::default()
             },
-            (MetricField::Scale, NoEffectReason::OtherMeasure),
+            (MetricField::Scale, NoEffectReason::OtherMetric),
         ),
         (
             MetricOptions {
                 name: MetricName::Dtw,
                 scale: Some(10.0),
-                measure: of_fixations,
+                non_alignment: of_fixations,
                 ..MetricOptions::default()
             },
             (MetricField::Scale, NoEffectReason::NotRounded),
@@ -175,7 +175,7 @@ fn options_without_effect_are_refused_by_name() {
             MetricOptions {
                 name: MetricName::Dtw,
                 grid: Grid::new(7, 7),
-                measure: by_durations,
+                non_alignment: by_durations,
                 ..MetricOptions::default()
             },
             (MetricField::DivideBy, NoEffectReason::OnlyByLengths),

@@ -7,10 +7,10 @@ use std::sync::Mutex;
 use std::sync::mpsc::channel;
 use veilpath::{
     Capability, CompareOptions, DivideBy, Engine, Error, Event, Identity, Input, LocalCohort,
-    MeasureOptions, MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason,
-    Note, Outcome, PeerEvent, PlanOptions, PointsChoice, ProtocolError, RawCohort, Reveal,
-    ScanpathLimit, SessionEvent, SessionOptions, SpecError, StateDir, Undefined, compare, host,
-    join, plan, read_cohort_from,
+    MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason,
+    NonAlignmentOptions, Note, Outcome, PeerEvent, PlanOptions, PointsChoice, ProtocolError,
+    RawCohort, Reveal, ScanpathLimit, SessionEvent, SessionOptions, SpecError, StateDir, Undefined,
+    compare, host, join, plan, read_cohort_from,
 };
 
 const SCREEN: &str = "1920 x 1080 pixels";
@@ -59,7 +59,7 @@ fn rounded(name: MetricName) -> MetricOptions {
     let is_scasim = name == MetricName::ScaSim;
     MetricOptions {
         name,
-        measure: MeasureOptions {
+        non_alignment: NonAlignmentOptions {
             points: match is_scasim {
                 true => PointsChoice::Letters,
                 false => PointsChoice::Fixations,
@@ -70,7 +70,7 @@ fn rounded(name: MetricName) -> MetricOptions {
                 false => Vec::new(),
             },
             radius: (name == MetricName::Crqa).then_some(200.0),
-            ..MeasureOptions::default()
+            ..NonAlignmentOptions::default()
         },
         ..MetricOptions::default()
     }
@@ -111,7 +111,7 @@ fn private_engines_match_plain_with_the_same_rounding() {
 #[test]
 fn an_unknown_output_is_refused_with_the_known_ones() {
     let mut metric = rounded(MetricName::Crqa);
-    metric.measure.outputs = vec!["size".into()];
+    metric.non_alignment.outputs = vec!["size".into()];
     let error = run(&PlanOptions::new(Engine::Plain, metric), &files()).unwrap_err();
     let start = "there is no output \"size\"; this metric has rec, ";
     assert!(error.to_string().starts_with(start), "{error}");
@@ -121,8 +121,8 @@ fn an_unknown_output_is_refused_with_the_known_ones() {
 fn group_answers_equal_those_of_the_plain_comparison() {
     let files = files();
     let mut crqa = rounded(MetricName::Crqa);
-    crqa.measure.outputs = vec!["det".into()];
-    crqa.measure.undefined = Undefined::Zero;
+    crqa.non_alignment.outputs = vec!["det".into()];
+    crqa.non_alignment.undefined = Undefined::Zero;
     for metric in [rounded(MetricName::ScaSim), crqa] {
         for question in ["groups", "histogram:4", "nearest:3"] {
             let reveal: Reveal = question.parse().unwrap();
@@ -160,7 +160,7 @@ fn rounding_is_noted_stored_and_bounded() {
     assert_eq!(rounding.largest_shift, 120.0 * 2f64.sqrt() / 2.0);
     assert_eq!(rounding.largest_duration_change, None);
     let mut exact = options.clone();
-    exact.metric.measure.fixation_grid = None;
+    exact.metric.non_alignment.fixation_grid = None;
     let exact = run(&exact, &[a, b]).unwrap();
     let largest = notes.iter().map(|(error, _)| error.largest_distance);
     let largest = largest.fold(0.0, f64::max);
@@ -174,7 +174,7 @@ fn rounding_is_noted_stored_and_bounded() {
     let written = serde_json::to_value(&outcome).unwrap();
     assert_eq!(written["fixation_rounding"]["grid"], "16x9");
     let mut durations = rounded(MetricName::ScaSim);
-    durations.measure.duration_classes = vec![100.0, 300.0];
+    durations.non_alignment.duration_classes = vec![100.0, 300.0];
     let planned = plan(
         [&files()[0], &files()[1]],
         &PlanOptions::new(Engine::Shares, durations),
@@ -202,7 +202,7 @@ fn cohorts_of_different_screens_are_not_compared() {
     };
     let letters = MetricOptions::default();
     let mut exact = rounded(MetricName::Dtw);
-    exact.measure.fixation_grid = None;
+    exact.non_alignment.fixation_grid = None;
     let dtw = rounded(MetricName::Dtw);
     let scasim = rounded(MetricName::ScaSim);
     assert_eq!(setting(&other_screen, letters, Engine::Garbled), None);
@@ -236,7 +236,7 @@ fn metrics_without_a_private_engine_are_refused_with_a_reason() {
         ..MetricOptions::default()
     };
     let mut dtw = rounded(MetricName::Dtw);
-    dtw.measure.fixation_grid = None;
+    dtw.non_alignment.fixation_grid = None;
     for engine in [Engine::Garbled, Engine::Shares] {
         assert_eq!(
             capability(of(MetricName::MultiMatch), engine),
@@ -263,17 +263,23 @@ fn metrics_without_a_private_engine_are_refused_with_a_reason() {
             other => panic!("{other}"),
         }
     };
-    let no_classes = error(|it| it.measure.duration_classes.clear(), MetricName::ScaSim);
+    let no_classes = error(
+        |it| it.non_alignment.duration_classes.clear(),
+        MetricName::ScaSim,
+    );
     assert!(matches!(no_classes, MetricOptionsError::RoundingIncomplete));
-    let no_grid = error(|it| it.measure.fixation_grid = None, MetricName::ScaSim);
+    let no_grid = error(
+        |it| it.non_alignment.fixation_grid = None,
+        MetricName::ScaSim,
+    );
     assert!(matches!(no_grid, MetricOptionsError::RoundingIncomplete));
     let divided = error(
-        |it| it.measure.divide_by = Some(DivideBy::Durations),
+        |it| it.non_alignment.divide_by = Some(DivideBy::Durations),
         MetricName::ScaSim,
     );
     assert!(matches!(divided, MetricOptionsError::RoundedByDurations));
     let letters = error(
-        |it| it.measure.points = PointsChoice::Letters,
+        |it| it.non_alignment.points = PointsChoice::Letters,
         MetricName::Dtw,
     );
     assert!(matches!(

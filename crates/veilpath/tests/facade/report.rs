@@ -3,7 +3,7 @@
 
 use veilpath::report::{DrawingOptions, DrawnCohort, ReportOptions, ResultFile, report};
 use veilpath::{
-    CompareOptions, Distance, Engine, Input, MeasureOptions, MetricName, MetricOptions,
+    CompareOptions, Distance, Engine, Input, MetricName, MetricOptions, NonAlignmentOptions,
     PlanOptions, SubstitutionChoice, compare, plan, read_cohort_from,
 };
 
@@ -49,9 +49,9 @@ fn a_metric_that_joins_left_and_right_draws_panoramas() {
         named(MetricName::Frechet),
         named(MetricName::Hausdorff),
         MetricOptions {
-            measure: MeasureOptions {
+            non_alignment: NonAlignmentOptions {
                 radius: Some(1.0),
-                ..MeasureOptions::default()
+                ..NonAlignmentOptions::default()
             },
             ..named(MetricName::Crqa)
         },

@@ -103,7 +103,10 @@ fn check(answer: &GroupAnswer, expected: &Value) {
             let expected = &expected["nearest"];
             let confusion = serde_json::to_value(&rate.confusion).unwrap();
             assert_eq!(confusion, expected["confusion"]);
-            close(rate.right as f64 / rate.scanpaths as f64, &expected["rate"]);
+            close(
+                rate.correct as f64 / rate.scanpaths as f64,
+                &expected["rate"],
+            );
             close(rate.chance, &expected["chance"]);
             assert_eq!(rate.p_value, expected["p"].as_f64());
             close_interval(rate.interval.as_ref(), &expected["interval"]);

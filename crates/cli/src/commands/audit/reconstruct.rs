@@ -19,7 +19,7 @@ Examples:
   veilpath audit reconstruct --length 4 --rounds 1 --metric frechet --points fixations --fixation-grid 4x3
 
 The partner follows the protocol, but makes up its cohort. Each attack reconstructs random scanpaths from the answers, and a \
-scanpath counts only if everything that the metric depends on is right: every letter or, for some measures, less. Without options about the metric, a list of common metrics is measured. MultiMatch and SubsMatch are not among them, because \
+scanpath counts only if everything that the metric depends on is right: every letter or, for some metrics, less. Without options about the metric, a list of common metrics is measured. MultiMatch and SubsMatch are not among them, because \
 no private engine computes them. \
 \"letter by letter\" chooses all of its scanpaths in advance; the other attacks choose each one after the previous answer. \
 Another attack might need fewer comparisons, but none needs fewer than the bound on average, even if it adapts or cheats: \

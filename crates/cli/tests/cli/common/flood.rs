@@ -111,7 +111,7 @@ fn client_hello() -> Vec<u8> {
 /// Resource usage of a process, from Linux's /proc.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
-    /// Peak memory in megabytes.
+    /// Peak memory in MiB.
     pub(crate) peak_memory: f64,
     /// Open files.
     pub(crate) open_files: usize,

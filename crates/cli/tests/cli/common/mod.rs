@@ -35,7 +35,7 @@ impl Folder {
         std::fs::read_to_string(self.path().join(name)).unwrap()
     }
 
-    /// `veilpath` with these arguments and its state directory within the folder.
+    /// `veilpath` with these arguments and its state folder within the folder.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_veilpath"));
         command

@@ -180,7 +180,7 @@ fn impossible_questions_are_refused_with_advice() {
 
 /// The limit on comparisons does not apply to group answers, and its message says so.
 #[test]
-fn a_refusal_of_too_many_comparisons_suggests_answers_about_groups() {
+fn a_refusal_of_too_many_comparisons_suggests_group_answers() {
     let pair = pair();
     let limit = ["--limit-per-scanpath", "1"];
     let [host, _] = pair.run(&["--engine", "garbled"], &limit, &[]);

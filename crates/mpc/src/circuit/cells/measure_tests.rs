@@ -1,4 +1,4 @@
-//! Cells of measures other than alignments, compared with their definitions on plaintext matrices of several sizes.
+//! Cells of metrics other than alignments, compared with their definitions on plaintext matrices of several sizes.
 
 use super::*;
 use crate::alignment::Fold;

@@ -1,4 +1,4 @@
-//! The cost of measures that are not recurrences along anti-diagonals.
+//! The cost of metrics that are not recurrences along anti-diagonals.
 
 use crate::Reveal;
 use crate::engines::alignment::on_shares::{Sizes, divisor_bits, has_diagonals};

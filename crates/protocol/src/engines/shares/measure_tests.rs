@@ -1,4 +1,4 @@
-//! Measures other than alignments: scores, bits, hidden lengths, one-sided answers, and their cost.
+//! Metrics other than alignments: scores, bits, hidden lengths, one-sided answers, and their cost.
 
 use super::own_letters::OwnTable;
 use super::tests::{expected, random_cohort, run, run_with, spec, work};

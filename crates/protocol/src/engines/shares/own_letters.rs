@@ -1,4 +1,4 @@
-//! What a side counts in its own scanpath for each letter of the alphabet, for measures that need no matrix.
+//! What a side counts in its own scanpath for each letter of the alphabet, for metrics that need no matrix.
 //!
 //! Timing and addresses do not depend on letters: a table row is selected by masking all rows, and padding takes as long as a
 //! letter.

@@ -1,4 +1,4 @@
-//! The proven engines compute the same measures as other programs; see `vectors`.
+//! The proven engines compute the same metrics as other programs; see `vectors`.
 
 use super::vectors::{Part, numbers, rows};
 use super::*;

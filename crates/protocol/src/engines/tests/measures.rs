@@ -1,4 +1,4 @@
-//! Measures for testing every engine.
+//! Metrics for testing every engine.
 
 use veilpath_metrics::{
     Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Frechet, Grid, Hausdorff, Metric,

@@ -183,19 +183,19 @@ fn answers() -> impl Strategy<Value = Vec<GroupAnswer>> {
             null: None,
         })
     });
-    let nearest = (any::<u32>(), any::<u32>(), 0.0..=1.0).prop_map(|(right, wrong, chance)| {
+    let nearest = (any::<u32>(), any::<u32>(), 0.0..=1.0).prop_map(|(correct, wrong, chance)| {
         GroupAnswer::NearestRate(NearestRate {
             output: "score".into(),
             k: 5,
-            right: right.into(),
-            scanpaths: u64::from(right) + u64::from(wrong),
+            correct: correct.into(),
+            scanpaths: u64::from(correct) + u64::from(wrong),
             chance,
             interval: None,
             p_value: Some(chance),
             permutations: Some(9999),
-            seed: Some(right.into()),
+            seed: Some(correct.into()),
             groups: vec!["experts".into(), "novices".into()],
-            confusion: vec![vec![right.into(), wrong.into()], vec![0, 0]],
+            confusion: vec![vec![correct.into(), wrong.into()], vec![0, 0]],
         })
     });
     let labels = labels().prop_map(|labels| {

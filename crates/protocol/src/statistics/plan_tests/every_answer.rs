@@ -3,7 +3,7 @@
 use super::*;
 use crate::Capability;
 
-/// All metrics: alignments and letter measures.
+/// All metrics: alignments and letter metrics.
 fn all_metrics() -> Vec<Metric> {
     metrics().into_iter().chain(measures()).collect()
 }

@@ -41,8 +41,8 @@ fn spec(to: RevealTo) -> Spec {
     spec
 }
 
-/// The plan of a side with the flags `ours`, if the peer claims `theirs` and that all its halves are of this run.
-fn plan(
+/// The steps of a side with the flags `ours`, if the peer claims `theirs` and that all its halves are of this run.
+fn steps(
     role: Role,
     spec: &Spec,
     ours: [u8; PAIRS + NUMBERS],
@@ -90,17 +90,17 @@ fn an_answer_whose_shares_were_sent_is_never_computed_again() {
                 let knows = has_flag(ours, Statement::ANSWERED) == [true; 2];
                 for (theirs, run) in states().flat_map(|it| [(it, RUN), (it, RUN + 1)]) {
                     let case = format!("{role:?} {to:?}: {ours:?}, peer {theirs:?} {run}");
-                    let plan = plan(role, &spec, ours, theirs, run);
+                    let steps = steps(role, &spec, ours, theirs, run);
                     if sent {
-                        assert_ne!(plan.answer, AnswerStep::Compute, "{case}");
-                        assert!(plan.compare.is_empty(), "{case}");
+                        assert_ne!(steps.answer, AnswerStep::Compute, "{case}");
+                        assert!(steps.compare.is_empty(), "{case}");
                     }
                     // Pairs are compared only to compute the answer, and nothing is opened for them.
-                    assert!(plan.compare.is_empty() || plan.answer == AnswerStep::Compute);
-                    for pairs in [&plan.halves, &plan.answers] {
+                    assert!(steps.compare.is_empty() || steps.answer == AnswerStep::Compute);
+                    for pairs in [&steps.halves, &steps.answers] {
                         assert!(pairs.host.is_empty() && pairs.join.is_empty(), "{case}");
                     }
-                    let sends = match plan.answer {
+                    let sends = match steps.answer {
                         AnswerStep::SendShares { host, join } => match role {
                             Role::Host => join,
                             Role::Join => host,
@@ -114,7 +114,7 @@ fn an_answer_whose_shares_were_sent_is_never_computed_again() {
                     };
                     assert!(!sends || to.includes(role.other()), "{case}");
                     // Shares are sent only by a side that has them all, of the run that the peer names.
-                    if matches!(plan.answer, AnswerStep::SendShares { .. }) {
+                    if matches!(steps.answer, AnswerStep::SendShares { .. }) {
                         assert_eq!(has_flag(ours, Statement::HALF), [true; 2], "{case}");
                         assert_eq!(run, RUN, "{case}");
                     }
@@ -124,18 +124,22 @@ fn an_answer_whose_shares_were_sent_is_never_computed_again() {
     }
 }
 
-/// With an honest peer both sides derive the same plan.
+/// With an honest peer both sides derive the same steps.
 #[test]
-fn both_sides_derive_the_same_plan() {
+fn both_sides_derive_the_same_steps() {
     for to in TO {
         let spec = spec(to);
         for (host, join) in states().flat_map(|host| states().map(move |join| (host, join))) {
-            let plans = [
-                plan(Role::Host, &spec, host, join, RUN),
-                plan(Role::Join, &spec, join, host, RUN),
+            let steps_of_both = [
+                steps(Role::Host, &spec, host, join, RUN),
+                steps(Role::Join, &spec, join, host, RUN),
             ];
-            let key = |plan: &Resume| (plan.answer, plan.compare.clone(), plan.lost);
-            assert_eq!(key(&plans[0]), key(&plans[1]), "{to:?} {host:?} {join:?}");
+            let key = |steps: &Resume| (steps.answer, steps.compare.clone(), steps.lost);
+            assert_eq!(
+                key(&steps_of_both[0]),
+                key(&steps_of_both[1]),
+                "{to:?} {host:?} {join:?}"
+            );
         }
     }
 }
@@ -169,14 +173,18 @@ fn the_next_step_follows_from_both_states() {
         (NONE, SENT, RUN, AnswerStep::Nothing, NUMBERS),
     ] {
         let state = |flags| [KEPT, KEPT, flags, flags];
-        let plan = plan(
+        let steps = steps(
             Role::Host,
             &spec(RevealTo::Both),
             state(host),
             state(join),
             run,
         );
-        assert_eq!((plan.answer, plan.lost), (expected, lost), "{host} {join}");
+        assert_eq!(
+            (steps.answer, steps.lost),
+            (expected, lost),
+            "{host} {join}"
+        );
     }
 }
 
@@ -184,6 +192,6 @@ fn the_next_step_follows_from_both_states() {
 #[test]
 fn an_answer_that_only_the_peer_remembers_is_recorded() {
     let known = [0, 0, Statement::ANSWERED, Statement::ANSWERED];
-    let plan = plan(Role::Host, &spec(RevealTo::Both), [0; 4], known, RUN);
-    assert_eq!(plan.unrecorded, [PAIRS, PAIRS + 1]);
+    let steps = steps(Role::Host, &spec(RevealTo::Both), [0; 4], known, RUN);
+    assert_eq!(steps.unrecorded, [PAIRS, PAIRS + 1]);
 }

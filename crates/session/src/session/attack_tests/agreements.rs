@@ -227,7 +227,7 @@ fn broken_sessions_do_not_fill_the_disk() {
     attack(0);
     let first = size();
     (1..10).for_each(attack);
-    // A record for the start, and a half for each of the two pairs.
+    // An entry for the start, and a half for each of the two pairs.
     assert!(size() <= first + 9 * 3 * 32, "{} after {first}", size());
 }
 
@@ -260,7 +260,7 @@ fn a_banned_peer_gets_nothing() {
         });
         let error = error.victim.unwrap();
         assert!(error.is_ban(), "{error}");
-        state.lift_ban(peer).unwrap();
+        state.unblock(peer).unwrap();
         setup.attack(&Attempt::new(files.path(), 1));
         assert_eq!(setup.audit([files.path()]), (1, 1));
     });
@@ -285,7 +285,7 @@ fn a_lifted_ban_frees_no_comparisons() {
                 Some(error) => panic!("{case:?}: {error}"),
             }
             state.ban_peer(peer).unwrap();
-            state.lift_ban(peer).unwrap();
+            state.unblock(peer).unwrap();
         }
         assert_eq!(setup.audit(paths(&folders)), (1, 1));
     });

@@ -58,7 +58,7 @@ fn check_ban(case: Case, offset: usize, found: &str) {
     );
     assert_eq!(setup.audit([files.path()]), (0, 0), "{case:?}");
     let state = StateDir::at(setup.victim_files.path());
-    let lifted = state.lift_ban(setup.attacker.fingerprint()).unwrap();
+    let lifted = state.unblock(setup.attacker.fingerprint()).unwrap();
     assert_eq!(lifted, Some(BanReason::FailedCheck), "{case:?}");
     let result = setup.attack(&attempt(None));
     assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);

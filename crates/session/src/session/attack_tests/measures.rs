@@ -1,4 +1,4 @@
-//! Measures with several numbers per pair, and with numbers that need no matrix.
+//! Metrics with several numbers per pair, and with numbers that need no matrix.
 
 use super::*;
 use veilpath_metrics::{
@@ -58,7 +58,7 @@ fn setup(metric: Metric, engine: Engine, attacker: Role, limit: u64) -> Setup {
     }
 }
 
-/// An attempt with letters that the measures accept.
+/// An attempt with letters that the metrics accept.
 fn attempt(files: &Path, number: usize) -> Attempt<'_> {
     let attempt = Attempt::new(files, number);
     Attempt {

@@ -2,10 +2,10 @@
 
 use super::impossible::honest;
 use super::*;
+use crate::counted_store::MAX_STARTS;
 use crate::digests::journal_id;
 use crate::error::Limit;
 use crate::journal::Journal;
-use crate::records::MAX_STARTS;
 
 /// The victim's journal.
 fn journal(setup: &Setup, agreement: &[u8; 32]) -> Journal {
@@ -41,7 +41,7 @@ fn hang_up(case: Case, files: &Path) -> Attempt<'_> {
 #[test]
 fn starts_without_a_result_are_bounded() {
     super::for_all_cases(|case| {
-        if !case.engine.has_halves() || case.to != RevealTo::Both {
+        if !case.engine.splits_outputs() || case.to != RevealTo::Both {
             return;
         }
         let setup = Setup::new(case, 1);
@@ -74,13 +74,13 @@ fn starts_without_a_result_are_bounded() {
                 ),
                 "{case:?}: {refused}"
             );
-            assert!(refused.is_ban());
+            assert!(refused.is_blocked() && !refused.is_ban());
         }
         let starts = journal(&setup, &agreement).starts(0);
         assert_eq!(starts, MAX_STARTS, "{case:?}");
         assert_eq!(setup.audit([files.path()]), (0, 0), "{case:?}");
         let state = StateDir::at(setup.victim_files.path());
-        let lifted = state.lift_ban(setup.attacker.fingerprint());
+        let lifted = state.unblock(setup.attacker.fingerprint());
         assert!(matches!(lifted, Ok(None)), "{case:?}: {lifted:?}");
         let result = setup.attack(&Attempt::new(files.path(), 5));
         assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
@@ -94,7 +94,8 @@ fn starts_without_a_result_are_bounded() {
 fn repeated_starts_do_not_fill_the_disk() {
     super::for_all_cases(|case| {
         // A joining side sends its half as soon as it is stored.
-        if !case.engine.has_halves() || case.attacker == Role::Host || case.to != RevealTo::Both {
+        if !case.engine.splits_outputs() || case.attacker == Role::Host || case.to != RevealTo::Both
+        {
             return;
         }
         let setup = Setup::new(case, 1);

@@ -30,13 +30,13 @@ pub struct CoordinatedTile {
     limit: LimitSummary,
 }
 
-/// Sends the records of a journal to the coordinator.
+/// Sends the entries of a journal to the coordinator.
 #[derive(Debug)]
 pub(crate) struct CoordinatorLink {
     /// `None` after the first error. An answer that arrives late, after a timeout, would otherwise be taken for the
-    /// answer to the next records.
+    /// answer to the next entries.
     channel: Option<SecureChannel>,
-    /// Records that need not be stored at once.
+    /// Entries that need not be stored at once.
     unsent: Vec<u8>,
     endpoint: CoordinatorEndpoint,
     tile: u32,
@@ -109,12 +109,12 @@ impl WorkOrder {
         let pairs = self.plan.pairs_of(tile, None)?;
         let agreed = pairs.agreed(&self.plan);
         let mut journal = pairs.opened(&self.plan, &agreed).journal(None)?;
-        let mut left = state.records;
+        let mut left = state.entries;
         while left > 0 {
-            let records = control::receive_bytes(&mut channel, Tag::Records)?;
+            let entries = control::receive_bytes(&mut channel, Tag::JournalEntries)?;
             left = left
-                .checked_sub(records.len() as u64)
-                .filter(|_| !records.is_empty() && journal.restore(&records))
+                .checked_sub(entries.len() as u64)
+                .filter(|_| !entries.is_empty() && journal.restore(&entries))
                 .ok_or_else(|| problem_error(CoordinatorProblem::Protocol))?;
         }
         channel.connection().set_stall(STALL_TIMEOUT);
@@ -218,20 +218,20 @@ impl super::super::plan::AgreedPlan {
 }
 
 impl CoordinatorLink {
-    /// Queues records to be stored soon.
-    pub(crate) fn append(&mut self, records: &[u8]) -> Result<(), SessionError> {
-        self.unsent.extend_from_slice(records);
+    /// Queues entries to be stored soon.
+    pub(crate) fn append(&mut self, entries: &[u8]) -> Result<(), SessionError> {
+        self.unsent.extend_from_slice(entries);
         match self.unsent.len() >= BATCH_BYTES {
             true => self.sync(),
             false => Ok(()),
         }
     }
 
-    /// Waits until all records are stored.
+    /// Waits until all entries are stored.
     pub(crate) fn sync(&mut self) -> Result<(), SessionError> {
         let unsent = std::mem::take(&mut self.unsent);
         for batch in unsent.chunks(BATCH_BYTES) {
-            self.send(Tag::Records, batch)?;
+            self.send(Tag::JournalEntries, batch)?;
         }
         Ok(())
     }
@@ -249,7 +249,7 @@ impl CoordinatorLink {
             })
     }
 
-    /// Sends records, and waits until they are stored. After an error, closes the connection for good.
+    /// Sends entries, and waits until they are stored. After an error, closes the connection for good.
     fn send(&mut self, tag: Tag, bytes: &[u8]) -> Result<(), SessionError> {
         let lost = || problem_error(CoordinatorProblem::Lost);
         let mut channel = self.channel.take().ok_or_else(lost)?;

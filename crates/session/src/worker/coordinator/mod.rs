@@ -4,8 +4,8 @@
 //! worker                                     coordinator
 //!  │◀══════ TLS 1.3: the worker's key, the institution's key, which the work order pins ══════▶│
 //!  │── certificate, magic, version, Order ──▶│   the tile
-//!  │◀──────────────────────── Tile, Records … │   what is stored of it; the tile belongs to this connection now
-//!  │── Records ─────────────────────────────▶│   pairs that start, halves of outputs, halves that are about to be sent, answers
+//!  │◀───────────────── Tile, JournalEntries … │   what is stored of it; the tile belongs to this connection now
+//!  │── JournalEntries ──────────────────────▶│   pairs that start, halves of outputs, halves that are about to be sent, answers
 //!  │◀─────────────────────────────── Stored ──│   it is on disk, and counted
 //! ```
 //!
@@ -17,10 +17,11 @@
 //! ban the other side; until then nothing of the tile is computed. A worker cannot ban the other side, because then a
 //! stolen key could, too. A report needs no lease, so it does not depend on a connection that may just have been lost.
 //!
-//! **One set of rules.** The coordinator has the journal of the tile and the ledger. It opens them, and treats every record, as a
-//! session of its own would ([`RecordStores`](crate::records::RecordStores)). A worker's journal is a copy in memory, and every record goes to the coordinator before the message that it is about goes to the
-//! other side. So a worker that dies loses nothing: the next one, on any machine, gets what is stored, and resumes like an
-//! interrupted session.
+//! **One set of rules.** The coordinator has the journal of the tile and the ledger. It opens them, and treats every
+//! journal entry, as a session of its own would ([`JournalAndAccount`](crate::counted_store::JournalAndAccount)). A
+//! worker's journal is a copy in memory, and every entry goes to the coordinator before the message that it is about
+//! goes to the other side. So a worker that dies loses nothing: the next one, on any machine, gets what is stored, and
+//! resumes like an interrupted session.
 //!
 //! **What a worker cannot do.** The coordinator checks the certificate against agreement, tile and clock when a worker connects and
 //! at every message. It takes names, limits and pairs from its own copy of the plan. It refuses to start a pair whose half may have been
@@ -53,7 +54,7 @@ use crate::error::{
     BanReason, CoordinatorProblem, FileProblem, InternalError, Limit, NetworkError, SessionError,
     UsageError, WorkerKeyProblem,
 };
-use crate::journal::record::RECORD;
+use crate::journal::entry::ENTRY_BYTES;
 use crate::limits::Timeouts;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -61,8 +62,8 @@ use std::time::Duration;
 /// How long nothing may arrive on a connection between a worker and its coordinator.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Bytes of records in one message.
-const BATCH_BYTES: usize = RECORD << 14;
+/// Bytes of entries in one message.
+const BATCH_BYTES: usize = ENTRY_BYTES << 14;
 
 /// A worker's first request.
 #[derive(Debug, Serialize, Deserialize)]
@@ -83,8 +84,8 @@ struct Report {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TileState {
-    /// Bytes of records, which follow.
-    records: u64,
+    /// Bytes of entries, which follow.
+    entries: u64,
     max_agreements: u64,
     limit: LimitSummary,
 }
@@ -98,8 +99,8 @@ pub(crate) enum Refusal {
     Problem(CoordinatorProblem),
     /// The pair was revealed.
     ComparedAgain,
-    /// A record that no correct worker sends at this point.
-    Record,
+    /// An entry that no correct worker sends at this point.
+    Entry,
 }
 
 impl Refusal {
@@ -115,7 +116,7 @@ impl Refusal {
             } => Refusal::Problem(CoordinatorProblem::TileInUse),
             SessionError::Internal(InternalError::ComparedAgain) => Refusal::ComparedAgain,
             SessionError::File { .. } => Refusal::Problem(CoordinatorProblem::Storage),
-            _ => Refusal::Record,
+            _ => Refusal::Entry,
         }
     }
 
@@ -125,7 +126,7 @@ impl Refusal {
             Refusal::Limit(limit) => limit.into(),
             Refusal::Problem(problem) => problem_error(problem),
             Refusal::ComparedAgain => InternalError::ComparedAgain.into(),
-            Refusal::Record => UsageError::RecordRefused.into(),
+            Refusal::Entry => UsageError::EntryRefused.into(),
         }
     }
 }

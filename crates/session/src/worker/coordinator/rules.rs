@@ -1,28 +1,28 @@
-//! What a worker may add to the records of its tile.
+//! What a worker may add to the journal of its tile.
 //!
 //! A worker's key may be stolen, so what it adds is bounded: one half per start of a pair, one answer or rejection per
-//! pair, and one completion per tile. Existing records are not stored again. A tile has at most [`max_records`]
-//! records.
+//! pair, and one completion per tile. Existing entries are not stored again. A tile has at most [`max_entries`]
+//! entries.
 
+use crate::counted_store::{AgreedPairs, JournalAndAccount, check_revealed};
 use crate::error::{InternalError, Limit, SessionError, UsageError};
-use crate::journal::record::{AddedPart, AnswerParts, RECORD, Record};
+use crate::journal::entry::{AddedPart, AnswerParts, ENTRY_BYTES, Entry};
 use crate::journal::{Half, runs};
-use crate::records::{AgreedPairs, RecordStores, check_revealed};
 use std::collections::BTreeSet;
 use veilpath_metrics::MAX_OUTPUTS;
 use veilpath_protocol::Answer;
 
-/// Records of a tile in addition to those of its pairs: a pair may be started many times.
+/// Journal entries of a tile in addition to those of its pairs: a pair may be started many times.
 const SPARE_RECORDS: u64 = 4096;
 
-/// Records of a pair besides its answer. Connections that break often leave a few more than the three that it needs.
+/// Journal entries of a pair besides its answer. Connections that break often leave a few more than the three that it needs.
 const RECORDS_PER_PAIR: u64 = 16;
 
-/// How many records a tile may have after its user has lifted bans this many times.
-pub(super) fn max_records(pairs: usize, lifted: u32) -> u64 {
+/// How many entries a tile may have after its user has lifted bans this many times.
+pub(super) fn max_entries(pairs: usize, lifted: u32) -> u64 {
     let per_pair = RECORDS_PER_PAIR + MAX_OUTPUTS as u64;
-    let records = (pairs as u64).saturating_mul(per_pair);
-    records
+    let entries = (pairs as u64).saturating_mul(per_pair);
+    entries
         .saturating_add(SPARE_RECORDS)
         .saturating_mul(u64::from(lifted).saturating_add(1))
 }
@@ -33,14 +33,14 @@ pub(crate) struct Rules<'a> {
     /// The id of the tile's journal.
     pub(crate) journal: [u8; 32],
     pub(crate) max_starts: u32,
-    /// How many records the journal may have.
-    pub(crate) max_records: u64,
+    /// How many entries the journal may have.
+    pub(crate) max_entries: u64,
     /// The answer whose numbers are being received.
     pub(crate) parts: &'a mut AnswerParts,
 }
 
-/// Consecutive records of one kind, which are stored together. Not `Debug`: halves are secret.
-enum RecordBatch {
+/// Consecutive entries of one kind, which are stored together. Not `Debug`: halves are secret.
+enum EntryBatch {
     Started(Vec<usize>),
     Halves {
         run: u64,
@@ -48,154 +48,150 @@ enum RecordBatch {
         halves: Vec<u64>,
     },
     Sent(Vec<usize>),
-    Other(Record),
+    Other(Entry),
 }
 
-impl RecordBatch {
-    /// An upper bound on its number of records.
-    fn records(&self) -> u64 {
+impl EntryBatch {
+    /// An upper bound on its number of entries.
+    fn entries(&self) -> u64 {
         match self {
-            RecordBatch::Started(pairs) | RecordBatch::Sent(pairs) => runs(pairs).count() as u64,
-            RecordBatch::Halves { pairs, .. } => pairs.len() as u64,
-            RecordBatch::Other(_) => 1,
+            EntryBatch::Started(pairs) | EntryBatch::Sent(pairs) => runs(pairs).count() as u64,
+            EntryBatch::Halves { pairs, .. } => pairs.len() as u64,
+            EntryBatch::Other(_) => 1,
         }
     }
 }
 
 impl Rules<'_> {
-    /// Stores and counts records of a worker, durably, up to the first that it may not add.
+    /// Stores and counts entries of a worker, durably, up to the first that it may not add.
     pub(crate) fn store(
         &mut self,
-        stores: &mut RecordStores<'_>,
+        stores: &mut JournalAndAccount<'_>,
         bytes: &[u8],
     ) -> Result<(), SessionError> {
         for batch in self.batches(bytes)? {
-            let more = batch.records();
-            if stores.journal.record_count().saturating_add(more) > self.max_records {
-                let records = self.max_records;
-                return Err(Limit::TooManyRecords { records }.into());
+            let more = batch.entries();
+            if stores.journal.entry_count().saturating_add(more) > self.max_entries {
+                let entries = self.max_entries;
+                return Err(Limit::TooManyEntries { entries }.into());
             }
             self.store_batch(stores, batch)?;
         }
         stores.journal.finish()
     }
 
-    fn batches(&self, bytes: &[u8]) -> Result<Vec<RecordBatch>, SessionError> {
+    fn batches(&self, bytes: &[u8]) -> Result<Vec<EntryBatch>, SessionError> {
         let all = self.agreed.pairs.len();
-        let mut batches: Vec<RecordBatch> = Vec::new();
-        // A message has at most one list of pairs that start or are sent, and records of single pairs.
-        let mut left = all.saturating_add(bytes.len() / RECORD);
-        for bytes in bytes.chunks(RECORD) {
-            let record = Record::decode(&self.journal, bytes).ok_or(UsageError::RecordRefused)?;
-            let (first, count) = match record {
-                Record::Started(first, count) | Record::Sent(first, count) => (first, count),
-                Record::Half(pair, ..) | Record::Answer(pair, _) | Record::Rejected(pair) => {
-                    (pair, 1)
-                }
-                Record::Part(part) => (part.pair(), 1),
-                Record::Engine(_) | Record::Complete => (0, 0),
-                Record::Number(..) | Record::Groups(_) | Record::Restarted(..) => {
-                    return Err(UsageError::RecordRefused.into());
+        let mut batches: Vec<EntryBatch> = Vec::new();
+        // A message has at most one list of pairs that start or are sent, and entries of single pairs.
+        let mut left = all.saturating_add(bytes.len() / ENTRY_BYTES);
+        for bytes in bytes.chunks(ENTRY_BYTES) {
+            let entry = Entry::decode(&self.journal, bytes).ok_or(UsageError::EntryRefused)?;
+            let (first, count) = match entry {
+                Entry::Started(first, count) | Entry::Sent(first, count) => (first, count),
+                Entry::Half(pair, ..) | Entry::Answer(pair, _) | Entry::Rejected(pair) => (pair, 1),
+                Entry::Part(part) => (part.pair(), 1),
+                Entry::Engine(_) | Entry::Complete => (0, 0),
+                Entry::Number(..) | Entry::Groups(_) | Entry::Restarted(..) => {
+                    return Err(UsageError::EntryRefused.into());
                 }
             };
             let end = first.checked_add(count).filter(|&end| end <= all);
-            let range = first..end.ok_or(UsageError::RecordRefused)?;
-            left = left.checked_sub(count).ok_or(UsageError::RecordRefused)?;
-            match (record, batches.last_mut()) {
-                (Record::Started(..), Some(RecordBatch::Started(pairs)))
-                | (Record::Sent(..), Some(RecordBatch::Sent(pairs))) => pairs.extend(range),
-                (Record::Started(..), _) => batches.push(RecordBatch::Started(range.collect())),
-                (Record::Sent(..), _) => batches.push(RecordBatch::Sent(range.collect())),
-                (Record::Half(pair, half), Some(RecordBatch::Halves { run, pairs, halves }))
+            let range = first..end.ok_or(UsageError::EntryRefused)?;
+            left = left.checked_sub(count).ok_or(UsageError::EntryRefused)?;
+            match (entry, batches.last_mut()) {
+                (Entry::Started(..), Some(EntryBatch::Started(pairs)))
+                | (Entry::Sent(..), Some(EntryBatch::Sent(pairs))) => pairs.extend(range),
+                (Entry::Started(..), _) => batches.push(EntryBatch::Started(range.collect())),
+                (Entry::Sent(..), _) => batches.push(EntryBatch::Sent(range.collect())),
+                (Entry::Half(pair, half), Some(EntryBatch::Halves { run, pairs, halves }))
                     if *run == half.run =>
                 {
                     pairs.push(pair);
                     halves.push(half.half);
                 }
-                (Record::Half(pair, Half { half, run }), _) => batches.push(RecordBatch::Halves {
+                (Entry::Half(pair, Half { half, run }), _) => batches.push(EntryBatch::Halves {
                     run,
                     pairs: vec![pair],
                     halves: vec![half],
                 }),
-                (other, _) => batches.push(RecordBatch::Other(other)),
+                (other, _) => batches.push(EntryBatch::Other(other)),
             }
         }
         // A pair that is named twice would count twice.
-        let named_once = |batch: &RecordBatch| match batch {
-            RecordBatch::Started(pairs)
-            | RecordBatch::Sent(pairs)
-            | RecordBatch::Halves { pairs, .. } => {
+        let named_once = |batch: &EntryBatch| match batch {
+            EntryBatch::Started(pairs)
+            | EntryBatch::Sent(pairs)
+            | EntryBatch::Halves { pairs, .. } => {
                 let different: BTreeSet<usize> = pairs.iter().copied().collect();
                 !pairs.is_empty() && different.len() == pairs.len()
             }
-            RecordBatch::Other(_) => true,
+            EntryBatch::Other(_) => true,
         };
         match batches.iter().all(named_once) {
             true => Ok(batches),
-            false => Err(UsageError::RecordRefused.into()),
+            false => Err(UsageError::EntryRefused.into()),
         }
     }
 
     fn store_batch(
         &mut self,
-        stores: &mut RecordStores<'_>,
-        batch: RecordBatch,
+        stores: &mut JournalAndAccount<'_>,
+        batch: EntryBatch,
     ) -> Result<(), SessionError> {
         let agreed = &self.agreed;
         // A complete tile does not change.
         let is_sent = |pair: &usize| stores.journal.is_sent(*pair);
         let is_new = match &batch {
-            RecordBatch::Started(pairs) | RecordBatch::Halves { pairs, .. } => {
+            EntryBatch::Started(pairs) | EntryBatch::Halves { pairs, .. } => {
                 !pairs.iter().any(is_sent)
             }
-            RecordBatch::Sent(pairs) => !pairs.iter().all(is_sent),
-            RecordBatch::Other(Record::Engine(_)) => stores.journal.engine().is_none(),
-            RecordBatch::Other(Record::Rejected(pair)) => !stores.journal.is_rejected(*pair),
-            RecordBatch::Other(_) => false,
+            EntryBatch::Sent(pairs) => !pairs.iter().all(is_sent),
+            EntryBatch::Other(Entry::Engine(_)) => stores.journal.engine().is_none(),
+            EntryBatch::Other(Entry::Rejected(pair)) => !stores.journal.is_rejected(*pair),
+            EntryBatch::Other(_) => false,
         };
         if is_new && stores.journal.is_complete() {
-            return Err(UsageError::RecordRefused.into());
+            return Err(UsageError::EntryRefused.into());
         }
         match batch {
-            RecordBatch::Started(pairs) => stores.start(agreed, self.max_starts, &pairs),
-            RecordBatch::Sent(pairs) => stores.release(agreed, &pairs),
-            RecordBatch::Halves { run, pairs, halves } => {
-                store_halves(stores, run, &pairs, &halves)
-            }
-            RecordBatch::Other(Record::Answer(pair, answer)) => {
+            EntryBatch::Started(pairs) => stores.start(agreed, self.max_starts, &pairs),
+            EntryBatch::Sent(pairs) => stores.release(agreed, &pairs),
+            EntryBatch::Halves { run, pairs, halves } => store_halves(stores, run, &pairs, &halves),
+            EntryBatch::Other(Entry::Answer(pair, answer)) => {
                 store_answer(stores, agreed, pair, answer)
             }
-            RecordBatch::Other(Record::Part(part)) => match self.parts.add(part) {
+            EntryBatch::Other(Entry::Part(part)) => match self.parts.add(part) {
                 AddedPart::Incomplete => Ok(()),
                 AddedPart::Complete(pair, answer) => store_answer(stores, agreed, pair, answer),
-                AddedPart::OutOfOrder => Err(UsageError::RecordRefused.into()),
+                AddedPart::OutOfOrder => Err(UsageError::EntryRefused.into()),
             },
-            RecordBatch::Other(Record::Rejected(pair)) => {
+            EntryBatch::Other(Entry::Rejected(pair)) => {
                 if stores.journal.is_rejected(pair) {
                     return Ok(());
                 }
                 if !agreed.spec.reveal_to.includes(agreed.role) || stores.journal.is_answered(pair)
                 {
-                    return Err(UsageError::RecordRefused.into());
+                    return Err(UsageError::EntryRefused.into());
                 }
                 stores.journal.reject(pair);
                 Ok(())
             }
-            RecordBatch::Other(Record::Engine(decision)) => match stores.journal.engine() {
-                Some(stored) if stored != decision => Err(UsageError::RecordRefused.into()),
+            EntryBatch::Other(Entry::Engine(decision)) => match stores.journal.engine() {
+                Some(stored) if stored != decision => Err(UsageError::EntryRefused.into()),
                 _ => stores.journal.store_engine(decision),
             },
-            RecordBatch::Other(Record::Complete) if stores.journal.is_complete() => Ok(()),
-            RecordBatch::Other(Record::Complete) if agreed.has_everything(stores.journal) => {
+            EntryBatch::Other(Entry::Complete) if stores.journal.is_complete() => Ok(()),
+            EntryBatch::Other(Entry::Complete) if agreed.has_everything(stores.journal) => {
                 stores.journal.mark_complete()
             }
-            RecordBatch::Other(_) => Err(UsageError::RecordRefused.into()),
+            EntryBatch::Other(_) => Err(UsageError::EntryRefused.into()),
         }
     }
 }
 
 fn store_halves(
-    stores: &mut RecordStores<'_>,
+    stores: &mut JournalAndAccount<'_>,
     run: u64,
     pairs: &[usize],
     halves: &[u64],
@@ -211,7 +207,7 @@ fn store_halves(
     };
     let (pairs, halves): (Vec<usize>, Vec<u64>) = both.filter(is_new).unzip();
     if !pairs.iter().all(|&pair| stores.journal.expects_half(pair)) {
-        return Err(UsageError::RecordRefused.into());
+        return Err(UsageError::EntryRefused.into());
     }
     match pairs.is_empty() {
         true => Ok(()),
@@ -220,13 +216,13 @@ fn store_halves(
 }
 
 fn store_answer(
-    stores: &mut RecordStores<'_>,
+    stores: &mut JournalAndAccount<'_>,
     agreed: &AgreedPairs<'_>,
     pair: usize,
     answer: Answer,
 ) -> Result<(), SessionError> {
     if !agreed.spec.reveal_to.includes(agreed.role) || stores.journal.is_rejected(pair) {
-        return Err(UsageError::RecordRefused.into());
+        return Err(UsageError::EntryRefused.into());
     }
     check_revealed(agreed.spec, &answer)?;
     stores.journal.store(pair, answer)

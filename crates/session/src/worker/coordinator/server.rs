@@ -371,7 +371,7 @@ impl Shared {
         Ok(key.fingerprint())
     }
 
-    /// Leases a tile, and opens its records. Memory is used only for a tile that is leased.
+    /// Leases a tile, and opens its journal and account. Memory is used only for a tile that is leased.
     fn open(
         &self,
         index: u32,
@@ -410,7 +410,7 @@ impl Shared {
         Ok(Lease { shared: self, tile })
     }
 
-    /// Sends the stored records, and stores the ones that arrive.
+    /// Sends the stored entries, and stores the ones that arrive.
     fn serve_records(
         &self,
         channel: &mut SecureChannel,
@@ -418,24 +418,24 @@ impl Shared {
         tile: u32,
         store: &mut TileStore<'_>,
     ) -> Result<(), SessionError> {
-        let journal = &store.records.journal;
+        let journal = &store.storage.journal;
         let stored = journal.stored_bytes();
         let state = TileState {
-            records: stored,
-            max_agreements: store.records.max_agreements,
-            limit: store.records.limit.clone(),
+            entries: stored,
+            max_agreements: store.storage.max_agreements,
+            limit: store.storage.limit.clone(),
         };
         control::send(channel, Tag::Tile, &state)?;
         let mut offset = 0;
         while offset < stored {
             let part = journal.stored_part(offset, BATCH_BYTES)?;
-            control::send_bytes(channel, Tag::Records, &part)?;
+            control::send_bytes(channel, Tag::JournalEntries, &part)?;
             offset += part.len() as u64;
         }
         // Keep-alives are enough while the worker computes.
         channel.connection().set_stall(MAX_WORKER_KEY_TIME);
         loop {
-            let bytes = control::receive_bytes(channel, Tag::Records)?;
+            let bytes = control::receive_bytes(channel, Tag::JournalEntries)?;
             self.check(channel, certificate, tile)?;
             store.store(&bytes)?;
             control::send_bytes(channel, Tag::Stored, &[])?;

@@ -1,15 +1,15 @@
-//! The records of one tile at the coordinator.
+//! The journal and the account of one tile at the coordinator.
 
 use super::super::plan::AgreedPlan;
 use super::super::tile::TilePairs;
-use super::rules::{Rules, max_records};
+use super::rules::{Rules, max_entries};
 use crate::StateDir;
+use crate::counted_store::{JournalAndAccount, MAX_STARTS};
 use crate::disclosure::WithdrawalWatch;
 use crate::error::{Limit, SessionError};
-use crate::journal::record::AnswerParts;
+use crate::journal::entry::AnswerParts;
 use crate::ledger::LedgerFile;
-use crate::records::{MAX_STARTS, RecordStores};
-use crate::session::open_records::OpenRecords;
+use crate::session::open_storage::OpenStorage;
 use crate::stored::Description;
 
 /// The journal and the account of a tile, and the rules for what a worker may add.
@@ -17,10 +17,10 @@ use crate::stored::Description;
 pub(crate) struct TileStore<'a> {
     plan: &'a AgreedPlan,
     pairs: TilePairs,
-    pub(super) records: OpenRecords,
+    pub(super) storage: OpenStorage,
     ledger: LedgerFile,
     max_starts: u32,
-    max_records: u64,
+    max_entries: u64,
     /// The participants of this side about whom the peer learns something.
     withdrawals: WithdrawalWatch,
     /// The answer whose numbers are being received.
@@ -28,7 +28,7 @@ pub(crate) struct TileStore<'a> {
 }
 
 impl<'a> TileStore<'a> {
-    /// Opens the records of a tile, and keeps them locked. Counts what a crash left uncounted.
+    /// Opens the journal and the account of a tile, and keeps them locked. Counts what a crash left uncounted.
     pub(crate) fn open(
         plan: &'a AgreedPlan,
         pairs: TilePairs,
@@ -44,10 +44,10 @@ impl<'a> TileStore<'a> {
         let opened = pairs.opened(plan, &agreed);
         let mut journal = opened.journal(Some(&state_dir.journals()))?;
         journal.create()?;
-        let records = opened.records(journal, ledger.clone())?;
+        let storage = opened.storage(journal, ledger.clone())?;
         let role = plan.role();
         if plan.spec.reveal_to.includes(role) {
-            records.journal.describe(|id| {
+            storage.journal.describe(|id| {
                 let outcome = plan.without_results(&pairs);
                 Description::of_tile(id, plan.peer(), role, outcome).to_bytes()
             })?;
@@ -55,28 +55,28 @@ impl<'a> TileStore<'a> {
         Ok(Self {
             plan,
             max_starts: MAX_STARTS.saturating_mul(lifted.saturating_add(1)),
-            max_records: max_records(pairs.pairs.len(), lifted),
+            max_entries: max_entries(pairs.pairs.len(), lifted),
             pairs,
             withdrawals,
-            records,
+            storage,
             ledger: ledger.clone(),
             parts: AnswerParts::default(),
         })
     }
 
-    /// Stores and counts records of a worker, durably, up to the first that it may not add.
+    /// Stores and counts entries of a worker, durably, up to the first that it may not add.
     pub(crate) fn store(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
         let agreed = self.pairs.agreed(self.plan);
         let mut rules = Rules {
             journal: self.pairs.opened(self.plan, &agreed).journal_id(),
             agreed,
             max_starts: self.max_starts,
-            max_records: self.max_records,
+            max_entries: self.max_entries,
             parts: &mut self.parts,
         };
-        let mut stores = RecordStores {
-            journal: &mut self.records.journal,
-            account: &mut self.records.account,
+        let mut stores = JournalAndAccount {
+            journal: &mut self.storage.journal,
+            account: &mut self.storage.account,
             withdrawals: &mut self.withdrawals,
             failure: None,
         };
@@ -84,11 +84,11 @@ impl<'a> TileStore<'a> {
         if matches!(
             stored,
             Err(SessionError::Limit(
-                Limit::TooManyStarts { .. } | Limit::TooManyRecords { .. }
+                Limit::TooManyStarts { .. } | Limit::TooManyEntries { .. }
             ))
         ) && !self.ledger.exists()
         {
-            // A ban can be lifted only for a peer with a ledger.
+            // Only a peer with a ledger can be unblocked.
             self.ledger.update(|_| Ok(()))?;
         }
         stored
@@ -96,11 +96,11 @@ impl<'a> TileStore<'a> {
 
     /// Whether both sides have everything.
     pub(super) fn is_complete(&self) -> bool {
-        self.records.journal.is_complete()
+        self.storage.journal.is_complete()
     }
 
     #[cfg(test)]
     pub(crate) fn journal_mut(&mut self) -> &mut crate::journal::Journal {
-        &mut self.records.journal
+        &mut self.storage.journal
     }
 }

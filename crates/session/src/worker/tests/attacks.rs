@@ -1,4 +1,4 @@
-//! What a stolen worker key, a partner with many tiles, and a wrong state directory cannot do.
+//! What a stolen worker key, a partner with many tiles, and a wrong state folder cannot do.
 
 use super::*;
 use crate::SecureChannel;
@@ -105,7 +105,7 @@ fn an_unknown_key_gets_no_certificate() {
     });
 }
 
-/// Limits hold where the journals and the ledger of the institution are. A worker that is started with another state directory,
+/// Limits hold where the journals and the ledger of the institution are. A worker that is started with another state folder,
 /// or with an empty one on a disk of its own, would count from zero.
 #[test]
 fn a_worker_without_the_records_of_its_institution_computes_nothing() {

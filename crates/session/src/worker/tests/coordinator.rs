@@ -98,7 +98,7 @@ fn side_of_tile(
     let agreed = session.agree_on_tile(
         order,
         tile,
-        TileRecords::Coordinated(Box::new(coordinated)),
+        TileStorage::Coordinated(Box::new(coordinated)),
         None,
     )?;
     Ok(agreed.run(&())?.outcome)

@@ -44,8 +44,8 @@ fn workers_with_the_same_tile_meet_at_the_gateway() {
         let channel = order.meet(&gateway.address, tile(index), &timeouts(), &|| false)?;
         let session = Session::open_with_order(channel, order, timeouts())?;
         let state_dir = setup.state_dir(side);
-        let records = TileRecords::Shared(&state_dir);
-        let agreed = session.agree_on_tile(order, tile(index), records, None)?;
+        let storage = TileStorage::Shared(&state_dir);
+        let agreed = session.agree_on_tile(order, tile(index), storage, None)?;
         agreed.run(&())
     };
     // All tiles at once, through one port, in any order.

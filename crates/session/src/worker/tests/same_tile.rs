@@ -35,9 +35,9 @@ fn with_worker_keys(setup: &Setup, files: &StateDir, by: u16) {
     let [host_channel, join_channel] = attacks::connected([&host, &join], tile(1));
     let side = |channel, order: &WorkOrder, files: &StateDir| {
         let session = Session::open_with_order(channel, order, timeouts())?;
-        let records = TileRecords::Shared(files);
+        let storage = TileStorage::Shared(files);
         session
-            .agree_on_tile(order, tile(1), records, None)?
+            .agree_on_tile(order, tile(1), storage, None)?
             .run(&())
     };
     std::thread::scope(|scope| {

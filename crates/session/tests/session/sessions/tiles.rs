@@ -20,7 +20,7 @@ fn cohorts() -> [Cohort; 2] {
     })
 }
 
-fn plans(engine: Engine, change: impl Fn(&mut Proposal)) -> [Proposal; 2] {
+fn proposals(engine: Engine, change: impl Fn(&mut Proposal)) -> [Proposal; 2] {
     cohorts().map(|cohort| {
         let mut proposal = proposal(cohort);
         proposal.spec.engine = engine;
@@ -60,7 +60,7 @@ fn merged_tiles_equal_one_run_and_count_as_one() {
             &|plan| plan.pseudonyms = true,
             &|plan| plan.spec.reveal_to = RevealTo::Join,
         ] {
-            if engine != Engine::Garbled && plans(engine, change)[0].spec.check().is_err() {
+            if engine != Engine::Garbled && proposals(engine, change)[0].spec.check().is_err() {
                 continue;
             }
             let (setup, tiled) = (Setup::new(), Setup::new());
@@ -68,15 +68,15 @@ fn merged_tiles_equal_one_run_and_count_as_one() {
                 identities: setup.identities.clone(),
                 ..tiled
             };
-            let whole = setup.run(plans(engine, change)).map(Result::unwrap);
+            let whole = setup.run(proposals(engine, change)).map(Result::unwrap);
             let mut parts = [Vec::new(), Vec::new()];
             // In any order, and one of them twice.
             for index in [3, 1, 4, 2, 1] {
-                let plans = plans(engine, |plan| {
+                let proposals = proposals(engine, |plan| {
                     change(plan);
                     plan.tile = Some(tile(index));
                 });
-                let results = tiled.run(plans).map(Result::unwrap);
+                let results = tiled.run(proposals).map(Result::unwrap);
                 for (parts, results) in parts.iter_mut().zip(results) {
                     parts.push(results.outcome);
                 }
@@ -116,7 +116,7 @@ fn merged_tiles_equal_one_run_and_count_as_one() {
 #[test]
 fn limits_apply_to_all_tiles_together() {
     let limited = |limit, index| {
-        plans(Engine::Garbled, move |plan| {
+        proposals(Engine::Garbled, move |plan| {
             plan.limit_per_scanpath = ScanpathLimit::Count(limit);
             plan.tile = Some(tile(index));
         })
@@ -142,7 +142,7 @@ fn limits_apply_to_all_tiles_together() {
     let again = setup.run(limited(3, 2)).map(Result::unwrap);
     assert!(again.iter().all(|result| result.outcome.cost.cells == 0));
     // One more tile, or another plan, is not.
-    let other = plans(Engine::Garbled, |plan| {
+    let other = proposals(Engine::Garbled, |plan| {
         plan.limit_per_scanpath = ScanpathLimit::Count(3);
         plan.tile = Some(Tile::new(1, TILES + 1).unwrap());
     });
@@ -162,7 +162,7 @@ fn an_interrupted_tile_continues_and_counts_once() {
         }
     }
     let setup = Setup::new();
-    let plan = |index| plans(Engine::Garbled, move |plan| plan.tile = Some(tile(index)));
+    let plan = |index| proposals(Engine::Garbled, move |plan| plan.tile = Some(tile(index)));
     for index in 1..=TILES {
         let observer = Interrupt(CancelToken::default());
         let _ = setup.run_observed(plan(index), &observer);
@@ -181,11 +181,11 @@ fn an_interrupted_tile_continues_and_counts_once() {
 #[test]
 fn both_sides_must_have_the_same_tile() {
     let fields = |tiles: [Option<Tile>; 2]| {
-        let mut plans = plans(Engine::Garbled, |_| ());
-        for (plan, tile) in plans.iter_mut().zip(tiles) {
+        let mut proposals = proposals(Engine::Garbled, |_| ());
+        for (plan, tile) in proposals.iter_mut().zip(tiles) {
             plan.tile = tile;
         }
-        let [host, _] = Setup::new().run(plans);
+        let [host, _] = Setup::new().run(proposals);
         match host.unwrap_err() {
             SessionError::Differs(differences) => {
                 let fields = differences.into_iter();
@@ -212,13 +212,13 @@ fn both_sides_must_have_the_same_tile() {
 }
 
 #[test]
-fn plans_without_tiles_are_refused_before_anything_is_sent() {
+fn plans_that_cannot_be_split_are_refused_before_anything_is_sent() {
     let refused = |change: &dyn Fn(&mut Proposal)| {
-        let plans = plans(Engine::Garbled, |plan| {
+        let proposals = proposals(Engine::Garbled, |plan| {
             plan.tile = Some(tile(1));
             change(plan);
         });
-        let [host, _] = Setup::new().run(plans);
+        let [host, _] = Setup::new().run(proposals);
         host.unwrap_err().to_string()
     };
     let group = refused(&|plan| plan.spec.reveal = "mean".parse().unwrap());

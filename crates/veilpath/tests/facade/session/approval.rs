@@ -98,9 +98,9 @@ fn an_approval_covers_no_other_peer() {
     });
 }
 
-/// A peer leaves before the user approves its plan, and returns with another one.
+/// A peer leaves before the user approves the agreement, and returns with another cohort.
 #[test]
-fn an_approval_covers_no_other_plan_of_the_same_peer() {
+fn an_approval_covers_no_other_agreement_with_the_same_peer() {
     let parties = [Party::new(), Party::new()];
     serve_with_approval(&parties, |host| {
         let [first, second] = &parties;

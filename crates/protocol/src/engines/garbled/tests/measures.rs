@@ -1,4 +1,4 @@
-//! Measures other than alignments: scores, bits, hidden lengths, and how many bits are opened.
+//! Metrics other than alignments: scores, bits, hidden lengths, and how many bits are opened.
 
 use super::channels::Recorder;
 use super::*;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::error::{CoordinatorProblem, InternalError, NetworkError};
 use crate::identity::from_hex;
-use crate::journal::record::Record;
+use crate::journal::entry::Entry;
 
 /// How long a refused worker retries.
 const WAIT: Duration = Duration::from_millis(800);
@@ -25,10 +25,10 @@ impl ModifiedWorker {
         }
     }
 
-    pub(super) fn ask(self, records: &[Record]) -> Result<(), SessionError> {
+    pub(super) fn ask(self, entries: &[Entry]) -> Result<(), SessionError> {
         let mut link = self.tile.into_link().unwrap();
-        for record in records {
-            link.append(&record.encode(&self.id))?;
+        for entry in entries {
+            link.append(&entry.encode(&self.id))?;
         }
         link.sync()
     }
@@ -43,14 +43,14 @@ fn a_modified_worker_cannot_have_a_sent_pair_computed_again() {
     assert!(results.iter().all(Result::is_ok));
     let state = || (all_counted(&setup), sent_halves(&setup, tile(1)));
     let before = state();
-    let ask = |index, records: &[Record]| {
+    let ask = |index, entries: &[Entry]| {
         ModifiedWorker::new(&setup, &coordinators[0], index)
-            .ask(records)
+            .ask(entries)
             .unwrap_err()
     };
     let sent = before.1.iter().find(|it| it.0 == 0).unwrap().1;
-    for record in [Record::Started(sent, 1), Record::half(sent, 7, 7)] {
-        let error = ask(1, &[record]);
+    for entry in [Entry::Started(sent, 1), Entry::half(sent, 7, 7)] {
+        let error = ask(1, &[entry]);
         assert!(
             matches!(error, SessionError::Internal(InternalError::ComparedAgain)),
             "{error}"
@@ -58,49 +58,49 @@ fn a_modified_worker_cannot_have_a_sent_pair_computed_again() {
     }
     let other = veilpath_protocol::Answer::Within(true);
     let pairs = setup.plan(0).pairs_of(tile(1), None).unwrap().pairs.len();
-    for record in [
-        Record::Answer(sent, other),
-        Record::half(0, 7, 7),
-        Record::Started(pairs, 1),
-        Record::Started(0, usize::MAX),
-        Record::Sent(1, pairs),
-        Record::Rejected(pairs),
-        Record::Number(0, 1),
-        Record::Groups([1, 2]),
+    for entry in [
+        Entry::Answer(sent, other),
+        Entry::half(0, 7, 7),
+        Entry::Started(pairs, 1),
+        Entry::Started(0, usize::MAX),
+        Entry::Sent(1, pairs),
+        Entry::Rejected(pairs),
+        Entry::Number(0, 1),
+        Entry::Groups([1, 2]),
     ] {
-        let index = if matches!(record, Record::Half(..)) {
+        let index = if matches!(entry, Entry::Half(..)) {
             2
         } else {
             1
         };
-        let error = ask(index, &[record]);
+        let error = ask(index, &[entry]);
         assert!(
-            matches!(error, SessionError::Usage(UsageError::RecordRefused)),
-            "{record:?}: {error}"
+            matches!(error, SessionError::Usage(UsageError::EntryRefused)),
+            "{entry:?}: {error}"
         );
     }
-    let error = ask(2, &[Record::Complete]);
+    let error = ask(2, &[Entry::Complete]);
     assert!(matches!(
         error,
-        SessionError::Usage(UsageError::RecordRefused)
+        SessionError::Usage(UsageError::EntryRefused)
     ));
     // A repeated pair would count twice, and an empty list would cost a sync for nothing.
-    for records in [
-        [Record::Sent(0, 1); 2],
-        [Record::Started(0, 1); 2],
-        [Record::Started(0, 0); 2],
+    for entries in [
+        [Entry::Sent(0, 1); 2],
+        [Entry::Started(0, 1); 2],
+        [Entry::Started(0, 0); 2],
     ] {
-        let error = ask(3, &records);
+        let error = ask(3, &entries);
         assert!(
-            matches!(error, SessionError::Usage(UsageError::RecordRefused)),
-            "{records:?}: {error}"
+            matches!(error, SessionError::Usage(UsageError::EntryRefused)),
+            "{entries:?}: {error}"
         );
     }
     // Long lists many times in one message.
-    let error = ask(2, &[Record::Started(0, pairs.min(2)); 64]);
+    let error = ask(2, &[Entry::Started(0, pairs.min(2)); 64]);
     assert!(matches!(
         error,
-        SessionError::Usage(UsageError::RecordRefused)
+        SessionError::Usage(UsageError::EntryRefused)
     ));
     assert_eq!(state(), before);
     let (results, _) = work(&setup, addresses, tile(1), None);
@@ -184,7 +184,7 @@ fn an_expired_key_stores_nothing_more() {
     while crate::date::now() < soon {
         std::thread::sleep(Duration::from_millis(20));
     }
-    link.append(&Record::Started(0, 1).encode(&id)).unwrap();
+    link.append(&Entry::Started(0, 1).encode(&id)).unwrap();
     let error = link.sync().unwrap_err();
     // The connection ends with the key, before or after the coordinator says why.
     let lost = matches!(

@@ -69,9 +69,9 @@ fn return_with_other_letters(engine: Engine, step: usize) {
                 let is_killed = || kill.is_triggered();
                 let channel = stolen.join(&between.address, tile(1), &times, &is_killed)?;
                 let session = Session::open_with_order(channel, &stolen, timeouts())?;
-                let records = TileRecords::Shared(&files);
+                let storage = TileStorage::Shared(&files);
                 session
-                    .agree_on_tile(&stolen, tile(1), records, None)?
+                    .agree_on_tile(&stolen, tile(1), storage, None)?
                     .run(&())
             };
             let _ = join();

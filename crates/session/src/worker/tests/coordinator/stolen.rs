@@ -4,7 +4,7 @@ use super::refusals::ModifiedWorker;
 use super::*;
 use crate::connect::{connect_tcp, join_on};
 use crate::error::{BanReason, CoordinatorProblem, NetworkError};
-use crate::journal::record::{RECORD, Record};
+use crate::journal::entry::{ENTRY_BYTES, Entry};
 use crate::{SecureChannel, agreement};
 
 const SOON: Duration = Duration::from_millis(800);
@@ -21,36 +21,36 @@ fn journal_bytes(setup: &Setup) -> u64 {
 fn repeated_records_do_not_make_a_journal_grow() {
     let setup = Setup::new(Engine::Garbled);
     let coordinator = RunningCoordinator::new(&setup, 0);
-    let ask = |records: &[Record]| ModifiedWorker::new(&setup, &coordinator, 1).ask(records);
+    let ask = |entries: &[Entry]| ModifiedWorker::new(&setup, &coordinator, 1).ask(entries);
     let first = [
-        Record::Started(0, 1),
-        Record::half(0, 7, 7),
-        Record::Rejected(1),
+        Entry::Started(0, 1),
+        Entry::half(0, 7, 7),
+        Entry::Rejected(1),
     ];
     ask(&first).unwrap();
     let before = journal_bytes(&setup);
     for _ in 0..3 {
         let mut again = Vec::new();
         for _ in 0..100 {
-            again.extend([Record::Rejected(1), Record::half(0, 7, 7)]);
+            again.extend([Entry::Rejected(1), Entry::half(0, 7, 7)]);
         }
         ask(&again).unwrap();
     }
     assert_eq!(journal_bytes(&setup), before);
     // A half without a new start, and two for one start.
-    for records in [
-        &[Record::half(0, 8, 8)][..],
-        &[Record::half(0, 7, 8)],
-        &[Record::half(2, 7, 8)],
+    for entries in [
+        &[Entry::half(0, 8, 8)][..],
+        &[Entry::half(0, 7, 8)],
+        &[Entry::half(2, 7, 8)],
     ] {
-        assert!(ask(records).is_err(), "{records:?}");
+        assert!(ask(entries).is_err(), "{entries:?}");
     }
     assert_eq!(journal_bytes(&setup), before);
-    ask(&[Record::Started(0, 1), Record::half(0, 8, 8)]).unwrap();
+    ask(&[Entry::Started(0, 1), Entry::half(0, 8, 8)]).unwrap();
     let twice = [
-        Record::Started(2, 1),
-        Record::half(2, 8, 8),
-        Record::half(2, 9, 8),
+        Entry::Started(2, 1),
+        Entry::half(2, 8, 8),
+        Entry::half(2, 9, 8),
     ];
     assert!(ask(&twice).is_err());
 }
@@ -61,26 +61,26 @@ fn a_tile_has_a_bounded_number_of_records() {
     let setup = Setup::new(Engine::Garbled);
     let coordinator = RunningCoordinator::new(&setup, 0);
     let pairs = setup.plan(0).pairs_of(tile(1), None).unwrap().pairs.len();
-    let mut records = Vec::new();
+    let mut entries = Vec::new();
     for start in 0..900 {
         for pair in 0..pairs {
-            records.push(Record::Started(pair, 1));
-            records.push(Record::half(pair, start, start));
+            entries.push(Entry::Started(pair, 1));
+            entries.push(Entry::half(pair, start, start));
         }
     }
     let error = ModifiedWorker::new(&setup, &coordinator, 1)
-        .ask(&records)
+        .ask(&entries)
         .unwrap_err();
     assert!(
-        matches!(error, SessionError::Limit(Limit::TooManyRecords { .. })),
+        matches!(error, SessionError::Limit(Limit::TooManyEntries { .. })),
         "{error}"
     );
-    let most = (4096 + 30 * pairs as u64) * RECORD as u64;
+    let most = (4096 + 30 * pairs as u64) * ENTRY_BYTES as u64;
     let bytes = journal_bytes(&setup);
     assert!((most / 2..=most + 40).contains(&bytes), "{bytes} of {most}");
     // The next worker finds a journal that was rewritten. How often a pair starts is bounded in any case.
-    let ask = |record| ModifiedWorker::new(&setup, &coordinator, 1).ask(&[record]);
-    ask(Record::Started(0, 1)).unwrap();
+    let ask = |entry| ModifiedWorker::new(&setup, &coordinator, 1).ask(&[entry]);
+    ask(Entry::Started(0, 1)).unwrap();
     let rewritten = journal_bytes(&setup);
     assert!(rewritten < bytes / 2, "{rewritten} of {bytes}");
 }
@@ -95,12 +95,12 @@ fn a_complete_tile_does_not_change() {
     let pairs = setup.plan(0).pairs_of(tile(2), None).unwrap().pairs.len();
     let bytes = journal_bytes(&setup);
     for pair in 0..pairs {
-        for record in [Record::Started(pair, 1), Record::Rejected(pair)] {
-            let asked = ModifiedWorker::new(&setup, &coordinators[0], 2).ask(&[record]);
-            assert!(asked.is_err(), "{record:?}");
+        for entry in [Entry::Started(pair, 1), Entry::Rejected(pair)] {
+            let asked = ModifiedWorker::new(&setup, &coordinators[0], 2).ask(&[entry]);
+            assert!(asked.is_err(), "{entry:?}");
         }
     }
-    let complete = ModifiedWorker::new(&setup, &coordinators[0], 2).ask(&[Record::Complete; 3]);
+    let complete = ModifiedWorker::new(&setup, &coordinators[0], 2).ask(&[Entry::Complete; 3]);
     complete.unwrap();
     assert_eq!(journal_bytes(&setup), bytes);
 }
@@ -184,9 +184,9 @@ fn a_report_stops_a_tile_and_bans_nobody() {
     let modified = |index| {
         let worker = ModifiedWorker::new(&setup, &coordinator, index);
         worker.ask(&[
-            Record::Started(0, 1),
-            Record::half(0, 7, 7),
-            Record::Sent(0, 1),
+            Entry::Started(0, 1),
+            Entry::half(0, 7, 7),
+            Entry::Sent(0, 1),
         ])
     };
     drop(link);
@@ -222,11 +222,11 @@ fn a_report_stops_a_tile_and_bans_nobody() {
     };
     assert_eq!((known.banned, known.stopped_tiles), (None, 1));
     // The user resumes the tile, or bans the other side.
-    state_dir.lift_ban(peer).unwrap();
+    state_dir.unblock(peer).unwrap();
     let holder = ModifiedWorker::new(&setup, &coordinator, 2);
     let thief = ask(3).unwrap().into_link().unwrap();
     thief.report(BanReason::ChangedAnswer).unwrap();
-    holder.ask(&[Record::Started(0, 1)]).unwrap();
+    holder.ask(&[Entry::Started(0, 1)]).unwrap();
     state_dir.ban_peer(peer).unwrap();
     let error = ask(1).unwrap_err();
     assert!(
@@ -251,9 +251,9 @@ fn nothing_of_a_stopped_tile_is_released() {
     ledger.update(report).unwrap();
     let error = worker
         .ask(&[
-            Record::Started(0, 1),
-            Record::half(0, 7, 7),
-            Record::Sent(0, 1),
+            Entry::Started(0, 1),
+            Entry::half(0, 7, 7),
+            Entry::Sent(0, 1),
         ])
         .unwrap_err();
     assert!(
@@ -261,7 +261,7 @@ fn nothing_of_a_stopped_tile_is_released() {
         "{error}"
     );
     assert_eq!(all_counted(&setup)[0], 0);
-    // Workers that share the state directory are bound by it, too.
+    // Workers that share the state folder are bound by it, too.
     let orders = [setup.order(0, "1-3"), setup.order(1, "1-3")];
     drop(coordinator);
     let [host, _] = setup.work([&orders[0], &orders[1]], tile(1));

@@ -4,7 +4,7 @@ use super::refusals::ModifiedWorker;
 use super::*;
 use crate::disclosure::DisclosureLedger;
 use crate::error::{BanReason, CoordinatorProblem, NetworkError};
-use crate::journal::record::Record;
+use crate::journal::entry::Entry;
 use crate::worker::coordinator::CoordinatorLink;
 use veilpath_metrics::PairScore;
 use veilpath_protocol::{Answer, RevealTo};
@@ -44,12 +44,12 @@ fn workers_compute_nothing_about_withdrawn_participants() {
 /// A participant withdraws while a worker computes.
 #[test]
 fn a_withdrawal_stops_a_worker() {
-    for record in [Record::Started(0, 1), Record::Sent(0, 1)] {
+    for entry in [Entry::Started(0, 1), Entry::Sent(0, 1)] {
         let setup = Setup::new(Engine::Garbled);
         let coordinator = RunningCoordinator::new(&setup, 0);
         let worker = ModifiedWorker::new(&setup, &coordinator, 1);
         withdraw_one(&setup, 0);
-        let error = worker.ask(&[record]).unwrap_err();
+        let error = worker.ask(&[entry]).unwrap_err();
         assert!(error.to_string().contains("withdrawn"), "{error}");
         assert_eq!(all_counted(&setup)[0], 0);
     }
@@ -64,8 +64,8 @@ fn a_withdrawal_stops_a_worker_with_shared_files() {
     let side = |channel, side: usize, before: &dyn Fn()| {
         let session = Session::open_with_order(channel, &orders[side], timeouts())?;
         let files = setup.state_dir(side);
-        let records = TileRecords::Shared(&files);
-        let agreed = session.agree_on_tile(&orders[side], tile(1), records, None)?;
+        let storage = TileStorage::Shared(&files);
+        let agreed = session.agree_on_tile(&orders[side], tile(1), storage, None)?;
         before();
         agreed.run(&())
     };
@@ -111,7 +111,7 @@ fn nothing_starts_for_a_banned_partner() {
     let worker = ModifiedWorker::new(&setup, &coordinator, 1);
     let peer = setup.identities[1].fingerprint();
     setup.state_dir(0).ban_peer(peer).unwrap();
-    let error = worker.ask(&[Record::Started(0, 1)]).unwrap_err();
+    let error = worker.ask(&[Entry::Started(0, 1)]).unwrap_err();
     assert!(
         matches!(error, SessionError::Limit(Limit::Banned(_))),
         "{error}"
@@ -150,14 +150,14 @@ fn a_stopped_tile_is_also_refused_to_the_institution() {
 fn a_rejected_pair_gets_no_answer() {
     let setup = Setup::new(Engine::Garbled);
     let coordinator = RunningCoordinator::new(&setup, 0);
-    let ask = |records: &[Record]| ModifiedWorker::new(&setup, &coordinator, 1).ask(records);
-    ask(&[Record::Rejected(1)]).unwrap();
+    let ask = |entries: &[Entry]| ModifiedWorker::new(&setup, &coordinator, 1).ask(entries);
+    ask(&[Entry::Rejected(1)]).unwrap();
     let answer = Answer::Score(PairScore::new(1.0, Some(0.5)));
-    let records: Vec<Record> = Record::of_answer(1, answer).into_iter().collect();
-    assert!(ask(&records).is_err());
+    let entries: Vec<Entry> = Entry::of_answer(1, answer).into_iter().collect();
+    assert!(ask(&entries).is_err());
 }
 
-/// The coordinator takes longer than a worker waits, and its answer to one record arrives after the next one was sent.
+/// The coordinator takes longer than a worker waits, and its answer to one entry arrives after the next one was sent.
 #[test]
 fn a_late_answer_is_not_taken_for_the_next_one() {
     let setup = Setup::new(Engine::Garbled);
@@ -167,15 +167,15 @@ fn a_late_answer_is_not_taken_for_the_next_one() {
     let worker = ModifiedWorker::new(&setup, &coordinator, 1);
     let id = worker.id;
     let mut link = worker.tile.into_link().unwrap();
-    let store = |link: &mut CoordinatorLink, record: Record| {
-        link.append(&record.encode(&id)).and_then(|()| link.sync())
+    let store = |link: &mut CoordinatorLink, entry: Entry| {
+        link.append(&entry.encode(&id)).and_then(|()| link.sync())
     };
-    for record in [
-        Record::Started(0, 2),
-        Record::half(0, 7, 7),
-        Record::half(1, 7, 7),
+    for entry in [
+        Entry::Started(0, 2),
+        Entry::half(0, 7, 7),
+        Entry::half(1, 7, 7),
     ] {
-        store(&mut link, record).unwrap();
+        store(&mut link, entry).unwrap();
     }
     let is_lost = |stored: Result<(), SessionError>| {
         let error = stored.unwrap_err();
@@ -188,11 +188,11 @@ fn a_late_answer_is_not_taken_for_the_next_one() {
     link.set_stall(Duration::from_millis(200));
     // The coordinator waits for the ledger while this has it.
     let hold = |_: &mut crate::ledger::Ledger| {
-        is_lost(store(&mut link, Record::Sent(0, 1)));
+        is_lost(store(&mut link, Entry::Sent(0, 1)));
         Ok(())
     };
     ledger.update(hold).unwrap();
     std::thread::sleep(Duration::from_millis(500));
     // Otherwise the worker would send this half before it is charged.
-    is_lost(store(&mut link, Record::Sent(1, 1)));
+    is_lost(store(&mut link, Entry::Sent(1, 1)));
 }

@@ -1,4 +1,4 @@
-//! The measures other than alignments: their settings and their integer models.
+//! The metrics other than alignments: their settings and their integer models.
 
 mod coordinates;
 mod geometry;

@@ -1,4 +1,4 @@
-//! Options of the measures other than alignments.
+//! Options of the metrics other than alignments.
 
 use super::{
     MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason, no_effect,
@@ -11,9 +11,9 @@ use veilpath_metrics::{
     Simplification, SubsMatch, Undefined, View,
 };
 
-/// The parameters of measures other than alignments. `None` means the measure's default.
+/// The parameters of metrics other than alignments. `None` means the metric's default.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct MeasureOptions {
+pub struct NonAlignmentOptions {
     /// The points to compare.
     pub points: PointsChoice,
     /// The outputs to compute; empty for the default ones.
@@ -41,7 +41,7 @@ pub struct MeasureOptions {
     pub simplification: Option<Simplification>,
 }
 
-/// The points that a measure compares.
+/// The points that a metric compares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PointsChoice {
     /// The grid cells of the letters.
@@ -89,7 +89,7 @@ impl FromStr for DivideBy {
     }
 }
 
-/// All fields of [`MeasureOptions`].
+/// All fields of [`NonAlignmentOptions`].
 const FIELDS: [MetricField; 12] = [
     MetricField::Points,
     MetricField::FixationGrid,
@@ -117,7 +117,7 @@ const ALIGNMENT_FIELDS: [MetricField; 8] = [
     MetricField::Precision,
 ];
 
-impl MeasureOptions {
+impl NonAlignmentOptions {
     pub(super) fn is_given(&self, field: MetricField) -> bool {
         match field {
             MetricField::Points => self.points != PointsChoice::Letters,
@@ -138,8 +138,8 @@ impl MeasureOptions {
 }
 
 impl MetricName {
-    /// The fields of [`MeasureOptions`] that apply to this metric.
-    fn measure_fields(self) -> &'static [MetricField] {
+    /// The fields of [`NonAlignmentOptions`] that apply to this metric.
+    fn non_alignment_fields(self) -> &'static [MetricField] {
         match self {
             Self::Dtw => &[
                 MetricField::Points,
@@ -185,16 +185,16 @@ impl MetricName {
 impl MetricOptions {
     /// Rejects fields that do not apply to this metric.
     pub(super) fn reject_fields_of_other_metrics(&self) -> Result<(), Error> {
-        let allowed = self.name.measure_fields();
+        let allowed = self.name.non_alignment_fields();
         let mut others = FIELDS.iter().filter(|field| !allowed.contains(field));
         if let Some(&field) = others.find(|&&field| self.is_given(field)) {
-            return no_effect(field, NoEffectReason::OtherMeasure);
+            return no_effect(field, NoEffectReason::OtherMetric);
         }
         if self.name.is_alignment() {
             return Ok(());
         }
         self.reject_fields(NoEffectReason::NotAnAlignment, &ALIGNMENT_FIELDS)?;
-        let rounds = self.measure.fixation_grid.is_some();
+        let rounds = self.non_alignment.fixation_grid.is_some();
         if rounds && !self.compares_fixations() {
             return no_effect(MetricField::FixationGrid, NoEffectReason::LettersCompared);
         }
@@ -203,7 +203,7 @@ impl MetricOptions {
                 return Ok(());
             }
             MetricName::Dtw | MetricName::ScaSim => NoEffectReason::NotRounded,
-            _ => NoEffectReason::OtherMeasure,
+            _ => NoEffectReason::OtherMetric,
         };
         self.reject_fields(reason, &[MetricField::Scale])
     }
@@ -212,22 +212,22 @@ impl MetricOptions {
     pub fn compares_fixations(&self) -> bool {
         match self.name {
             MetricName::ScaSim | MetricName::MultiMatch => true,
-            _ => self.measure.points == PointsChoice::Fixations,
+            _ => self.non_alignment.points == PointsChoice::Fixations,
         }
     }
 
-    /// Whether the measure uses distances between the grid cells of letters.
-    pub(super) fn measures_on_grid(&self) -> bool {
+    /// Whether the metric uses distances between the grid cells of letters.
+    pub(super) fn uses_grid_distances(&self) -> bool {
         let has_distances = match self.name {
             MetricName::Dtw | MetricName::Frechet | MetricName::Hausdorff => true,
-            MetricName::Crqa => self.measure.radius.is_some(),
+            MetricName::Crqa => self.non_alignment.radius.is_some(),
             _ => false,
         };
         has_distances && !self.compares_fixations()
     }
 
     pub(super) fn dtw(&self, points: Points) -> Result<Dtw, Error> {
-        let divisor = match self.measure.divide_by {
+        let divisor = match self.non_alignment.divide_by {
             None => PathDivisor::None,
             Some(DivideBy::Lengths) => PathDivisor::Lengths,
             Some(DivideBy::Durations) => {
@@ -243,21 +243,21 @@ impl MetricOptions {
 
     pub(super) fn multimatch(&self) -> Result<MultiMatch, Error> {
         let all = MultiMatchOutput::ALL;
-        let outputs = chosen(&self.measure.outputs, &all, MultiMatchOutput::name)?;
+        let outputs = chosen(&self.non_alignment.outputs, &all, MultiMatchOutput::name)?;
         Ok(MultiMatch {
             outputs: outputs.unwrap_or(all.to_vec()),
-            simplification: self.measure.simplification,
+            simplification: self.non_alignment.simplification,
         })
     }
 
     pub(super) fn subsmatch(&self) -> SubsMatch {
         SubsMatch {
-            window: self.measure.window.unwrap_or(3),
+            window: self.non_alignment.window.unwrap_or(3),
         }
     }
 
     pub(super) fn scasim(&self, screen: Option<&Screen>) -> Result<ScaSim, Error> {
-        let options = &self.measure;
+        let options = &self.non_alignment;
         let divisor = match options.divide_by {
             None => DurationDivisor::None,
             Some(DivideBy::Lengths) => DurationDivisor::Fixations,
@@ -293,7 +293,7 @@ impl MetricOptions {
         &self,
         points: impl FnOnce() -> Result<Points, Error>,
     ) -> Result<Crqa, Error> {
-        let options = &self.measure;
+        let options = &self.non_alignment;
         let rule = match options.radius {
             Some(radius) => RecurrenceRule::Within {
                 points: points()?,
@@ -332,7 +332,7 @@ impl MetricOptions {
     ) -> Result<Points, Error> {
         if self.compares_fixations() {
             // A file without a screen has no fixations and is rejected for that reason.
-            let rounded = self.measure.fixation_grid.zip(screen);
+            let rounded = self.non_alignment.fixation_grid.zip(screen);
             return Ok(
                 rounded.map_or(Points::Fixations, |(grid, screen)| Points::Cells {
                     grid,

@@ -1,4 +1,4 @@
-//! Measures on points in the plane, in double precision.
+//! Metrics on points in the plane, in double precision.
 //!
 //! The matrix of a pair is swept along anti-diagonals. The cells of an anti-diagonal do not depend on each other, so
 //! the compiler uses vector instructions.

@@ -1,5 +1,5 @@
-//! This side's records of an agreement while it runs: the journal and the account in the ledger, in an order that
-//! enforces the limits. Whatever reveals something is recorded and counted, durably, before it is sent.
+//! Stores and counts what an agreement reveals: the journal and the account in the ledger, in an order that enforces the
+//! limits. Whatever reveals something is stored and counted, durably, before it is sent.
 
 use crate::disclosure::WithdrawalWatch;
 use crate::error::{InternalError, Limit, SessionError};
@@ -13,7 +13,7 @@ use veilpath_protocol::{Answer, CancelToken, Observer, PairStore, Refused, Role,
 /// this. A peer that breaks off to learn something from every start gets no more than this.
 pub(crate) const MAX_STARTS: u32 = 1000;
 
-/// The pairs of an agreement as this side's records see them.
+/// The pairs of an agreement, as this side stores and counts them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AgreedPairs<'a> {
     pub(crate) role: Role,
@@ -48,7 +48,7 @@ impl AgreedPairs<'_> {
         let question = self.spec.reveal.group_question()?;
         let is_about_ours = self.role == Role::Host && question.names_scanpaths();
         let to_peer = self.spec.reveal_to.includes(self.role.other());
-        (is_about_ours && to_peer && self.spec.engine.has_halves()).then(|| {
+        (is_about_ours && to_peer && self.spec.engine.splits_outputs()).then(|| {
             let compared = self.comparisons(0..self.pairs.len()).into_iter();
             compared.map(|count| count.min(1)).collect()
         })
@@ -63,7 +63,7 @@ impl AgreedPairs<'_> {
                 false => vec![0; self.scanpaths],
             };
         }
-        let halves = self.spec.engine.has_halves();
+        let halves = self.spec.engine.splits_outputs();
         let mut counts = vec![0; self.scanpaths];
         for pair in 0..self.pairs.len() {
             let sent = u64::from(journal.is_sent(pair));
@@ -78,7 +78,7 @@ impl AgreedPairs<'_> {
 
     /// Whether this side needs nothing more from the other: it has all answers or, if it learns none, has sent everything.
     pub(crate) fn has_everything(&self, journal: &Journal) -> bool {
-        let halves = self.spec.engine.has_halves();
+        let halves = self.spec.engine.splits_outputs();
         let learns = self.spec.reveal_to.includes(self.role);
         (0..self.pairs.len()).all(|pair| match learns {
             true => journal.is_answered(pair),
@@ -99,8 +99,8 @@ impl AgreedPairs<'_> {
     }
 }
 
-/// The records, shared by the threads of an engine.
-pub(crate) struct Records<'a> {
+/// The journal and the account, shared by the threads of an engine.
+pub(crate) struct CountedStore<'a> {
     pub(crate) agreed: AgreedPairs<'a>,
     /// The pairs that the engine compares: its index of a pair is a place in this list.
     pub(crate) compare: &'a [usize],
@@ -108,24 +108,24 @@ pub(crate) struct Records<'a> {
     pub(crate) run: u64,
     /// How often a pair may be started.
     pub(crate) max_starts: u32,
-    pub(crate) stores: Mutex<RecordStores<'a>>,
+    pub(crate) stores: Mutex<JournalAndAccount<'a>>,
     /// Whether the engine counts cells on this side. If it does not, progress is measured by answers.
     pub(crate) engine_counts: AtomicBool,
     pub(crate) observer: &'a dyn Observer,
 }
 
-/// What the records write to.
-pub(crate) struct RecordStores<'a> {
+/// Where an agreement is stored and counted.
+pub(crate) struct JournalAndAccount<'a> {
     pub(crate) journal: &'a mut Journal,
     pub(crate) account: &'a mut Account,
     /// Participants who withdraw during the session must not be in the pairs that follow.
     pub(crate) withdrawals: &'a mut WithdrawalWatch,
-    /// Why the records refused something. Nothing is released after it.
+    /// Why something was refused. Nothing is released after it.
     pub(crate) failure: Option<SessionError>,
 }
 
-impl RecordStores<'_> {
-    /// Records and counts that the peer will learn these pairs (indices into the agreed list). Pairs that were recorded before
+impl JournalAndAccount<'_> {
+    /// Stores and counts that the peer will learn these pairs (indices into the agreed list). Pairs that were stored before
     /// are free, but are not sent again after a withdrawal.
     pub(crate) fn release(
         &mut self,
@@ -140,14 +140,14 @@ impl RecordStores<'_> {
         if new.is_empty() {
             let again = pairs.iter().copied();
             let again: Vec<usize> = again.filter(|&pair| self.journal.is_sent(pair)).collect();
-            // A worker does not know who has withdrawn, so its coordinator is asked even if there is nothing to record.
+            // A worker does not know who has withdrawn, so its coordinator is asked even if there is nothing to store.
             return match self.journal.is_coordinated() && !again.is_empty() {
                 true => self.journal.mark_sent(&again),
                 false => Ok(()),
             };
         }
         // An engine without halves is charged at every start, so what is sent again was charged before.
-        let halves = agreed.spec.engine.has_halves();
+        let halves = agreed.spec.engine.splits_outputs();
         let charge = new.iter().copied();
         let charge = charge.filter(|&pair| halves || self.journal.starts(pair) == 0);
         let comparisons = agreed.comparisons(charge);
@@ -156,7 +156,7 @@ impl RecordStores<'_> {
             .charge_for(&comparisons, || journal.mark_sent(&new))
     }
 
-    /// Records that these pairs are about to be compared, and counts it if a start reveals a view. A pair whose half may have been sent
+    /// Stores that these pairs are about to be compared, and counts it if a start reveals a view. A pair whose half may have been sent
     /// is not compared again.
     pub(crate) fn start(
         &mut self,
@@ -172,7 +172,7 @@ impl RecordStores<'_> {
         if starts.is_some_and(|starts| starts >= max_starts) {
             return Err(Limit::TooManyStarts { starts: max_starts }.into());
         }
-        if agreed.spec.engine.has_halves() {
+        if agreed.spec.engine.splits_outputs() {
             // A peer is only charged for what it learns.
             self.account.check_allowed()?;
             return self.journal.start_pairs(pairs);
@@ -184,9 +184,9 @@ impl RecordStores<'_> {
     }
 }
 
-impl<'a> Records<'a> {
+impl<'a> CountedStore<'a> {
     /// Locks the journal and the account.
-    pub(crate) fn stores(&self) -> MutexGuard<'_, RecordStores<'a>> {
+    pub(crate) fn stores(&self) -> MutexGuard<'_, JournalAndAccount<'a>> {
         self.stores.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -194,7 +194,7 @@ impl<'a> Records<'a> {
     fn write(
         &self,
         pairs: &[usize],
-        write: impl FnOnce(&mut RecordStores<'_>, &[usize]) -> Result<(), SessionError>,
+        write: impl FnOnce(&mut JournalAndAccount<'_>, &[usize]) -> Result<(), SessionError>,
     ) -> Result<(), Refused> {
         let mut stores = self.stores();
         if stores.failure.is_some() {
@@ -212,7 +212,7 @@ impl<'a> Records<'a> {
     }
 }
 
-impl PairStore for Records<'_> {
+impl PairStore for CountedStore<'_> {
     fn start(&self, pairs: &[usize]) -> Result<(), Refused> {
         self.write(pairs, |stores, pairs| {
             stores.start(&self.agreed, self.max_starts, pairs)
@@ -237,7 +237,7 @@ impl PairStore for Records<'_> {
     }
 }
 
-impl Observer for Records<'_> {
+impl Observer for CountedStore<'_> {
     fn cancel_token(&self) -> CancelToken {
         self.observer.cancel_token()
     }

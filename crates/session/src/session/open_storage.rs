@@ -1,22 +1,22 @@
-//! This side's records of an agreement, before it starts.
+//! This side's journal and account of an agreement, before it starts.
 
 use super::{Proposal, Session};
+use crate::counted_store::AgreedPairs;
 use crate::digests::journal_id;
 use crate::disclosure::{AnswerRequest, Charge, DisclosureLedger};
 use crate::error::InternalError;
 use crate::groups::members;
 use crate::journal::Journal;
 use crate::ledger::{Account, LedgerFile};
-use crate::records::AgreedPairs;
 use crate::roster::Roster;
 use crate::scanpath_limit::{LimitSummary, Limits};
 use crate::{SessionError, StateDir};
 use std::path::Path;
 use veilpath_protocol::{PairBlocks, ProtocolError, Role, Spec, Tile};
 
-/// The agreement or tile that records are opened for.
+/// The agreement or tile whose journal and account are opened.
 #[derive(Clone, Copy)]
-pub(crate) struct RecordsScope<'a> {
+pub(crate) struct StorageScope<'a> {
     pub(crate) agreed: &'a AgreedPairs<'a>,
     pub(crate) tile: Option<Tile>,
     /// For a tile, the comparisons of each scanpath of this side in the whole plan.
@@ -77,7 +77,7 @@ impl Session {
 /// Whether the other side learns something about the scanpaths of the side with this role. An engine without halves shows
 /// it more than the results: with `plain`, the host sees all letters.
 pub(crate) fn is_learned(spec: &Spec, role: Role) -> bool {
-    !spec.engine.has_halves() || spec.reveal_to.includes(role.other())
+    !spec.engine.splits_outputs() || spec.reveal_to.includes(role.other())
 }
 
 /// The comparisons of each scanpath of a side that the other side learns something from, in a whole plan.
@@ -101,9 +101,9 @@ pub(crate) fn all_comparisons(
     }
 }
 
-/// The records of an agreement or of one of its tiles, within its limits.
+/// The journal and the account of an agreement or of one of its tiles, within its limits.
 #[derive(Debug)]
-pub(crate) struct OpenRecords {
+pub(crate) struct OpenStorage {
     pub(crate) journal: Journal,
     pub(crate) account: Account,
     /// The largest number of agreements that a scanpath of this side is in.
@@ -111,7 +111,7 @@ pub(crate) struct OpenRecords {
     pub(crate) limit: LimitSummary,
 }
 
-impl RecordsScope<'_> {
+impl StorageScope<'_> {
     /// The name of the journal.
     pub(crate) fn journal_id(&self) -> [u8; 32] {
         journal_id(self.id, self.agreed.role, self.tile)
@@ -128,12 +128,12 @@ impl RecordsScope<'_> {
     }
 
     /// Opens the account, and checks the limit: for a tile, of the whole plan.
-    pub(crate) fn records(
+    pub(crate) fn storage(
         &self,
         mut journal: Journal,
         ledger: LedgerFile,
-    ) -> Result<OpenRecords, SessionError> {
-        let RecordsScope {
+    ) -> Result<OpenStorage, SessionError> {
+        let StorageScope {
             agreed,
             tile,
             whole,
@@ -149,7 +149,7 @@ impl RecordsScope<'_> {
         let journalled = agreed.journalled(&journal);
         let (mut account, lost) =
             Account::open(ledger, names.to_vec(), (id, tile), plan_limits, &journalled)?;
-        let halves = spec.engine.has_halves();
+        let halves = spec.engine.splits_outputs();
         let counted_by_answer = agreed.counted_by_answer();
         if halves && lost.contains(&true) && !estimate_only {
             // Which of these were sent is not known, so none is computed again.
@@ -184,7 +184,7 @@ impl RecordsScope<'_> {
         };
         let max_agreements = totals.max_agreements;
         let limit = LimitSummary::new(&account.limits()?, plan_limits, totals);
-        Ok(OpenRecords {
+        Ok(OpenStorage {
             journal,
             account,
             max_agreements,

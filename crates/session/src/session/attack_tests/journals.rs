@@ -1,4 +1,4 @@
-//! The attacker lies about what it has: it restores old files, claims to have lost them, and forges records.
+//! The attacker lies about what it has: it restores old files, claims to have lost them, and forges entries.
 
 use super::*;
 use crate::digests::journal_id;
@@ -42,7 +42,7 @@ fn old_files_give_no_second_answer() {
         }
         let all = paths(&copies).chain([files.path()]);
         let (_, counted) = setup.audit(all);
-        if case.engine.has_halves() {
+        if case.engine.splits_outputs() {
             assert!(counted <= 1, "{case:?}");
         }
     });
@@ -96,7 +96,7 @@ fn forge(case: Case, first_is_cut: bool) {
     // Forged answers and answers decoded with forged halves count as learned, although they say nothing.
     let (counted, real) = (setup.counted(), setup.learned([folders[16].path()]));
     assert!(real <= counted && counted <= 3, "{case:?}: {counted}");
-    if case.engine.has_halves() {
+    if case.engine.splits_outputs() {
         assert!(counted <= 1, "{case:?}: {counted}");
     }
 }
@@ -130,7 +130,7 @@ fn another_plan_on_resume_gives_no_second_answer() {
                 });
             }
             let (_, counted) = setup.audit([files.path()]);
-            if case.engine.has_halves() {
+            if case.engine.splits_outputs() {
                 assert!(counted <= 1, "{case:?}");
             }
         }

@@ -55,7 +55,7 @@ pub struct WarpingModel {
     pub divisor: PathDivisor,
 }
 
-/// A measure that compares distances but never adds them. The raw result is a rank.
+/// A metric that compares distances but never adds them. The raw result is a rank.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankModel {
     /// The ranks of the distances between letters.

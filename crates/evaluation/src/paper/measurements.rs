@@ -13,7 +13,7 @@ const NAME: &str = "measurements.jsonl";
 /// Settings that must be equal for a run to resume another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Header {
-    /// The version of the records.
+    /// The version of the measurements.
     pub(super) version: u32,
     pub(super) seed: u64,
     pub(super) quick: bool,
@@ -48,7 +48,7 @@ impl MeasuredEngine {
 /// One finished step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "lowercase")]
-pub(super) enum Record {
+pub(super) enum Measurement {
     /// One cell, while many comparisons run at once.
     Cell {
         engine: MeasuredEngine,
@@ -91,24 +91,26 @@ pub(super) enum Record {
     },
 }
 
-impl Record {
+impl Measurement {
     /// The time that counts against the budget.
     pub(super) fn budget_spent(&self) -> f64 {
         match self {
-            Record::Single { seconds, .. } | Record::Sample { seconds, .. } => seconds.iter().sum(),
+            Measurement::Single { seconds, .. } | Measurement::Sample { seconds, .. } => {
+                seconds.iter().sum()
+            }
             _ => 0.0,
         }
     }
 }
 
-/// The records of a folder.
-pub(super) struct Records {
-    pub(super) all: Vec<Record>,
+/// The measurements of a folder.
+pub(super) struct Measurements {
+    pub(super) all: Vec<Measurement>,
     path: PathBuf,
     file: File,
 }
 
-impl Records {
+impl Measurements {
     /// Opens the folder's file, or creates one. An incomplete line, left by a killed run, is removed and measured again.
     pub(super) fn open(folder: &Path, header: &Header) -> Result<Self, Error> {
         let path = folder.join(NAME);
@@ -135,19 +137,19 @@ impl Records {
         }
         let mut lines = text[..whole].lines();
         let Some(first) = lines.next() else {
-            let mut records = Self {
+            let mut measurements = Self {
                 all: Vec::new(),
                 path,
                 file,
             };
-            records.append(header)?;
-            return Ok(records);
+            measurements.append(header)?;
+            return Ok(measurements);
         };
         if serde_json::from_str::<Header>(first).ok().as_ref() != Some(header) {
             return Err(Error::OtherSettings { path });
         }
-        let record = |(index, line)| {
-            serde_json::from_str(line).map_err(|source| Error::Record {
+        let measurement = |(index, line)| {
+            serde_json::from_str(line).map_err(|source| Error::Measurement {
                 path: path.clone(),
                 line: index + 2,
                 source,
@@ -155,8 +157,8 @@ impl Records {
         };
         let all = lines
             .enumerate()
-            .map(record)
-            .collect::<Result<Vec<Record>, _>>()?;
+            .map(measurement)
+            .collect::<Result<Vec<Measurement>, _>>()?;
         Ok(Self { all, path, file })
     }
 
@@ -165,10 +167,10 @@ impl Records {
         self.file.metadata().and_then(|file| file.modified()).ok()
     }
 
-    /// Stores a record, first on disk and then in memory.
-    pub(super) fn push(&mut self, record: Record) -> Result<(), Error> {
-        self.append(&record)?;
-        self.all.push(record);
+    /// Stores a measurement, first on disk and then in memory.
+    pub(super) fn push(&mut self, measurement: Measurement) -> Result<(), Error> {
+        self.append(&measurement)?;
+        self.all.push(measurement);
         Ok(())
     }
 
@@ -201,29 +203,29 @@ mod tests {
             cores: 2,
             own_cohorts: None,
         };
-        let record = |length| Record::Single {
+        let measurement = |length| Measurement::Single {
             engine: MeasuredEngine::Garbled,
             length,
             seconds: vec![0.5, 0.25],
             bytes: [1, 2],
         };
         let folder = tempfile::tempdir().unwrap();
-        let mut records = Records::open(folder.path(), &header).unwrap();
-        records.push(record(8)).unwrap();
-        records.push(record(10)).unwrap();
+        let mut measurements = Measurements::open(folder.path(), &header).unwrap();
+        measurements.push(measurement(8)).unwrap();
+        measurements.push(measurement(10)).unwrap();
         let path = folder.path().join(NAME);
         let bytes = std::fs::read(&path).unwrap();
         let ends: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at] == b'\n').collect();
         for cut in 0..=bytes.len() {
             std::fs::write(&path, &bytes[..cut]).unwrap();
-            let mut records = Records::open(folder.path(), &header).unwrap();
+            let mut measurements = Measurements::open(folder.path(), &header).unwrap();
             let whole = ends.iter().filter(|&&end| end < cut).count();
-            assert_eq!(records.all.len(), whole.saturating_sub(1), "{cut}");
-            records.push(record(20)).unwrap();
-            let again = Records::open(folder.path(), &header).unwrap();
-            assert_eq!(again.all, records.all);
+            assert_eq!(measurements.all.len(), whole.saturating_sub(1), "{cut}");
+            measurements.push(measurement(20)).unwrap();
+            let again = Measurements::open(folder.path(), &header).unwrap();
+            assert_eq!(again.all, measurements.all);
         }
         let other = Header { seed: 2, ..header };
-        assert!(Records::open(folder.path(), &other).is_err());
+        assert!(Measurements::open(folder.path(), &other).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! The records of a journal: a kind, three numbers, and a checksum.
+//! The entries of a journal: a kind, three numbers, and a checksum.
 //!
 //! | kind | first number | second number | third | meaning |
 //! |---|---|---|---|---|
@@ -22,8 +22,8 @@ use std::fmt;
 use veilpath_metrics::{MAX_OUTPUTS, PairScore};
 use veilpath_protocol::{Answer, Engine, TreeLevels};
 
-/// Bytes of a record.
-pub(crate) const RECORD: usize = 32;
+/// Bytes of an entry.
+pub(crate) const ENTRY_BYTES: usize = 32;
 
 /// Bytes of its content; the checksum follows.
 const CONTENT_BYTES: usize = 28;
@@ -31,9 +31,9 @@ const CONTENT_BYTES: usize = 28;
 /// The engines with the numbers 1 and 2.
 const NUMBERED_ENGINES: [Engine; 2] = [Engine::Garbled, Engine::Shares];
 
-/// A record of a journal.
+/// An entry of a journal.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Record {
+pub(crate) enum Entry {
     /// The answer for a pair.
     Answer(usize, Answer),
     /// One number of the answer for a pair.
@@ -127,13 +127,13 @@ impl AnswerParts {
     }
 }
 
-impl Record {
+impl Entry {
     /// This side's half of a pair's output, and the tag of the run that it belongs to.
     pub(crate) fn half(pair: usize, half: u64, run: u64) -> Self {
-        Record::Half(pair, Half { half, run })
+        Entry::Half(pair, Half { half, run })
     }
 
-    /// The records of an answer. A score with two numbers is one record; any other has one for each number.
+    /// The entries of an answer. A score with two numbers is one entry; any other has one for each number.
     pub(crate) fn of_answer(pair: usize, answer: Answer) -> Vec<Self> {
         match answer {
             Answer::Score(score) if score.numbers().len() != 2 => {
@@ -141,7 +141,7 @@ impl Record {
                 let parts = (0..count).zip(score.numbers());
                 parts
                     .map(|(index, number)| {
-                        Record::Part(AnswerPart {
+                        Entry::Part(AnswerPart {
                             pair,
                             index,
                             count,
@@ -150,14 +150,14 @@ impl Record {
                     })
                     .collect()
             }
-            answer => vec![Record::Answer(pair, answer)],
+            answer => vec![Entry::Answer(pair, answer)],
         }
     }
 
     /// The bytes in the journal with this id.
-    pub(crate) fn encode(&self, id: &[u8; 32]) -> [u8; RECORD] {
+    pub(crate) fn encode(&self, id: &[u8; 32]) -> [u8; ENTRY_BYTES] {
         let (kind, numbers): (u32, _) = match *self {
-            Record::Answer(pair, Answer::Score(score)) => (
+            Entry::Answer(pair, Answer::Score(score)) => (
                 1 + u32::from(score.similarity().is_some()),
                 [
                     pair as u64,
@@ -165,7 +165,7 @@ impl Record {
                     score.similarity().unwrap_or_default().to_bits(),
                 ],
             ),
-            Record::Part(part) => (
+            Entry::Part(part) => (
                 12,
                 [
                     part.pair as u64,
@@ -173,17 +173,17 @@ impl Record {
                     part.number.unwrap_or(f64::NAN).to_bits(),
                 ],
             ),
-            Record::Started(first, count) => (3, [first as u64, count as u64, 0]),
-            Record::Restarted(first, count, times) => {
+            Entry::Started(first, count) => (3, [first as u64, count as u64, 0]),
+            Entry::Restarted(first, count, times) => {
                 (14, [first as u64, count as u64, times.into()])
             }
-            Record::Half(pair, Half { half, run }) => (6, [pair as u64, half, run]),
-            Record::Sent(first, count) => (7, [first as u64, count as u64, 0]),
-            Record::Rejected(pair) => (8, [pair as u64, 0, 0]),
-            Record::Groups([first, second]) => (11, [0, first, second]),
-            Record::Number(index, number) => (10, [index as u64, number, 0]),
-            Record::Complete => (13, [0; 3]),
-            Record::Engine(decision) => {
+            Entry::Half(pair, Half { half, run }) => (6, [pair as u64, half, run]),
+            Entry::Sent(first, count) => (7, [first as u64, count as u64, 0]),
+            Entry::Rejected(pair) => (8, [pair as u64, 0, 0]),
+            Entry::Groups([first, second]) => (11, [0, first, second]),
+            Entry::Number(index, number) => (10, [index as u64, number, 0]),
+            Entry::Complete => (13, [0; 3]),
+            Entry::Engine(decision) => {
                 let index = NUMBERED_ENGINES
                     .iter()
                     .position(|it| *it == decision.engine);
@@ -191,9 +191,7 @@ impl Record {
                 let levels = u8::from(decision.tree_levels);
                 (9, [number, levels.into(), 0])
             }
-            Record::Answer(pair, Answer::Within(within)) => {
-                (5, [pair as u64, u64::from(within), 0])
-            }
+            Entry::Answer(pair, Answer::Within(within)) => (5, [pair as u64, u64::from(within), 0]),
         };
         let mut content = [0; CONTENT_BYTES];
         content[..4].copy_from_slice(&kind.to_le_bytes());
@@ -203,9 +201,9 @@ impl Record {
         with_checksum(id, &content)
     }
 
-    /// The record in these bytes; `None` if they are not a record of this journal.
+    /// The entry in these bytes; `None` if they are not an entry of this journal.
     pub(crate) fn decode(id: &[u8; 32], bytes: &[u8]) -> Option<Self> {
-        let bytes: &[u8; RECORD] = bytes.try_into().ok()?;
+        let bytes: &[u8; ENTRY_BYTES] = bytes.try_into().ok()?;
         let content: &[u8; CONTENT_BYTES] = bytes.first_chunk()?;
         if *bytes != with_checksum(id, content) {
             return None;
@@ -218,7 +216,7 @@ impl Record {
         let (first, second, third) = (number(4)?, number(12)?, number(20)?);
         let pair = usize::try_from(first).ok()?;
         match u32::from_le_bytes(*content.first_chunk()?) {
-            kind @ (1 | 2) => Some(Record::Answer(
+            kind @ (1 | 2) => Some(Entry::Answer(
                 pair,
                 Answer::Score(PairScore::new(
                     f64::from_bits(second),
@@ -229,41 +227,41 @@ impl Record {
                 let [index, count, rest @ ..] = second.to_le_bytes();
                 let number = f64::from_bits(third);
                 let fits = index < count && rest == [0; 6];
-                fits.then_some(Record::Part(AnswerPart {
+                fits.then_some(Entry::Part(AnswerPart {
                     pair,
                     index,
                     count,
                     number: (!number.is_nan()).then_some(number),
                 }))
             }
-            3 => Some(Record::Started(pair, usize::try_from(second).ok()?)),
-            14 => Some(Record::Restarted(
+            3 => Some(Entry::Started(pair, usize::try_from(second).ok()?)),
+            14 => Some(Entry::Restarted(
                 pair,
                 usize::try_from(second).ok()?,
                 u32::try_from(third).ok()?,
             )),
-            5 if second < 2 => Some(Record::Answer(pair, Answer::Within(second == 1))),
-            6 => Some(Record::half(pair, second, third)),
-            7 => Some(Record::Sent(pair, usize::try_from(second).ok()?)),
-            8 => Some(Record::Rejected(pair)),
-            9 => Some(Record::Engine(EngineDecision {
+            5 if second < 2 => Some(Entry::Answer(pair, Answer::Within(second == 1))),
+            6 => Some(Entry::half(pair, second, third)),
+            7 => Some(Entry::Sent(pair, usize::try_from(second).ok()?)),
+            8 => Some(Entry::Rejected(pair)),
+            9 => Some(Entry::Engine(EngineDecision {
                 engine: *NUMBERED_ENGINES.get(pair.checked_sub(1)?)?,
                 tree_levels: TreeLevels::try_from(u8::try_from(second).ok()?).ok()?,
             })),
-            10 => Some(Record::Number(pair, second)),
-            13 if [first, second, third] == [0; 3] => Some(Record::Complete),
-            11 if first == 0 => Some(Record::Groups([second, third])),
+            10 => Some(Entry::Number(pair, second)),
+            13 if [first, second, third] == [0; 3] => Some(Entry::Complete),
+            11 if first == 0 => Some(Entry::Groups([second, third])),
             _ => None,
         }
     }
 }
 
 /// The content with its checksum, which depends on the journal.
-pub(crate) fn with_checksum(id: &[u8; 32], content: &[u8; CONTENT_BYTES]) -> [u8; RECORD] {
+pub(crate) fn with_checksum(id: &[u8; 32], content: &[u8; CONTENT_BYTES]) -> [u8; ENTRY_BYTES] {
     let mut context = Context::new(&SHA256);
     context.update(id);
     context.update(content);
-    let mut bytes = [0; RECORD];
+    let mut bytes = [0; ENTRY_BYTES];
     let (start, checksum) = bytes.split_at_mut(CONTENT_BYTES);
     start.copy_from_slice(content);
     let length = checksum.len();

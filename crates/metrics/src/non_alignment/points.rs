@@ -5,7 +5,7 @@ use crate::model::fits_grid;
 use crate::{Alphabet, Grid, MetricError};
 use serde::{Deserialize, Serialize};
 
-/// The points that a measure compares.
+/// The points that a metric compares.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Points {
