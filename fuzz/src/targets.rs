@@ -275,7 +275,7 @@ fn detecting(bits: u8, duration: u8) -> EncodeOptions {
     }
 }
 
-/// Everything that the other side of a session can send, and the records of a journal; the first byte chooses the decoder.
+/// Everything that the other side of a session can send, and the entries of a journal; the first byte chooses the decoder.
 pub fn session_messages(data: &[u8]) {
     let [decoder, message @ ..] = data else {
         return;

@@ -9,9 +9,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::str::FromStr;
 use veilpath::{
-    CompareOptions, DivideBy, Engine, EngineChoice, HostKey, KeySize, NonAlignmentOptions,
-    MetricOptions, Outcome, PaillierOptions, PlanOptions, PointsChoice, RevealTo, Simplification,
-    SubstitutionChoice, TestCoins, Undefined, load_host_key,
+    CompareOptions, DivideBy, Engine, EngineChoice, HostKey, KeySize, MetricOptions,
+    NonAlignmentOptions, Outcome, PaillierOptions, PlanOptions, PointsChoice, RevealTo,
+    Simplification, SubstitutionChoice, TestCoins, Undefined, load_host_key,
 };
 
 /// Compares two local cohorts.

@@ -21,12 +21,12 @@ WORKERS = 2
 
 def incomplete(home: Path) -> int:
     """The number of tiles that the coordinator has stored only partly."""
-    header, record, complete = 40, 32, 13
+    header, entry, complete = 40, 32, 13
     count = 0
     for journal in (home / "journals").glob("*.journal"):
         content = journal.read_bytes()
-        records = (len(content) - header) // record
-        count += records > 0 and content[header + (records - 1) * record] != complete
+        entries = (len(content) - header) // entry
+        count += entries > 0 and content[header + (entries - 1) * entry] != complete
     return count
 
 

@@ -24,7 +24,7 @@ pub(crate) enum Format {
     Table,
     /// One row per pair: a, b, stimulus and the numbers of the pair; for group answers, one row per number
     Csv,
-    /// One object with the plan and the results; from a private comparison also the cost and what was revealed
+    /// One object with the plan, the results, the cost and what was revealed
     Json,
 }
 

@@ -159,7 +159,7 @@ impl SessionError {
         }
     }
 
-    /// Whether the peer is banned, or will be because of this error.
+    /// Whether the peer is banned, or will be because of this error. In a worker's session, this error only stops the tile.
     pub fn is_ban(&self) -> bool {
         matches!(self, SessionError::Limit(Limit::Banned(_))) || self.ban().is_some()
     }

@@ -9,10 +9,10 @@
 //! | 8 | tag, length and content of a message; a leading byte chooses the expected tag |
 //! | 9 | messages of a roster; three leading bytes are the announced rows, letters and bytes of ids |
 //! | 10 | statements about pairs, then halves and answers that are sent again; a leading byte is the number of pairs |
-//! | 11 | a record of a journal, without its checksum |
+//! | 11 | an entry of a journal, without its checksum |
 //! | 12 | packets; a leading byte is the length of each read |
 //! | 13 | packets whose contents are given as a length of one byte and that many bytes: they must be received unchanged |
-//! | 14 | a journal's records without their checksums, in a whole file |
+//! | 14 | a journal's entries without their checksums, in a whole file |
 //! | 15 | a ledger |
 //! | 16 | an identity file |
 //! | 17 | a fingerprint, as a user types it |
@@ -28,7 +28,7 @@
 //! | 28 | statements about a group answer; a leading byte is the number of pairs |
 //! | 29 | what the numbers of an answer mean; eight leading bytes are the value of every number |
 //! | 30 to 32 | the JSON of `Order`, `Tile` and `Refused` between a worker and its coordinator |
-//! | 33 | records that a worker sends to its coordinator, without their checksums |
+//! | 33 | journal entries that a worker sends to its coordinator, without their checksums |
 
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
@@ -106,7 +106,7 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             };
             resume(usize::from(*pairs), message)
         }
-        11 => record(bytes),
+        11 => entry(bytes),
         12 => {
             let Some((piece, stream)) = bytes.split_first() else {
                 return false;
@@ -159,7 +159,7 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
         30 => round_trip::<Order>(Tag::Order, bytes).is_some(),
         31 => round_trip::<TileState>(Tag::Tile, bytes).is_some(),
         32 => round_trip::<Refusal>(Tag::Refused, bytes).is_some(),
-        33 => coordinator::records(bytes),
+        33 => coordinator::entries(bytes),
         _ => {
             let text = String::from_utf8_lossy(bytes);
             let record = SignedRecord::parse(Path::new("record"), &text, None);
@@ -196,7 +196,7 @@ fn packets(mut bytes: &[u8]) -> bool {
 /// What a joining side states about pairs, and what it sends again. This side has half of every other output, and has
 /// sent some.
 fn resume(count: usize, message: &[u8]) -> bool {
-    with_records(count, |agreed, cohort, stores| {
+    with_storage(count, |agreed, cohort, stores| {
         let halves: Vec<usize> = (0..count).step_by(2).collect();
         let sent: Vec<usize> = (0..count).step_by(3).collect();
         let journal = &mut stores.journal;
@@ -221,8 +221,8 @@ fn resume(count: usize, message: &[u8]) -> bool {
     })
 }
 
-/// Calls `then` with the records of a host about this many pairs of one scanpath.
-fn with_records(
+/// Calls `then` with the journal and account of a host for this many pairs of one scanpath.
+fn with_storage(
     count: usize,
     then: impl FnOnce(&AgreedPairs<'_>, &Cohort, &mut JournalAndAccount<'_>) -> bool,
 ) -> bool {
@@ -285,7 +285,7 @@ fn with_records(
     then(&agreed, &cohort, &mut stores)
 }
 
-/// A file of records with valid checksums. All complete records are read, and nothing else.
+/// A file of entries with valid checksums. All complete entries are read, and nothing else.
 fn journal(bytes: &[u8], reveal: Reveal) -> bool {
     let id = [7; 32];
     let mut file = b"VPJRNL2\n".to_vec();
@@ -381,18 +381,18 @@ impl Channel for Script<'_> {
     }
 }
 
-/// A record with a valid checksum, whatever its content.
-fn record(bytes: &[u8]) -> bool {
+/// An entry with a valid checksum, whatever its content.
+fn entry(bytes: &[u8]) -> bool {
     let id = [7; 32];
     let content = bytes
         .first_chunk()
         .filter(|content| content.len() == bytes.len());
-    let Some(record) =
+    let Some(entry) =
         content.and_then(|content| JournalEntry::decode(&id, &with_checksum(&id, content)))
     else {
         return false;
     };
-    let bytes = record.encode(&id);
+    let bytes = entry.encode(&id);
     JournalEntry::decode(&id, &bytes).is_some_and(|again| again.encode(&id) == bytes)
 }
 

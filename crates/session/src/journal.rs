@@ -64,7 +64,7 @@ pub(crate) struct Journal {
     /// The answer whose numbers are being read.
     parts: AnswerParts,
     /// Whether the file has entries of pairs or numbers that this journal does not have.
-    has_other_records: bool,
+    has_other_entries: bool,
     /// How many entries there are.
     entries: u64,
     /// Where the last complete entry ends.
@@ -169,7 +169,7 @@ impl Journal {
             peer_groups: None,
             complete: false,
             parts: AnswerParts::default(),
-            has_other_records: false,
+            has_other_entries: false,
             entries: 0,
             end: 0,
             synced: Instant::now(),
@@ -404,7 +404,7 @@ impl Journal {
     }
 
     fn change(&mut self, first: usize, count: usize, change: impl Fn(&mut PairState)) {
-        self.has_other_records |= first.saturating_add(count) > self.pairs.len();
+        self.has_other_entries |= first.saturating_add(count) > self.pairs.len();
         let pairs = self.pairs.iter_mut().skip(first).take(count);
         pairs.for_each(change);
     }

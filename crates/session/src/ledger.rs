@@ -59,7 +59,7 @@ pub(crate) struct Ledger {
     about_any: BTreeSet<String>,
     #[serde(default)]
     pub(crate) banned: Option<BanReason>,
-    /// The number of times this side's user has lifted a ban.
+    /// The number of times this side's user has unblocked the peer.
     #[serde(default)]
     pub(crate) lifted: u32,
     /// Tiles that are stopped: a worker has reported that the peer cheated in them.

@@ -39,7 +39,7 @@ pub(crate) struct Resume {
     pub(crate) halves: PairsBySender,
     /// Pairs whose answer the host or the joining side sends.
     pub(crate) answers: PairsBySender,
-    /// Pairs that the peer knows but that this side has not recorded as sent, because it has lost its records.
+    /// Pairs that the peer knows but that this side has not recorded as sent, because it has lost its journal.
     pub(crate) unrecorded: Vec<usize>,
     /// Pairs, or numbers of a group answer, that can neither be sent nor computed.
     pub(crate) lost: usize,

@@ -66,7 +66,7 @@ impl AgreedSession {
         if let Err(error) = computed {
             let error = self.session.explain(error);
             if error.is_blocked() {
-                self.record_block(&error)?;
+                self.store_block(&error)?;
             }
             return Err(error);
         }
@@ -88,9 +88,9 @@ impl AgreedSession {
         })
     }
 
-    /// Bans the other side if this error calls for it. A stolen worker key could get an institution banned, so an error
+    /// Stores in the ledger that the other side, or the tile, is blocked. A stolen worker key could get an institution banned, so an error
     /// in a worker's session only stops the tile, and this side's user decides.
-    fn record_block(&mut self, error: &SessionError) -> Result<(), SessionError> {
+    fn store_block(&mut self, error: &SessionError) -> Result<(), SessionError> {
         let Agreement { journal, id, .. } = &self.agreement;
         if let Some(reason) = error.ban() {
             // If the coordinator stays unreachable, the worker's own user is told.

@@ -1,4 +1,4 @@
-//! The directory with a user's identity, journals and ledgers, and files that only their owner can read.
+//! The state folder, with a user's identity, journals and ledgers, and files that only their owner can read.
 
 use crate::error::{BanReason, FileProblem, SessionError, UsageError};
 use crate::{Fingerprint, ledger::LedgerFile, permissions};
@@ -6,7 +6,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The directory for everything that outlives a session.
+/// The folder for everything that outlives a session.
 #[derive(Clone, Debug)]
 pub struct StateDir(PathBuf);
 
@@ -16,7 +16,7 @@ impl StateDir {
         Self(folder.into())
     }
 
-    /// `$VEILPATH_HOME`, or the system's directory for the state of a user's programs.
+    /// `$VEILPATH_HOME`, or the system's folder for the state of a user's programs.
     pub fn for_user() -> Result<Self, SessionError> {
         let set = |name: &str| {
             std::env::var_os(name)
@@ -45,7 +45,7 @@ impl StateDir {
         self.0.join("identity.pem")
     }
 
-    /// Refuses a directory that other users may change, and removes files that a killed process was writing.
+    /// Refuses a folder that other users may change, and removes files that a killed process was writing.
     pub fn prepare(&self) -> Result<(), SessionError> {
         self.check()?;
         for (folder, guard) in [
@@ -61,7 +61,7 @@ impl StateDir {
         Ok(())
     }
 
-    /// Refuses a directory that other users may change.
+    /// Refuses a folder that other users may change.
     pub(crate) fn check(&self) -> Result<(), SessionError> {
         for folder in [
             &self.0,
@@ -117,7 +117,7 @@ impl StateDir {
         Ok(self.ledger_of(peer)?.read()?.banned)
     }
 
-    /// Lifts a ban, resumes stopped tiles, and allows more starts. Returns the reason for the ban, if there was one.
+    /// Lifts a ban, resumes stopped tiles, and allows more starts and journal entries. Returns the reason for the ban, if there was one.
     pub fn unblock(&self, peer: Fingerprint) -> Result<Option<BanReason>, SessionError> {
         self.check()?;
         let mut reason = None;
@@ -260,7 +260,7 @@ pub(crate) fn is_at(_: &File, _: &Path) -> bool {
     true
 }
 
-/// Creates a directory (and its parents) that only its owner can read.
+/// Creates a folder (and its parents) that only its owner can read.
 pub(crate) fn create_private_dir(folder: &Path) -> Result<(), SessionError> {
     if folder.as_os_str().is_empty() || folder.is_dir() {
         return Ok(());

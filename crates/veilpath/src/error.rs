@@ -409,7 +409,7 @@ impl Error {
         }
     }
 
-    /// Whether the peer is banned, or will be because of this error.
+    /// Whether the peer is banned, or will be because of this error. In a worker's session, this error only stops the tile.
     pub fn is_ban(&self) -> bool {
         self.session().is_some_and(SessionError::is_ban)
     }

@@ -228,7 +228,7 @@ impl<'a> Side<'a> {
             return Ok(());
         };
         let engine = cohort.engine().representative();
-        if !engine.supports_group_answers() {
+        if !engine.can_keep_shares() {
             let engine = engine.name();
             return Err(SessionError::from(UsageError::EngineWithoutGroups { engine }).into());
         }

@@ -23,7 +23,7 @@ group answer reveals nothing about single pairs. The examples are for two sides 
 machine; between institutions, listen on 0.0.0.0:7070. If either side is interrupted, run both commands again: they continue with \
 the missing pairs. If neither side may open a port, both connect to a `veilpath relay` with --relay.
 
-With several partners (the last example) the host ends when every session has finished, or when no session has run for the time \
+With several partners (the last example) the host ends when every session has finished or failed for good, or when no session has run for the time \
 in --wait. Each partner has its own session, journal, count of comparisons and result file. A partner whose session failed can connect \
 again, but a partner gets only one comparison while the host runs: it cannot connect again with another cohort. The exit code is 0 \
 if all have finished; otherwise it is that of the most serious failure: 2 before 3 before 4.";

@@ -34,7 +34,7 @@ pub(crate) struct PeersArgs {
     #[command(subcommand)]
     action: Option<Action>,
 
-    /// The identity file; without a home directory, the state folder is the folder `veilpath` next to it
+    /// The identity file. Needed only without a home directory: the state folder is then `veilpath` next to this file
     #[arg(long, value_name = "FILE", global = true)]
     identity: Option<PathBuf>,
 }
@@ -45,7 +45,7 @@ enum Action {
     #[command(after_help = BAN_HELP)]
     Ban(PeerArgs),
 
-    /// Lift the ban on a partner
+    /// Lift the ban on a partner, or let a blocked one continue
     #[command(after_help = UNBAN_HELP)]
     Unban(PeerArgs),
 }
@@ -93,7 +93,7 @@ fn unban(args: &PeerArgs, state_dir: &StateDir) -> Result<(), Failure> {
             "let these tiles continue?",
         ),
         None => (
-            "this partner is not banned, but some pairs may have reached the limit of starts without a result; this allows more starts".into(),
+            "this partner is not banned, but some pairs may have been started too often without a result; this allows more starts".into(),
             "allow more starts?",
         ),
     };

@@ -67,13 +67,13 @@ fn a_killed_run_resumes() {
         "{message}"
     );
     assert_eq!(second[..first.len()], first[..], "measured again");
-    let records: Vec<serde_json::Value> = second
+    let lines: Vec<serde_json::Value> = second
         .iter()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let steps: Vec<String> = records[1..]
+    let steps: Vec<String> = lines[1..]
         .iter()
-        .map(|record| format!("{} {}", record["step"], record["engine"]))
+        .map(|line| format!("{} {}", line["step"], line["engine"]))
         .collect();
     let mut once = steps.clone();
     once.sort();

@@ -13,7 +13,7 @@ const NAME: &str = "measurements.jsonl";
 /// Settings that must be equal for a run to resume another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Header {
-    /// The version of the measurements.
+    /// The version of this file's format.
     pub(super) version: u32,
     pub(super) seed: u64,
     pub(super) quick: bool,

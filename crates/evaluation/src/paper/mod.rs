@@ -110,8 +110,9 @@ pub fn run(options: &Options, events: &dyn Fn(Event)) -> Result<Evaluation, Erro
     };
     let mut measurements = Measurements::open(&options.folder, &header)?;
     if !measurements.all.is_empty() {
-        let measurements = measurements.all.len();
-        events(Event::Resumed { measurements });
+        events(Event::Resumed {
+            measurements: measurements.all.len(),
+        });
     }
     let schedule = Schedule {
         quick: options.quick,

@@ -267,7 +267,7 @@ impl Engine {
     }
 
     /// Whether each side can keep a share of every result, as group answers require.
-    pub fn supports_group_answers(self) -> bool {
+    pub fn can_keep_shares(self) -> bool {
         !matches!(self, Engine::Plain)
     }
 

@@ -16,9 +16,9 @@ pub enum UsageError {
         /// The text.
         address: String,
     },
-    /// There is no directory for the identity and the journals.
+    /// There is no folder for the identity and the journals.
     #[error(
-        "there is no home directory to keep the identity in; set the environment variable VEILPATH_HOME to a directory"
+        "there is no home directory to keep the identity in; set the environment variable VEILPATH_HOME to a folder"
     )]
     NoStateDir,
     /// The cohort is too large for one session.

@@ -1,20 +1,20 @@
 //! What a worker sends to its coordinator.
 
-use super::with_records;
+use super::with_storage;
 use crate::journal::entry::{AnswerParts, with_checksum};
 use crate::worker::Rules;
 
 /// Pairs of the tile.
 const PAIRS: usize = 9;
 
-/// Bytes of a record without its checksum.
+/// Bytes of an entry without its checksum.
 const CONTENT_BYTES: usize = 28;
 
-/// Stores records one by one, as a coordinator does. Panics if a pair whose half may have been sent is started again or
-/// gets another half, or if an answer changes. Returns whether all records were accepted.
-pub(super) fn records(bytes: &[u8]) -> bool {
+/// Stores entries one by one, as a coordinator does. Panics if a pair whose half may have been sent is started again or
+/// gets another half, or if an answer changes. Returns whether all entries were accepted.
+pub(super) fn entries(bytes: &[u8]) -> bool {
     let (contents, _) = bytes.as_chunks::<CONTENT_BYTES>();
-    with_records(PAIRS, |agreed, _, stores| {
+    with_storage(PAIRS, |agreed, _, stores| {
         let mut parts = AnswerParts::default();
         let stored = contents.iter().all(|content| {
             let state = |stores: &crate::counted_store::JournalAndAccount<'_>| {

@@ -30,7 +30,7 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         7,
-        "VEILPATH\u{c}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
+        "VEILPATH\u{d}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
     ),
     (8, "\u{3}\u{4}\u{2}\0\0\0{}"),
     (
@@ -42,7 +42,7 @@ const VALID: &[(u8, &str)] = &[
         10,
         "\u{1}\u{5}\u{1}\0\0\0\u{7}\0\0\0\0\0\0\0\0\u{5}\0\0\0\0\0\0\0",
     ),
-    // Records of a journal: a score, pairs that were started, a bit.
+    // Entries of a journal: a score, pairs that were started, a bit.
     (
         11,
         "\u{1}\0\0\0\u{2}\0\0\0\0\0\0\0\0\0\0\0\0\0\u{8}\u{40}\0\0\0\0\0\0\0\0",
@@ -63,10 +63,12 @@ const VALID: &[(u8, &str)] = &[
     (30, r#"{"tile":3}"#),
     (
         31,
-        r#"{"records":64,"max_agreements":1,"limit":{"limits":[3,3],"origin":"chosen","defaults":null,"default_counts_together":false,"assumed_letters":null,"before":0,"after":3,"exceeded":null}}"#,
+        r#"{"entries":64,"max_agreements":1,"limit":{"limits":[3,3],"origin":"chosen","defaults":null,"default_counts_together":false,"assumed_letters":null,"before":0,"after":3,"exceeded":null}}"#,
     ),
     (32, r#"{"key":"expired"}"#),
     (32, r#""compared_again""#),
+    (32, r#""entry""#),
+    (32, r#"{"limit":{"too_many_entries":{"entries":9}}}"#),
     // A pair starts, and its half is stored.
     (
         33,

@@ -17,7 +17,7 @@ impl Journal {
     pub(super) fn compact(&mut self) {
         // The peer states its groups anew in every session. If it states fewer than before, the journal is opened for fewer
         // numbers, and a shorter file would lose the others.
-        if self.has_other_records {
+        if self.has_other_entries {
             return;
         }
         let count = self.fewest_entries().count();

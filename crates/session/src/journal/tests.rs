@@ -90,7 +90,7 @@ fn entries_after_a_partial_one_are_found() {
 }
 
 #[test]
-fn a_truncated_record_is_the_only_loss() {
+fn a_truncated_entry_is_the_only_loss() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 3).unwrap();
     for pair in 0..3 {
@@ -188,7 +188,7 @@ fn forged(kind: u32, numbers: [u64; 3]) -> Vec<u8> {
 }
 
 #[test]
-fn a_record_of_the_wrong_kind_is_rejected_and_an_invalid_one_truncated() {
+fn an_entry_of_the_wrong_kind_is_rejected_and_an_invalid_one_truncated() {
     let append = |reveal, kind, numbers| {
         let folder = tempfile::tempdir().unwrap();
         let entry = forged(kind, numbers);

@@ -103,7 +103,7 @@ impl AnswerKind {
         }
     }
 
-    /// Whether it is about groups, and not about single pairs.
+    /// Whether it is a group answer, and not about single pairs.
     pub fn is_group_answer(self) -> bool {
         !matches!(self, Self::Score | Self::Threshold)
     }

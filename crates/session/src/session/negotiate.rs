@@ -249,7 +249,7 @@ impl Session {
             let numbers = group.as_ref().map_or(0, |group| group.schema.count());
             let whole = all_comparisons(&blocks, &proposal.spec, role, [&host, &join]);
             let (names, limits) = self.counted(&proposal)?;
-            let opened = StorageScope {
+            let scope = StorageScope {
                 agreed: &agreed,
                 tile,
                 whole: proposal.tile_count().map(|_| &whole[..]),
@@ -264,7 +264,7 @@ impl Session {
             }
             // If only tiles are agreed on, nothing is computed.
             let journals = state_dir.filter(|_| proposal.tiles.is_none());
-            let mut journal = opened.journal(journals.map(StateDir::journals).as_deref())?;
+            let mut journal = scope.journal(journals.map(StateDir::journals).as_deref())?;
             if let Some(group) = &group {
                 journal.check_group_digest(group.peer_digest())?;
             }
@@ -272,7 +272,7 @@ impl Session {
             if let Some(group) = group.as_ref().filter(|_| !estimate_only) {
                 group.restore_sent(&mut journal, pairs.len())?;
             }
-            let storage = opened.storage(journal, ledger_file.clone())?;
+            let storage = scope.open(journal, ledger_file.clone())?;
             Ok((group, learned_pairs, storage))
         });
         let (group, learned_pairs, storage) = self.or_decline(Tag::Statements, prepared)?;

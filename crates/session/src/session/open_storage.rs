@@ -128,7 +128,7 @@ impl StorageScope<'_> {
     }
 
     /// Opens the account, and checks the limit: for a tile, of the whole plan.
-    pub(crate) fn storage(
+    pub(crate) fn open(
         &self,
         mut journal: Journal,
         ledger: LedgerFile,

@@ -155,18 +155,18 @@ impl Session {
             let lifted = lifted?;
             let pairs = plan.pairs_of(tile, memory)?;
             let agreed = pairs.agreed(plan);
-            let opened = pairs.opened(plan, &agreed);
+            let scope = pairs.storage_scope(plan, &agreed);
             let storage = match storage {
                 TileStorage::Shared(state_dir) => {
-                    let journal = opened.journal(Some(&state_dir.journals()))?;
-                    opened.storage(journal, ledger_file.clone())?
+                    let journal = scope.journal(Some(&state_dir.journals()))?;
+                    scope.open(journal, ledger_file.clone())?
                 }
                 TileStorage::Coordinated(tile) => {
                     let (journal, max_agreements, limit) = tile.into_parts();
                     OpenStorage {
                         max_agreements,
                         limit,
-                        ..opened.storage(journal, ledger_file.clone())?
+                        ..scope.open(journal, ledger_file.clone())?
                     }
                 }
             };

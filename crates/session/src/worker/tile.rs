@@ -93,8 +93,8 @@ impl TilePairs {
         }
     }
 
-    /// What this side opens.
-    pub(super) fn opened<'a>(
+    /// Which journal and account belong to the tile.
+    pub(super) fn storage_scope<'a>(
         &'a self,
         plan: &'a AgreedPlan,
         agreed: &'a AgreedPairs<'a>,

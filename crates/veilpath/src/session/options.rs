@@ -19,7 +19,7 @@ pub struct SessionOptions {
     pub key: Option<HostKey>,
     /// This side's identity.
     pub identity: Identity,
-    /// The directory for journals and ledgers.
+    /// The folder for journals and ledgers.
     pub state_dir: StateDir,
     /// Whether this side's ids and stimuli are hidden from the other side.
     pub pseudonyms: bool,

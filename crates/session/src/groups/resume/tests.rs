@@ -188,7 +188,7 @@ fn the_next_step_follows_from_both_states() {
     }
 }
 
-/// The peer knows the answer, and this side has lost its records: the answer is recorded and counted now.
+/// The peer knows the answer, and this side has lost its journal: the answer is recorded and counted now.
 #[test]
 fn an_answer_that_only_the_peer_remembers_is_recorded() {
     let known = [0, 0, Statement::ANSWERED, Statement::ANSWERED];

@@ -50,7 +50,7 @@ fn old_files_give_no_second_answer() {
 
 /// Every statement about both pairs that a journal can be made to say, before and after an answer was given.
 #[test]
-fn forged_records_give_no_second_answer() {
+fn forged_entries_give_no_second_answer() {
     for_all_cases(|case| {
         [true, false]
             .into_iter()

@@ -108,7 +108,7 @@ impl WorkOrder {
         let state: TileState = control::decode(Tag::Tile, &answer(&mut channel, Tag::Tile)?)?;
         let pairs = self.plan.pairs_of(tile, None)?;
         let agreed = pairs.agreed(&self.plan);
-        let mut journal = pairs.opened(&self.plan, &agreed).journal(None)?;
+        let mut journal = pairs.storage_scope(&self.plan, &agreed).journal(None)?;
         let mut left = state.entries;
         while left > 0 {
             let entries = control::receive_bytes(&mut channel, Tag::JournalEntries)?;

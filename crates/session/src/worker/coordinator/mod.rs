@@ -31,23 +31,23 @@
 //! **One worker at a time.** A tile is leased to a connection, and is free again when the connection is closed or when
 //! nothing, not even a keep-alive, has arrived for [`IDLE_TIMEOUT`]. The lock of the journal keeps other processes out.
 //!
-//! **The end of a tile.** A worker stores all answers before it says that it has them (Finished), and the record
+//! **The end of a tile.** A worker stores all answers before it says that it has them (Finished), and the entry
 //! Complete after the other side has said the same. A worker that finds everything stored needs no session; the other
 //! side's worker may be gone. When all tiles are complete, the letters that were kept for work orders are removed.
 
 mod client;
 mod completion;
+mod leased_tile;
 mod rules;
 mod server;
-mod tile_store;
 
 pub use client::CoordinatedTile;
 pub(crate) use client::CoordinatorLink;
+#[cfg(test)]
+pub(super) use leased_tile::LeasedTile;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use rules::Rules;
 pub use server::{Coordinator, CoordinatorEvent, CoordinatorOptions};
-#[cfg(test)]
-pub(super) use tile_store::TileStore;
 
 use crate::LimitSummary;
 use crate::error::{

@@ -13,17 +13,17 @@ use veilpath_metrics::MAX_OUTPUTS;
 use veilpath_protocol::Answer;
 
 /// Journal entries of a tile in addition to those of its pairs: a pair may be started many times.
-const SPARE_RECORDS: u64 = 4096;
+const SPARE_ENTRIES: u64 = 4096;
 
 /// Journal entries of a pair besides its answer. Connections that break often leave a few more than the three that it needs.
-const RECORDS_PER_PAIR: u64 = 16;
+const ENTRIES_PER_PAIR: u64 = 16;
 
-/// How many entries a tile may have after its user has lifted bans this many times.
+/// How many entries a tile may have after the user has unblocked the peer this many times.
 pub(super) fn max_entries(pairs: usize, lifted: u32) -> u64 {
-    let per_pair = RECORDS_PER_PAIR + MAX_OUTPUTS as u64;
+    let per_pair = ENTRIES_PER_PAIR + MAX_OUTPUTS as u64;
     let entries = (pairs as u64).saturating_mul(per_pair);
     entries
-        .saturating_add(SPARE_RECORDS)
+        .saturating_add(SPARE_ENTRIES)
         .saturating_mul(u64::from(lifted).saturating_add(1))
 }
 

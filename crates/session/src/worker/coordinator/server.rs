@@ -4,7 +4,7 @@ use super::super::certificate::WorkerCertificate;
 use super::super::gate::WorkerGate;
 use super::super::plan::AgreedPlan;
 use super::completion::CompleteTiles;
-use super::tile_store::TileStore;
+use super::leased_tile::LeasedTile;
 use super::{
     BATCH_BYTES, IDLE_TIMEOUT, Order, Refusal, Report, TileState, problem_error, timeouts,
 };
@@ -316,7 +316,7 @@ impl Shared {
         let (_lease, mut store) = self.open(tile, key)?;
         channel.connection().end_early_limit();
         let _ = events.send(CoordinatorEvent::Started { tile });
-        let served = self.serve_records(channel, &certificate, tile, &mut store);
+        let served = self.serve_entries(channel, &certificate, tile, &mut store);
         let complete = store.is_complete();
         let _ = events.send(CoordinatorEvent::Ended { tile, complete });
         if complete && self.complete.add(Some(tile), &self.plan, &self.state_dir)? {
@@ -376,7 +376,7 @@ impl Shared {
         &self,
         index: u32,
         key: Fingerprint,
-    ) -> Result<(Lease<'_>, TileStore<'_>), SessionError> {
+    ) -> Result<(Lease<'_>, LeasedTile<'_>), SessionError> {
         let tile = self.tile(index)?;
         let lease = self.lease(index, key)?;
         let bytes = memory::lease(self.plan.pairs_in(tile), self.plan.names.len());
@@ -391,7 +391,7 @@ impl Shared {
             leases.insert(index, LeaseEntry { key, bytes });
         }
         let pairs = self.plan.pairs_of(tile, None)?;
-        let store = TileStore::open(&self.plan, pairs, &self.state_dir, &self.ledger)?;
+        let store = LeasedTile::open(&self.plan, pairs, &self.state_dir, &self.ledger)?;
         Ok((lease, store))
     }
 
@@ -411,12 +411,12 @@ impl Shared {
     }
 
     /// Sends the stored entries, and stores the ones that arrive.
-    fn serve_records(
+    fn serve_entries(
         &self,
         channel: &mut SecureChannel,
         certificate: &WorkerCertificate,
         tile: u32,
-        store: &mut TileStore<'_>,
+        store: &mut LeasedTile<'_>,
     ) -> Result<(), SessionError> {
         let journal = &store.storage.journal;
         let stored = journal.stored_bytes();

@@ -6,7 +6,7 @@ use crate::connect::{connect_tcp, secure};
 use crate::error::{FileProblem, Limit};
 use crate::ledger::LedgerFile;
 use crate::tls::{self, PinnedKeys};
-use crate::worker::coordinator::TileStore;
+use crate::worker::coordinator::LeasedTile;
 use crate::worker::gateway::greeting;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -108,7 +108,7 @@ fn an_unknown_key_gets_no_certificate() {
 /// Limits hold where the journals and the ledger of the institution are. A worker that is started with another state folder,
 /// or with an empty one on a disk of its own, would count from zero.
 #[test]
-fn a_worker_without_the_records_of_its_institution_computes_nothing() {
+fn a_worker_without_the_storage_of_its_institution_computes_nothing() {
     let setup = Setup::new(Engine::Garbled);
     let orders = [setup.order(0, "1-3"), setup.order(1, "1-3")];
     std::fs::remove_dir_all(setup.state_dir(0).agreements()).unwrap();
@@ -188,7 +188,7 @@ fn an_unusable_tile_needs_a_new_agreement() {
     let all: Vec<usize> = (0..pairs.pairs.len()).collect();
     let peer = setup.identities[1].fingerprint();
     let ledger = LedgerFile::of(Some(&state_dir.ledgers()), peer);
-    let mut store = TileStore::open(&unusable, pairs, &state_dir, &ledger).unwrap();
+    let mut store = LeasedTile::open(&unusable, pairs, &state_dir, &ledger).unwrap();
     store.journal_mut().start_pairs(&all).unwrap();
     store.journal_mut().mark_sent(&all).unwrap();
     drop(store);

@@ -11,7 +11,7 @@ use super::*;
 use crate::error::{FileProblem, Limit};
 use crate::journal::Journal;
 use crate::ledger::LedgerFile;
-use crate::worker::coordinator::TileStore;
+use crate::worker::coordinator::LeasedTile;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -185,8 +185,8 @@ fn journal(setup: &Setup, side: usize, tile: Tile) -> Journal {
     let plan = setup.plan(side);
     let pairs = plan.pairs_of(tile, None).unwrap();
     let agreed = pairs.agreed(&plan);
-    let opened = pairs.opened(&plan, &agreed);
-    let (id, reveal) = (opened.journal_id(), plan.spec.reveal);
+    let scope = pairs.storage_scope(&plan, &agreed);
+    let (id, reveal) = (scope.journal_id(), plan.spec.reveal);
     let folder = setup.state_dir(side).journals();
     let deadline = Instant::now() + Duration::from_secs(9);
     loop {
@@ -382,7 +382,7 @@ fn sent_but_uncounted_halves_are_counted_once() {
         let pairs = plan.pairs_of(tile(1), None).unwrap();
         let peer = setup.identities[1].fingerprint();
         let ledger = LedgerFile::of(Some(&state_dir.ledgers()), peer);
-        TileStore::open(&plan, pairs, &state_dir, &ledger)
+        LeasedTile::open(&plan, pairs, &state_dir, &ledger)
     };
     let mut store = open().unwrap();
     store.journal_mut().start_pairs(&[0, 1]).unwrap();
@@ -405,7 +405,7 @@ fn sent_halves_are_counted_even_beyond_the_limit() {
         let pairs = plan.pairs_of(tile(1), None).unwrap();
         let peer = setup.identities[1].fingerprint();
         let ledger = LedgerFile::of(Some(&state_dir.ledgers()), peer);
-        TileStore::open(&plan, pairs, &state_dir, &ledger)
+        LeasedTile::open(&plan, pairs, &state_dir, &ledger)
     };
     let mut store = open().unwrap();
     store.journal_mut().start_pairs(&[0, 1]).unwrap();

@@ -18,7 +18,7 @@ fn journal_bytes(setup: &Setup) -> u64 {
 }
 
 #[test]
-fn repeated_records_do_not_make_a_journal_grow() {
+fn repeated_entries_do_not_make_a_journal_grow() {
     let setup = Setup::new(Engine::Garbled);
     let coordinator = RunningCoordinator::new(&setup, 0);
     let ask = |entries: &[Entry]| ModifiedWorker::new(&setup, &coordinator, 1).ask(entries);
@@ -57,7 +57,7 @@ fn repeated_records_do_not_make_a_journal_grow() {
 
 /// Repeated actions of a worker are bounded, too.
 #[test]
-fn a_tile_has_a_bounded_number_of_records() {
+fn a_tile_has_a_bounded_number_of_entries() {
     let setup = Setup::new(Engine::Garbled);
     let coordinator = RunningCoordinator::new(&setup, 0);
     let pairs = setup.plan(0).pairs_of(tile(1), None).unwrap().pairs.len();

@@ -14,7 +14,7 @@ use crate::stored::Description;
 
 /// The journal and the account of a tile, and the rules for what a worker may add.
 #[derive(Debug)]
-pub(crate) struct TileStore<'a> {
+pub(crate) struct LeasedTile<'a> {
     plan: &'a AgreedPlan,
     pairs: TilePairs,
     pub(super) storage: OpenStorage,
@@ -27,7 +27,7 @@ pub(crate) struct TileStore<'a> {
     parts: AnswerParts,
 }
 
-impl<'a> TileStore<'a> {
+impl<'a> LeasedTile<'a> {
     /// Opens the journal and the account of a tile, and keeps them locked. Counts what a crash left uncounted.
     pub(crate) fn open(
         plan: &'a AgreedPlan,
@@ -41,10 +41,10 @@ impl<'a> TileStore<'a> {
             Ok::<_, SessionError>(ledger.lifted)
         })??;
         let agreed = pairs.agreed(plan);
-        let opened = pairs.opened(plan, &agreed);
-        let mut journal = opened.journal(Some(&state_dir.journals()))?;
+        let scope = pairs.storage_scope(plan, &agreed);
+        let mut journal = scope.journal(Some(&state_dir.journals()))?;
         journal.create()?;
-        let storage = opened.storage(journal, ledger.clone())?;
+        let storage = scope.open(journal, ledger.clone())?;
         let role = plan.role();
         if plan.spec.reveal_to.includes(role) {
             storage.journal.describe(|id| {
@@ -68,7 +68,7 @@ impl<'a> TileStore<'a> {
     pub(crate) fn store(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
         let agreed = self.pairs.agreed(self.plan);
         let mut rules = Rules {
-            journal: self.pairs.opened(self.plan, &agreed).journal_id(),
+            journal: self.pairs.storage_scope(self.plan, &agreed).journal_id(),
             agreed,
             max_starts: self.max_starts,
             max_entries: self.max_entries,
