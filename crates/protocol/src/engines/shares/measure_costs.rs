@@ -63,10 +63,10 @@ pub(super) fn recurrences(
     if has(&[Points]) {
         add(xor_from_additive(pairs, of_cells));
     }
-    let shares = outputs.iter().filter(|output| *output != Points).count() as u64;
-    if shares > 0 {
+    let fractions = outputs.iter().filter(|output| *output != Points).count() as u64;
+    if fractions > 0 {
         let (divisor, bits) = divisor_bits(outputs, rows, columns);
-        add(quotients(pairs.saturating_mul(shares), divisor, bits));
+        add(quotients(pairs.saturating_mul(fractions), divisor, bits));
         add(not_negative(pairs, of_cells));
     }
     if has_diagonals(outputs) {

@@ -1,6 +1,6 @@
 //! Cross-recurrence. The number of points, the number on horizontal and vertical lines, and the centre are sums over the letters of
 //! the alphabet ([`super::own_letters`]): how often one side has a letter, times what the other side counted for it. Only diagonal
-//! lines need a matrix. Shares of points are divided under secret sharing, so that only agreed numbers are revealed.
+//! lines need a matrix. Fractions of points are computed under secret sharing, so that only the agreed numbers are revealed.
 
 use super::StageRun;
 use super::own_letters::{OwnTable, PerLetter, Recurrences};
@@ -237,14 +237,14 @@ impl<'a, 'r> RecurrencePortion<'a, 'r> {
             true => session.xor_from_additive(&counts.points, self.sizes.cells, channel)?,
             false => ShareList::default(),
         };
-        let shares = self.shares(counts, session, channel)?;
-        let mut shares = shares.chunks_exact(count.max(1));
+        let fractions = self.fractions(counts, session, channel)?;
+        let mut fractions = fractions.chunks_exact(count.max(1));
         let mut packed: ShareList = Zeroizing::new(vec![0; count]);
         let mut shifts = vec![0; count];
         for output in self.outputs.iter() {
             let halves = match output {
                 RecurrenceOutput::Points => Some(&points[..]),
-                _ => shares.next(),
+                _ => fractions.next(),
             };
             let halves = halves.ok_or(ProtocolError::Internal("an output was left out"))?;
             for (at, (rows, columns)) in self.lengths().enumerate() {
@@ -257,8 +257,8 @@ impl<'a, 'r> RecurrencePortion<'a, 'r> {
         Ok(packed)
     }
 
-    /// The halves of the shares of points, output by output: quotients, or the value that represents an undefined one.
-    fn shares(
+    /// The halves of the fractions of points, output by output: quotients, or the value that represents an undefined one.
+    fn fractions(
         &self,
         counts: &Counts,
         session: &mut SharesSession,
@@ -320,7 +320,7 @@ impl<'a, 'r> RecurrencePortion<'a, 'r> {
 }
 
 impl Counts {
-    /// The numerator and denominator of a share of points.
+    /// The numerator and denominator of a fraction of points.
     fn fraction(
         &self,
         output: RecurrenceOutput,
