@@ -231,7 +231,7 @@ impl<'a> KeyHolder<'a> {
             let pair = usize::try_from(pair)
                 .ok()
                 .filter(|pair| pair_scores.get(*pair) == Some(&None) && !pairs.contains(pair))
-                .ok_or(ProtocolError::PeerMisbehaved(Misbehaviour::PairNotOpen))?;
+                .ok_or(ProtocolError::PeerMisbehaved(Misbehaviour::PairNotPending))?;
             pairs.push(pair);
             bytes.extend(receive_ciphertexts(channel, 1, self.agreement.key_size())?);
         }
