@@ -286,7 +286,7 @@ fn costs_are_as_estimated() {
         host_longest: 12,
         join_longest: 12,
         alphabet: LETTERS.into(),
-        new_partners: 16,
+        newly_paired: 16,
         group: Some(GroupWork {
             participants: [8, 8],
             groups: 4,

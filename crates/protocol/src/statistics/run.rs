@@ -114,9 +114,9 @@ impl GroupPlan<'_> {
                     false => on_shares.numbers_of_labels(&majorities, groups)?,
                     true => {
                         let own = self.query_labels(k as usize)?;
-                        let right =
-                            on_shares.right_majorities(&majorities, own.as_deref(), groups)?;
-                        Zeroizing::new(vec![right])
+                        let correct =
+                            on_shares.correct_majorities(&majorities, own.as_deref(), groups)?;
+                        Zeroizing::new(vec![correct])
                     }
                 }
             }

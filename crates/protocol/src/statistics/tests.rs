@@ -276,7 +276,7 @@ fn majorities_of_the_nearest_equal_those_in_the_clear() {
             };
             let majorities = side.majorities(shared.of_role(side.role), &nearest)?;
             let own = is_host.then_some(&query_groups[..]);
-            let right = side.right_majorities(&majorities, own, 3)?;
+            let right = side.correct_majorities(&majorities, own, 3)?;
             Ok((majorities, right))
         });
         let mut right = 0;

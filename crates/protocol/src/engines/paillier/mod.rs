@@ -169,7 +169,7 @@ pub use hardened::{HardenedSecrets, HardenedSet, HardenedSteps};
 pub(crate) use key_holder::host;
 pub(crate) use matrix_owner::{MAX_STORED_BYTES, join};
 pub use order::candidate_counts;
-pub(crate) use recurrence::most_per_letter;
+pub(crate) use recurrence::result_range_per_letter;
 #[cfg(any(test, feature = "watch"))]
 pub use watch::{HardenedMasks, SeenMessage, Watched, watch_key_holder, watch_window};
 

@@ -205,7 +205,7 @@ pub(super) fn bytes_per_cell(
     let of = |cohort: u64| Work {
         pairs: cohort * cohort,
         cells: cohort * cohort * length * length,
-        new_partners: cohort,
+        newly_paired: cohort,
         host_scanpaths: cohort,
         join_scanpaths: cohort,
         host_letters: cohort * length,
@@ -247,7 +247,7 @@ impl Stages {
         let pairs = work.pairs.max(1);
         let per_host = work.pairs.div_ceil(work.host_scanpaths.max(1)).max(1);
         let joins = |pairs_in_stage: u64| {
-            let new = saturating_product(pairs_in_stage, work.new_partners, pairs);
+            let new = saturating_product(pairs_in_stage, work.newly_paired, pairs);
             let letters = columns.saturating_mul(per_host.min(pairs_in_stage).saturating_add(new));
             letters
                 .min(columns.saturating_mul(pairs_in_stage))

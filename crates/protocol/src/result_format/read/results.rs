@@ -83,7 +83,7 @@ impl<'de> Visitor<'de> for ResultSeed<'_, '_> {
                     }
                     None => {
                         map.next_value::<IgnoredAny>()?;
-                        return Err(de::Error::custom("a result has a field that no output has"));
+                        return Err(de::Error::custom("a result has a field that is not an output"));
                     }
                 },
             }
