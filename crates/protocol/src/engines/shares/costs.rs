@@ -1,6 +1,6 @@
 //! Estimates a job's cost.
 
-use super::measure_costs;
+use super::other_metric_costs;
 use super::schedule::{PortionLimits, TRANSFER_BYTES, letter_bytes};
 use crate::engines::alignment::on_shares::Method;
 use crate::engines::alignment::scoring::{Longest, Scoring};
@@ -128,13 +128,13 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         let cost = match on_shares.method {
             Method::Matrix { .. } => matrices.cost(),
             Method::Hausdorff { largest } => {
-                measure_costs::hausdorff(pairs, &scoring, largest, matrices.outputs)
+                other_metric_costs::hausdorff(pairs, &scoring, largest, matrices.outputs)
             }
             Method::Recurrence(outputs) => {
-                measure_costs::recurrences(&matrices, &scoring, &outputs, work.reveal)
+                other_metric_costs::recurrences(&matrices, &scoring, &outputs, work.reveal)
             }
         };
-        cost.then(measure_costs::distances(pairs, &scoring, work.reveal))
+        cost.then(other_metric_costs::distances(pairs, &scoring, work.reveal))
     };
     let (whole, rest) = (work.pairs / pairs_in_portion, work.pairs % pairs_in_portion);
     let (portion, last) = (portion(pairs_in_portion.min(work.pairs)), portion(rest));

@@ -27,9 +27,9 @@
 mod costs;
 mod distances;
 mod hausdorff;
-mod measure_costs;
+mod other_metric_costs;
 #[cfg(test)]
-mod measure_tests;
+mod other_metric_tests;
 mod own_letters;
 mod recurrence;
 mod schedule;
