@@ -34,7 +34,7 @@ pub(crate) struct PeersArgs {
     #[command(subcommand)]
     action: Option<Action>,
 
-    /// The identity file; without a home directory, the state folder is the folder `veilpath` next to it
+    /// The identity file; if there is no home directory, the state folder is `veilpath` next to this file
     #[arg(long, value_name = "FILE", global = true)]
     identity: Option<PathBuf>,
 }

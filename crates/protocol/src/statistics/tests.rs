@@ -73,7 +73,7 @@ impl Shared {
         }
     }
 
-    /// Multiplies values by 256, and adds an error between −`most` and `most` to each.
+    /// Multiplies values by 256, and adds an error between −`max_error` and `max_error` to each.
     fn add_error(&mut self, max_error: i64) {
         let mut rng = ChaCha20Rng::seed_from_u64(77);
         let error = |value: &i64| (value << 8) + rng.random_range(-max_error..=max_error);
