@@ -31,7 +31,9 @@ pub enum MergeError {
         expected: u32,
     },
     /// A tile of another plan.
-    #[error("this tile belongs to a different plan from the first file's: they disagree on {field}")]
+    #[error(
+        "this tile belongs to a different plan from the first file's: they disagree on {field}"
+    )]
     PlanMismatch {
         /// Which outcome.
         outcome: usize,

@@ -197,7 +197,11 @@ impl<'a> Job<'a> {
     }
 
     /// Checks the length of one of the other side's scanpaths against the announced one, if there is one.
-    pub(crate) fn check_announced_length(&self, scanpath: usize, length: usize) -> Result<(), ProtocolError> {
+    pub(crate) fn check_announced_length(
+        &self,
+        scanpath: usize,
+        length: usize,
+    ) -> Result<(), ProtocolError> {
         let announced = self.peer_lengths.and_then(|lengths| lengths.get(scanpath));
         if announced.is_some_and(|&announced| announced != length) {
             return Err(ProtocolError::PeerMisbehaved(Misbehaviour::LengthDiffers));

@@ -1,6 +1,6 @@
 //! The majority group of the nearest scanpaths.
 
-use super::{OnShares, SecretNumbers, network};
+use super::{SecretNumbers, SharesSide, network};
 use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
@@ -30,7 +30,7 @@ struct Entries {
     labels: SecretNumbers,
 }
 
-impl<C: Channel> OnShares<'_, C> {
+impl<C: Channel> SharesSide<'_, C> {
     /// For each query, the majority group of its nearest references, as an XOR-shared one-hot word. Of equal values,
     /// the earlier reference is nearer; of equal counts, the group with the smaller index wins.
     pub(crate) fn majorities(
@@ -214,7 +214,9 @@ impl<C: Channel> OnShares<'_, C> {
             .map(|bits| bits.iter().fold(0, |sum, bit| sum ^ bit));
         let correct: SecretNumbers = Zeroizing::new(correct.collect());
         let correct = self.session.additive_from_xor(&correct, 1, self.channel)?;
-        Ok(correct.iter().fold(0, |sum: u64, bit| sum.wrapping_add(*bit)))
+        Ok(correct
+            .iter()
+            .fold(0, |sum: u64, bit| sum.wrapping_add(*bit)))
     }
 }
 

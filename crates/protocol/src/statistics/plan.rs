@@ -1,7 +1,7 @@
 //! The plan of a question about groups: everything that is known before the computation.
 
 use super::answer_schema::{AnswerNumbers, AnswerSchema};
-use super::layout::{GroupSizes, Layout, IndexedBy, WithinSite, groups_of_participants};
+use super::layout::{GroupSizes, IndexedBy, Layout, WithinSite, groups_of_participants};
 use super::nearest::MAX_GROUPS;
 use super::parts::value_use;
 use super::values::{PairShape, PairValue, Values};

@@ -1,7 +1,7 @@
 //! Every answer, with every engine and metric, equals the answer in the clear exactly.
 
 use super::numbers_in_the_clear;
-use crate::engines::tests::{Cases, LETTERS, other_metrics, metrics};
+use crate::engines::tests::{Cases, LETTERS, metrics, other_metrics};
 use crate::outcome::labels;
 use crate::{
     AnswerNumbers, AnswerSchema, Engine, GroupAnswer, GroupInputs, GroupPlan, GroupSizes,

@@ -21,7 +21,7 @@ const VALUE_BITS: usize = 30;
 
 /// Runs a task on both sides, and returns what each got.
 fn run_both_sides<T: Send>(
-    task: impl Fn(&mut OnShares<'_, MemoryChannel>) -> Result<T, ProtocolError> + Sync,
+    task: impl Fn(&mut SharesSide<'_, MemoryChannel>) -> Result<T, ProtocolError> + Sync,
 ) -> [T; 2] {
     let (left, right) = memory_pair();
     let side = |role: Role, mut channel: MemoryChannel, seed: u64| {
@@ -35,7 +35,7 @@ fn run_both_sides<T: Send>(
         );
         let mut session =
             SharesSession::start(party, bits, Kernel::best(), &mut rng, &mut channel).unwrap();
-        task(&mut OnShares {
+        task(&mut SharesSide {
             role,
             session: &mut session,
             channel: &mut channel,

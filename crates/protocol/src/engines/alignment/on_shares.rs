@@ -137,7 +137,7 @@ pub(in crate::engines) fn centre_bits(rows: u32, columns: u32) -> usize {
 
 /// Widths of the numbers in a recurrence plot, in bits.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engines) struct Sizes {
+pub(in crate::engines) struct Widths {
     /// For the largest number of rows, of columns and of cells.
     pub(in crate::engines) rows: usize,
     pub(in crate::engines) columns: usize,
@@ -146,7 +146,7 @@ pub(in crate::engines) struct Sizes {
     pub(in crate::engines) centres: usize,
 }
 
-impl Sizes {
+impl Widths {
     /// The widths for matrices of this shape.
     pub(in crate::engines) fn of(rows: u32, columns: u32) -> Self {
         Self {

@@ -282,7 +282,10 @@ fn rounds_and_bytes_of_many_are_as_estimated() {
 
 fn rounds_and_bytes(shapes: &[(usize, usize)]) {
     let mut wrong = Vec::new();
-    for (metric, levels) in other_metrics().iter().zip(TreeLevels::ALL.into_iter().cycle()) {
+    for (metric, levels) in other_metrics()
+        .iter()
+        .zip(TreeLevels::ALL.into_iter().cycle())
+    {
         for &(count, length) in shapes {
             let a = random_cohort(count, length..length + 1, 1);
             let b = random_cohort(count, length..length + 1, 2);

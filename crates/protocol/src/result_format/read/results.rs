@@ -83,7 +83,9 @@ impl<'de> Visitor<'de> for ResultSeed<'_, '_> {
                     }
                     None => {
                         map.next_value::<IgnoredAny>()?;
-                        return Err(de::Error::custom("a result has a field that is not an output"));
+                        return Err(de::Error::custom(
+                            "a result has a field that is not an output",
+                        ));
                     }
                 },
             }

@@ -3,7 +3,9 @@
 use super::channels::Recorder;
 use super::*;
 use crate::engines::alignment::scoring::Scoring;
-use crate::engines::tests::{Cases, documented_alphabet, other_metrics, rounded_fixations, scanmatch};
+use crate::engines::tests::{
+    Cases, documented_alphabet, other_metrics, rounded_fixations, scanmatch,
+};
 use crate::{Capability, DefaultLimit, Reveal, Unsupported};
 use veilpath_channel::Counted;
 use veilpath_metrics::{
