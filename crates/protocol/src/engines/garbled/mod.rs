@@ -57,8 +57,8 @@
 //! | recurrence: points; and for each direction of lines of at least L points | 1; and 3 for L = 2, ⌈log₂ L⌉ + 3 for longer lines | 1 |
 //!
 //! A recurrence plot outputs only the agreed numbers, packed into one output: counts stay inside the circuit, and fractions of
-//! points are divided and rounded there (`veilpath_mpc::circuit::recurrence`). A Fréchet or Hausdorff distance is output as a rank, which has fewer
-//! bits than a distance. In group answers, the circuit turns it into a distance, because ranks cannot be added.
+//! points are computed and rounded there (`veilpath_mpc::circuit::recurrence`). A Fréchet or Hausdorff distance is output as a rank,
+//! which has fewer bits than a distance. In group answers, the circuit turns it into a distance, because ranks cannot be added.
 //!
 //! The raw result is an integer, exactly that of the plain comparison. A circuit outputs that integer (or a number that
 //! gives it together with the public lengths), an adjusted number to which hidden lengths were added inside the
