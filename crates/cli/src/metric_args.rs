@@ -151,7 +151,7 @@ pub(crate) struct MetricArgs {
     pub(crate) window: Option<u32>,
 
     /// For scasim: the factor by which the reward for two aligned fixations shrinks with each degree between them [default: 0.83]
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = decimal)]
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) modulator: Option<f64>,
 
     /// For multimatch: first merge consecutive saccades around a fixation shorter than MILLISECONDS, if their directions differ by

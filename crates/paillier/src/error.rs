@@ -21,7 +21,7 @@ pub enum Error {
     NoThread,
     /// The operating system provides no randomness.
     #[error(
-        "the operating system provides no random numbers; nothing secret can be made without them"
+        "the operating system provides no random numbers, and no secret can be generated without them"
     )]
     NoRandomness,
 }

@@ -96,11 +96,11 @@ impl TryFrom<u8> for TreeLevels {
 #[error("seed trees have four or eight levels")]
 pub struct UnknownTreeLevels;
 
-/// The least time that secret sharing must save to be chosen.
+/// Secret sharing is chosen only if it saves at least this much time.
 const MIN_SAVED_SECONDS: f64 = 2.0;
 
-/// The largest fraction of the garbled-circuit time that secret sharing may take to be chosen.
-const MAX_SHARE_OF_TIME: f64 = 0.75;
+/// Secret sharing is chosen only if it takes at most this fraction of the garbled-circuit time.
+const MAX_TIME_FRACTION: f64 = 0.75;
 
 /// Estimates for the proven engines.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -118,7 +118,7 @@ impl ProvenEstimates {
     /// give a cheating partner fewer options and store results pair by pair.
     pub fn preferred(&self) -> Engine {
         let (garbled, shares) = (self.garbled.seconds, self.shares.seconds);
-        match garbled - shares >= MIN_SAVED_SECONDS && shares <= garbled * MAX_SHARE_OF_TIME {
+        match garbled - shares >= MIN_SAVED_SECONDS && shares <= garbled * MAX_TIME_FRACTION {
             true => Engine::Shares,
             false => Engine::Garbled,
         }

@@ -37,7 +37,7 @@ pub enum ProtocolError {
     },
     /// The operating system provides no random numbers.
     #[error(
-        "the operating system provides no random numbers; nothing secret can be made without them"
+        "the operating system provides no random numbers, and no secret can be generated without them"
     )]
     NoRandomness,
     /// This side's records do not allow the next step.
@@ -78,7 +78,7 @@ pub enum Misbehaviour {
     /// The two roles finished with different results.
     #[error("the two roles finished with different results")]
     ResultsDiffer,
-    /// An answer that is neither yes nor no.
+    /// An answer that does not have the agreed form.
     #[error("an answer is malformed")]
     MalformedAnswer,
     /// A score that is infinite or not a number.
@@ -100,8 +100,8 @@ pub enum Misbehaviour {
     #[error("it requested substitution costs that do not exist")]
     TooManyRows,
     /// A request for the result of a pair that has one already, or does not exist.
-    #[error("it requested the result of a pair that is not open")]
-    PairNotOpen,
+    #[error("it requested the result of a pair that is not pending")]
+    PairNotPending,
     /// A masked value is larger than any mask can make it.
     #[error("a masked value is out of range")]
     MaskedValueOutOfRange,
@@ -158,7 +158,7 @@ pub enum JobError {
     #[error("a pair refers to a scanpath that does not exist")]
     UnknownScanpath,
     /// A bit or a group answer was requested for a metric with several numbers.
-    #[error("{metric} gives several numbers, but this answer is about one of them")]
+    #[error("{metric} gives several numbers, but this answer needs exactly one")]
     SeveralOutputs {
         /// The metric.
         metric: &'static str,

@@ -25,9 +25,8 @@ pub struct Work {
     pub host_longest: u64,
     /// Letters of the joining side's longest scanpath.
     pub join_longest: u64,
-    /// Pairs whose joining-side scanpath was not compared with the host's scanpath before: see
-    /// [`new_partners`](crate::new_partners).
-    pub new_partners: u64,
+    /// Pairs whose second scanpath is new: see [`newly_paired`](crate::newly_paired).
+    pub newly_paired: u64,
     /// Letters of the alphabet.
     pub alphabet: u64,
     /// The kind of result.
@@ -91,7 +90,7 @@ pub fn speed(time: Duration) -> u32 {
 /// measurement or longer, would seem half as fast or slower. A machine that is always busy pauses many times.
 #[derive(Clone, Copy, Debug, Default)]
 struct SpeedMeasurement {
-    looks: u32,
+    readings: u32,
     elapsed: Duration,
     longest: Duration,
 }
@@ -101,7 +100,7 @@ impl SpeedMeasurement {
     fn record(&mut self, elapsed: Duration) {
         self.longest = self.longest.max(elapsed.saturating_sub(self.elapsed));
         self.elapsed = elapsed;
-        self.looks += 1;
+        self.readings += 1;
     }
 
     /// The elapsed time without the longest run.
@@ -111,7 +110,7 @@ impl SpeedMeasurement {
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // it saturates
     fn speed(&self) -> u32 {
-        let steps = f64::from(self.looks.saturating_sub(1)) * f64::from(STEPS);
+        let steps = f64::from(self.readings.saturating_sub(1)) * f64::from(STEPS);
         let speed = steps / self.counted().as_secs_f64() / STEPS_PER_SECOND;
         ((speed * 100.0) as u32).max(1)
     }
@@ -271,11 +270,11 @@ mod tests {
 
     /// The speed that a measurement of this many milliseconds shows on a machine with these pauses (start, duration).
     fn measured(milliseconds: u64, pauses: &[(f64, f64)]) -> u32 {
-        let look = f64::from(STEPS) / STEPS_PER_SECOND;
+        let interval = f64::from(STEPS) / STEPS_PER_SECOND;
         let mut pauses = pauses.iter().peekable();
         let (mut measured, mut computed, mut paused) = (SpeedMeasurement::default(), 0.0, 0.0);
         while measured.counted() < Duration::from_millis(milliseconds) {
-            computed += look;
+            computed += interval;
             while let Some((_, pause)) = pauses.next_if(|(at, _)| *at <= computed) {
                 paused += pause;
             }

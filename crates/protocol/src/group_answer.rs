@@ -1,4 +1,4 @@
-//! Group answers of participants instead of single pairs.
+//! Answers about groups of participants instead of single pairs.
 
 mod histogram;
 mod interval;
@@ -14,7 +14,7 @@ pub use test::GroupTest;
 
 use serde::{Deserialize, Serialize};
 
-/// An answer that is not about one pair.
+/// An answer about many pairs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum GroupAnswer {

@@ -34,7 +34,7 @@ pub enum GroupQuestion {
     Nearest {
         /// How many of the nearest scanpaths vote.
         k: u32,
-        /// Whether only the rate is revealed at which that is the scanpath's own group.
+        /// Whether only the rate is revealed: how often the majority is the scanpath's own group.
         rate_only: bool,
     },
     /// How many pairs have a value in each of several ranges.
@@ -204,7 +204,7 @@ impl GroupQuestion {
             }
             Self::Nearest { k, rate_only: true } => {
                 format!(
-                    "how many scanpaths of the host have the majority group of their {k} nearest"
+                    "how many scanpaths of the host are in the majority group of their {k} nearest"
                 )
             }
             Self::Histogram { bins } => {

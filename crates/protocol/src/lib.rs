@@ -4,7 +4,8 @@
 //! pairs; each has its own scanpaths. An engine gives one answer per pair, the score or one bit. [`Engine::revealed`]
 //! lists what else a side learns; the outcome contains this list, too.
 //!
-//! This crate uses no sockets, files or clocks: a [`Channel`](veilpath_channel::Channel) moves bytes, and callers measure time.
+//! This crate opens no sockets or files, and only [`speed`] reads a clock: a [`Channel`](veilpath_channel::Channel) moves bytes, and
+//! callers measure time.
 
 mod cancel;
 mod engine_choice;
@@ -54,7 +55,7 @@ pub use merge::{MergeError, merge};
 pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed};
 pub use pair_store::{PairStore, Refused};
 pub use pairs::{
-    MAX_PAIRS, PairCount, PairRule, PairRuleError, count_pairs, new_partners, pairs_of,
+    MAX_PAIRS, PairCount, PairRule, PairRuleError, count_pairs, newly_paired, pairs_of,
 };
 pub use result_format::{
     MAX_TEXT_BYTES, OutcomeSeed, RESULT_MARK, RESULT_VERSION, ResultFormatError, check_cohort,

@@ -47,7 +47,7 @@ pub struct DefaultLimit {
     letter_bits: f64,
     undeclared: bool,
     answer: AnswerSize,
-    /// Answers about scanpaths of up to this many letters may be used to learn any other.
+    /// Letters of the longest scanpath that an answer may be about; 0 if every answer is about its own scanpath.
     longest: u64,
     hidden_length: Option<u64>,
 }
@@ -80,7 +80,7 @@ impl DefaultLimit {
                 match (spec.engine, comparison.model()) {
                     (_, Model::Clear) => AnswerSize::Bits(NUMBER_BITS),
                     (Engine::Paillier(_), _) => {
-                        AnswerSize::ValuesPerLetter(paillier::most_per_letter(&comparison))
+                        AnswerSize::ValuesPerLetter(paillier::result_range_per_letter(&comparison))
                     }
                     (Engine::Garbled | Engine::Shares | Engine::Plain, _) => {
                         garbled::answer_size(&comparison, spec.pad_to)
@@ -361,12 +361,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_reconstruct_has_no_limit() {
+    fn an_empty_scanpath_has_no_limit() {
         assert_eq!(limit(Metric::Levenshtein, 26).comparisons(0), u64::MAX);
     }
 
     #[test]
-    fn a_large_declared_alphabet_does_not_raise_the_limit_far() {
+    fn a_large_declared_alphabet_hardly_raises_the_limit() {
         let numbers = Alphabet::new(veilpath_metrics::Notation::Numbers, 60_000).unwrap();
         let mut huge = spec(Metric::Levenshtein, 51);
         huge.alphabet = numbers;

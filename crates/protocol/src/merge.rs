@@ -31,7 +31,9 @@ pub enum MergeError {
         expected: u32,
     },
     /// A tile of another plan.
-    #[error("this tile belongs to a different plan from the first file's: {field} differs")]
+    #[error(
+        "this tile belongs to a different plan from the first file's: they disagree on {field}"
+    )]
     PlanMismatch {
         /// Which outcome.
         outcome: usize,
@@ -54,8 +56,8 @@ pub enum MergeError {
         /// Which outcome.
         outcome: usize,
     },
-    /// Two different results of the same tile.
-    #[error("this file and another one have different results of tile {tile}")]
+    /// Two different results for the same tile.
+    #[error("this file and another one have different results for tile {tile}")]
     Conflict {
         /// Which outcome.
         outcome: usize,

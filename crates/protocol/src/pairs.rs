@@ -54,8 +54,8 @@ pub struct PairCount {
     pub pairs: u64,
     /// Their matrix cells.
     pub cells: u64,
-    /// See [`new_partners`].
-    pub new_partners: u64,
+    /// See [`newly_paired`].
+    pub newly_paired: u64,
     /// Scanpaths of the first cohort that are in no pair.
     pub left_out_of_a: usize,
     /// Scanpaths of the second cohort that are in no pair.
@@ -89,15 +89,15 @@ pub fn count_pairs(rule: PairRule, a: &Cohort, b: &Cohort) -> PairCount {
             continue;
         };
         if last.replace(stimulus) != Some(stimulus) {
-            count.new_partners = count.new_partners.saturating_add(others as u64);
+            count.newly_paired = count.newly_paired.saturating_add(others as u64);
         }
     }
     count
 }
 
-/// The number of pairs whose second scanpath was not compared with the previous scanpath of the first cohort. An engine that
+/// The number of pairs whose second scanpath was not also compared with the previous scanpath of the first cohort. An engine that
 /// prepares scanpaths has to prepare many of these again.
-pub fn new_partners(pairs: &[(usize, usize)]) -> u64 {
+pub fn newly_paired(pairs: &[(usize, usize)]) -> u64 {
     let mut count = 0;
     let mut before: &[(usize, usize)] = &[];
     for partners in pairs.chunk_by(|one, next| one.0 == next.0) {
@@ -181,11 +181,11 @@ mod tests {
     }
 
     #[test]
-    fn partners_are_new_if_the_scanpath_before_did_not_meet_them() {
+    fn a_scanpath_is_newly_paired_unless_it_was_paired_with_the_previous_one() {
         let all: Vec<_> = (0..3).flat_map(|i| (0..4).map(move |j| (i, j))).collect();
-        assert_eq!(new_partners(&all), 4);
-        assert_eq!(new_partners(&[(0, 0), (0, 1), (1, 1), (1, 2), (3, 0)]), 4);
-        assert_eq!(new_partners(&[]), 0);
+        assert_eq!(newly_paired(&all), 4);
+        assert_eq!(newly_paired(&[(0, 0), (0, 1), (1, 1), (1, 2), (3, 0)]), 4);
+        assert_eq!(newly_paired(&[]), 0);
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
                 let expected = PairCount {
                     pairs: pairs.len() as u64,
                     cells: cells.sum::<usize>() as u64,
-                    new_partners: new_partners(&pairs),
+                    newly_paired: newly_paired(&pairs),
                     left_out_of_a: a.entries.len() - paired(|pair| pair.0),
                     left_out_of_b: b.entries.len() - paired(|pair| pair.1),
                 };

@@ -39,7 +39,7 @@ pub enum RevealError {
 pub enum Answer {
     /// The score, and a similarity if there is one.
     Score(PairScore),
-    /// Whether the score is on the near side of the threshold.
+    /// Whether the pair is at least as similar as the threshold requires.
     Within(bool),
 }
 

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_read_again() {
+    fn names_round_trip() {
         for setting in RiskySetting::ALL {
             assert_eq!(setting.name().parse(), Ok(setting));
         }

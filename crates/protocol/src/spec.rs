@@ -222,7 +222,7 @@ impl Spec {
             | Capability::DividedByDurations => engine.can_compute(&self.metric),
             Capability::OneSidedResults => engine.can_reveal_to(self.reveal_to),
             Capability::Threshold => engine.can_reveal(self.reveal),
-            Capability::HiddenLengths(_) => engine.can_hide_lengths(&self.metric, self.reveal),
+            Capability::HiddenLengths(_) => engine.can_hide_lengths(&self.metric),
             Capability::GroupAnswer(_) => engine.can_reveal(self.reveal),
         };
         let needed = [
@@ -328,12 +328,12 @@ impl Spec {
             None => output.may_be_undefined,
         };
         // A similarity together with a score would reveal the hidden lengths.
-        let tells_lengths =
+        let reveals_lengths =
             self.pad_to.is_some() && self.metric.is_alignment() && score.similarity().is_some();
         self.reveal.is_answered_by(answer)
             && score.numbers().len() == outputs.len()
             && score.numbers().zip(&outputs).all(fits)
-            && !tells_lengths
+            && !reveals_lengths
     }
 
     /// What is learned, in words. If an engine reveals more about single pairs than a group answer, the text

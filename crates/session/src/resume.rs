@@ -25,7 +25,7 @@ use crate::groups::resume::AnswerStep;
 use crate::journal::Journal;
 use crate::roster::Roster;
 use veilpath_channel::Channel;
-use veilpath_protocol::{Role, Spec, Work, new_partners, receive_halves, send_halves};
+use veilpath_protocol::{Role, Spec, Work, newly_paired, receive_halves, send_halves};
 
 /// The most pairs whose halves, answers or tags are sent together. This bounds memory.
 pub(crate) const BATCH: usize = 4096;
@@ -172,7 +172,7 @@ impl Resume {
             join_letters: letters(join, &required.join),
             host_longest: longest(host, &required.host),
             join_longest: longest(join, &required.join),
-            new_partners: new_partners(&required.pairs),
+            newly_paired: newly_paired(&required.pairs),
             alphabet: spec.alphabet.size().into(),
             reveal: spec.reveal,
             group: None,

@@ -301,7 +301,7 @@ pub(crate) fn work(spec: &Spec, a: &Cohort, b: &Cohort) -> Work {
     Work {
         pairs: count.pairs,
         cells: spec.cells(&count),
-        new_partners: count.new_partners,
+        newly_paired: count.newly_paired,
         host_scanpaths: a.entries.len() as u64,
         join_scanpaths: b.entries.len() as u64,
         host_letters: lengths(a).sum(),

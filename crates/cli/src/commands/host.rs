@@ -47,7 +47,7 @@ pub(crate) struct HostArgs {
     #[arg(long, value_name = "ADDRESS")]
     relay: Option<String>,
 
-    /// The partner's fingerprint, which `veilpath identity` prints at your partner's; may be repeated
+    /// The partner's fingerprint, which `veilpath identity` prints at the partner's institution; may be repeated
     #[arg(long, value_name = "FINGERPRINT", required_unless_present = "peers")]
     peer: Vec<Fingerprint>,
 

@@ -33,7 +33,7 @@ pub(crate) struct JoinArgs {
     #[arg(long, value_name = "ADDRESS")]
     relay: Option<String>,
 
-    /// The host's fingerprint, which `veilpath identity` prints at your partner's
+    /// The host's fingerprint, which `veilpath identity` prints at the partner's institution
     #[arg(long, value_name = "FINGERPRINT")]
     peer: Fingerprint,
 

@@ -24,8 +24,8 @@ was changed, removed or reordered, and exits with code 2. If lines were cut off 
 `veilpath record compare --help`.";
 
 const COMPARE_HELP: &str = "\
-Both sides sign every step and keep both signatures. A step that only one record has was cut off from the other, or the \
-connection broke while it was being signed. The record is the file record.jsonl in Veilpath's state folder; it contains no ids. \
+Both sides sign every step and keep both signatures. If only one record has a step, the other was cut off, or the \
+connection broke while the step was being signed. The record is the file record.jsonl in Veilpath's state folder; it contains no ids. \
 Ask the partner for its file, and run for example `veilpath record compare record.jsonl partner.jsonl`.";
 
 /// The arguments of `record`.

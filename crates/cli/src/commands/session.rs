@@ -101,7 +101,7 @@ pub(crate) struct SessionArgs {
     policy: Option<PathBuf>,
 
     /// Allow a metric setting that lets a few comparisons reconstruct a scanpath: asymmetric-table (the order of two letters
-    /// matters), fine-table (very fine costs) or extreme-gap (gaps cost far more than substitutions)
+    /// matters), fine-table (very fine costs) or extreme-gap (a gap costs more than any substitution)
     #[arg(long, value_name = "SETTING", value_delimiter = ',')]
     allow: Vec<RiskySetting>,
 

@@ -83,7 +83,7 @@ fn incomplete_or_foreign_tiles_are_refused() {
         ),
         (
             "tile-2.json forged.json",
-            "forged.json: this file and another one have different results of tile 2",
+            "forged.json: this file and another one have different results for tile 2",
         ),
         (
             "tile-1.json a.csv",

@@ -1,6 +1,6 @@
 //! Turns the counts of a recurrence plot into the agreed numbers, packed into one.
 //!
-//! With C points, the circuit computes the share P / (k·C) in hundredths of a percent, rounded: ⌊(20,000·P + k·C) /
+//! With C points, the circuit computes the fraction P / (k·C) in hundredths of a percent, rounded: ⌊(20,000·P + k·C) /
 //! (2·k·C)⌋, where k is a public factor. So it reveals neither P nor C unless that was agreed.
 
 use super::Party;
@@ -19,26 +19,26 @@ use zeroize::Zeroize;
 pub enum RecurrenceOutput {
     /// C, the points.
     Points,
-    /// The share of points on diagonal lines.
+    /// The fraction of points on diagonal lines.
     Diagonals,
-    /// The mean of the shares on lines along rows and down columns.
+    /// The mean of the fractions on lines along rows and down columns.
     RowsAndColumns,
-    /// The share of points on lines along rows.
+    /// The fraction of points on lines along rows.
     Rows,
-    /// The share of points on lines down columns.
+    /// The fraction of points on lines down columns.
     Columns,
     /// The mean distance of points from the main diagonal: Σ (column − row) / ((max(m, n) − 1)·C), plus 1 so that it is not negative.
     Centre,
 }
 
-/// The largest share: one, in hundredths of a percent.
+/// The largest fraction: one, in hundredths of a percent.
 pub const WHOLE: u64 = 10_000;
 
 impl RecurrenceOutput {
     /// The number of variants.
     const COUNT: usize = 6;
 
-    /// The largest value in a matrix of this shape. For a share, the next number means "undefined".
+    /// The largest value in a matrix of this shape. For a fraction, the next number means "undefined".
     pub fn largest(self, shape: Shape) -> u64 {
         match self {
             Self::Points => (shape.rows as u64).saturating_mul(shape.columns as u64),
@@ -63,7 +63,7 @@ pub struct RecurrenceOutputs {
 }
 
 impl RecurrenceOutputs {
-    /// Packs these numbers, each once and the first in the lowest bits. Lines have at least `shortest` points. A share
+    /// Packs these numbers, each once and the first in the lowest bits. Lines have at least `shortest` points. A fraction
     /// is undefined if there is no point. It then counts as 0 (the centre: as the main diagonal), or is the number
     /// after the largest.
     pub fn new(outputs: &[RecurrenceOutput], shortest: usize, undefined_is_zero: bool) -> Self {
@@ -79,7 +79,7 @@ impl RecurrenceOutputs {
         self.shortest
     }
 
-    /// The number that represents an undefined share.
+    /// The number that represents an undefined fraction.
     pub fn undefined(&self, output: RecurrenceOutput) -> u64 {
         let largest = output.largest(Shape {
             rows: 0,
@@ -139,7 +139,7 @@ impl RecurrenceOutputs {
         for output in self.iter() {
             let values = match output {
                 RecurrenceOutput::Points => counts.points.clone(),
-                _ => self.shares(party, channel, output, &counts, &shapes)?,
+                _ => self.fractions(party, channel, output, &counts, &shapes)?,
             };
             let zero = party.constant(false);
             for ((packed, value), shape) in packed.iter_mut().zip(values).zip(&shapes) {
@@ -151,7 +151,7 @@ impl RecurrenceOutputs {
     }
 
     /// ⌊(20,000·P + k·C) / (2·k·C)⌋ for all matrices.
-    fn shares<P: Party>(
+    fn fractions<P: Party>(
         &self,
         party: &mut P,
         channel: &mut dyn Channel,

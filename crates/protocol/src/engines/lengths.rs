@@ -94,7 +94,7 @@ pub(super) fn receive_lengths(
             .ok()
             .filter(|&length| length as usize <= MAX_LENGTH)
             .ok_or(ProtocolError::PeerMisbehaved(Misbehaviour::ScanpathTooLong))?;
-        job.as_announced(index, length as usize)?;
+        job.check_announced_length(index, length as usize)?;
         lengths.push(length);
     }
     Ok(lengths)

@@ -197,7 +197,11 @@ impl<'a> Job<'a> {
     }
 
     /// Checks the length of one of the other side's scanpaths against the announced one, if there is one.
-    pub(crate) fn as_announced(&self, scanpath: usize, length: usize) -> Result<(), ProtocolError> {
+    pub(crate) fn check_announced_length(
+        &self,
+        scanpath: usize,
+        length: usize,
+    ) -> Result<(), ProtocolError> {
         let announced = self.peer_lengths.and_then(|lengths| lengths.get(scanpath));
         if announced.is_some_and(|&announced| announced != length) {
             return Err(ProtocolError::PeerMisbehaved(Misbehaviour::LengthDiffers));
@@ -303,7 +307,7 @@ impl Engine {
             let sides = question.sides_with_groups().into_iter();
             let sides = sides.zip([("join", "the host"), ("host", "the joining side")]);
             for (_, (to, side)) in sides.filter(|(learns, _)| *learns) {
-                // "No more" stays last.
+                // "Nothing else" stays last.
                 let index = revealed.len().saturating_sub(1);
                 let what = match question.publishes_groups() {
                     true => format!("which group each participant of {side} belongs to"),
@@ -371,9 +375,8 @@ impl Engine {
         }
     }
 
-    /// Whether the engine can hide scanpath lengths and still reveal this about a pair.
-    pub fn can_hide_lengths(self, metric: &Metric, reveal: Reveal) -> bool {
-        let _ = reveal;
+    /// Whether the engine can hide scanpath lengths.
+    pub fn can_hide_lengths(self, metric: &Metric) -> bool {
         match self {
             Engine::Plain | Engine::Paillier(_) => false,
             Engine::Garbled | Engine::Shares => {

@@ -2,14 +2,14 @@
 
 mod cases;
 mod keys;
-mod measure_vectors;
-mod measures;
+mod other_metric_vectors;
+mod other_metrics;
 mod thresholds;
 mod traffic;
 mod vectors;
 
 pub(crate) use cases::Cases;
-pub(crate) use measures::{measures, rounded_fixations};
+pub(crate) use other_metrics::{other_metrics, rounded_fixations};
 pub(crate) use traffic::{documented_alphabet, scanmatch};
 
 use crate::{
@@ -241,7 +241,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
     fn the_plain_engine_gives_the_plain_score(a in scanpaths(70), b in scanpaths(70)) {
-        for metric in metrics().into_iter().chain(measures()) {
+        for metric in metrics().into_iter().chain(other_metrics()) {
             equals_plain_comparison(Engine::Plain, &metric, &cohort(&a), &cohort(&b));
         }
     }
@@ -252,7 +252,7 @@ proptest! {
     #[test]
     fn every_engine_gives_the_plain_score(a in scanpaths(9), b in scanpaths(9)) {
         for (at, engine) in engines().into_iter().enumerate() {
-            for (number, metric) in metrics().into_iter().chain(measures()).enumerate() {
+            for (number, metric) in metrics().into_iter().chain(other_metrics()).enumerate() {
                 // The metrics are distributed over the engines and options.
                 if engine.can_compute(&metric) && (number + at) % 2 == 0 {
                     equals_plain_comparison(engine, &metric, &cohort(&a), &cohort(&b));

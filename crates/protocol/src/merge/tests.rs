@@ -55,7 +55,7 @@ fn all(count: u32) -> Vec<Outcome> {
 }
 
 #[test]
-fn merged_tiles_are_one_run() {
+fn merged_tiles_equal_one_run() {
     let (a, b) = cohorts();
     let whole = compare_locally(spec(), &a, &b, &()).unwrap();
     for count in [1, 2, 3, 4, 9] {

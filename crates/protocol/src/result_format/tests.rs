@@ -204,8 +204,8 @@ fn inconsistent_results_are_refused() {
     }
     for (from, to, words) in [
         ("\"score\":3", "\"score\":\"3\"", "invalid type"),
-        ("\"score\":3,", "", "missing field"),
-        ("\"score\":3", "\"more\":3", "a field that no output has"),
+        ("\"score\":3,", "", "no value for an output"),
+        ("\"score\":3", "\"more\":3", "a field that is not an output"),
         ("\"score\":3", "\"a\":\"P1\"", "duplicate field"),
         ("\"cost\":", "\"costs\":", "unknown field"),
         (

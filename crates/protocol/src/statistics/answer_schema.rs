@@ -62,7 +62,7 @@ pub enum AnswerNumbers {
         /// The scanpaths.
         scanpaths: Vec<Label>,
     },
-    /// How many scanpaths have the majority group of their nearest scanpaths.
+    /// How many scanpaths are in the majority group of their nearest scanpaths.
     NearestRate {
         /// How many vote.
         k: u32,
@@ -205,7 +205,7 @@ impl AnswerSchema {
                         .filter(|correct| correct <= scanpaths)
                         .ok_or_else(impossible)?,
                     scanpaths: *scanpaths,
-                    #[allow(clippy::cast_precision_loss)] // rounded as every share is
+                    #[allow(clippy::cast_precision_loss)] // a fraction, for display
                     chance: f64::from(largest) / all.max(1) as f64,
                     interval: None,
                     p_value: None,

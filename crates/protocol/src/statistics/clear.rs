@@ -95,8 +95,8 @@ fn exact_numbers(
                     .collect(),
                 Some(own) => {
                     let both = own.iter().zip(&found);
-                    let right = both.filter(|(own, found)| own == found).count();
-                    vec![(right as u64).cast_signed()]
+                    let correct = both.filter(|(own, found)| own == found).count();
+                    vec![(correct as u64).cast_signed()]
                 }
             }
         }

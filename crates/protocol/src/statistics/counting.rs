@@ -1,6 +1,6 @@
 //! Histograms. Small counts are hidden before anything is opened.
 
-use super::{OnShares, SecretNumbers, at_once};
+use super::{SecretNumbers, SharesSide, at_once};
 use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
@@ -28,7 +28,7 @@ struct BinCounts {
     of_participants: SecretNumbers,
 }
 
-impl<C: Channel> OnShares<'_, C> {
+impl<C: Channel> SharesSide<'_, C> {
     /// How many values are in each bin. Values and edges lie between −2^`value_bits` and 2^`value_bits`. A value on an edge
     /// belongs to the bin above it, and a value beyond the outer edges to the outermost bin. Bins with pairs of fewer than
     /// `minimum` participants of a side are hidden. If there are any, the smallest other count is hidden too, because all counts

@@ -62,9 +62,9 @@ pub(crate) struct Layout {
     pub(crate) stimuli: Vec<(usize, usize)>,
 }
 
-/// What a question sorts pairs by.
+/// What a question indexes pairs by.
 #[derive(Clone, Copy)]
-pub(crate) struct SortedBy {
+pub(crate) struct IndexedBy {
     pub(crate) participants: bool,
     pub(crate) stimuli: bool,
 }
@@ -74,24 +74,24 @@ impl Layout {
     pub(crate) fn new(
         labels: [&[Label]; 2],
         pairs: &[(usize, usize)],
-        sorted_by: SortedBy,
+        indexed_by: IndexedBy,
     ) -> Result<Self, ProtocolError> {
         let participants =
             labels.map(|labels| Participants::new(labels.iter().map(|label| &label.participant)));
         let [rows, columns] = &participants;
-        let by_participants = match sorted_by.participants {
+        let by_participants = match indexed_by.participants {
             false => None,
             // Checked before a matrix is allocated: with fewer pairs than entries, some entry has no pair.
             true if rows.len().saturating_mul(columns.len()) > pairs.len() => {
                 return Err(StatisticsError::NoCommonStimulus { row: 0, column: 0 }.into());
             }
             true => {
-                let sorted = ParticipantPairs::new(rows, columns, pairs.iter().copied())?;
-                sorted.require_all()?;
-                Some(sorted)
+                let indexed = ParticipantPairs::new(rows, columns, pairs.iter().copied())?;
+                indexed.require_all()?;
+                Some(indexed)
             }
         };
-        let (stimulus_of_pair, stimuli) = match sorted_by.stimuli {
+        let (stimulus_of_pair, stimuli) = match indexed_by.stimuli {
             true => stimuli(labels, pairs),
             false => (Vec::new(), Vec::new()),
         };
@@ -137,13 +137,13 @@ impl Layout {
     ) -> Result<CrossMatrix, ProtocolError> {
         let by_participants = self.by_participants.as_ref();
         let by_participants = by_participants.ok_or(ProtocolError::Internal(
-            "pairs are not sorted by participants",
+            "pairs are not indexed by participants",
         ))?;
         Ok(by_participants.sums_wrapping(values)?)
     }
 }
 
-/// The number of each pair's stimulus, and the first pair of each stimulus.
+/// The index of each pair's stimulus, and the first pair of each stimulus.
 fn stimuli(labels: [&[Label]; 2], pairs: &[(usize, usize)]) -> (Vec<usize>, Vec<(usize, usize)>) {
     let mut numbers: HashMap<[Option<&str>; 2], usize> = HashMap::new();
     let mut first_pairs = Vec::new();

@@ -1,6 +1,6 @@
 //! Sums by public keys and labels, and by labels that each side keeps secret.
 
-use super::{OnShares, OwnLabels, SecretNumbers, at_once, sums_by_label};
+use super::{OwnLabels, SecretNumbers, SharesSide, at_once, sums_by_label};
 use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;
 use veilpath_mpc::shares::Factors;
@@ -32,7 +32,7 @@ pub(crate) fn sums_by_published_labels(
     sums
 }
 
-impl<C: Channel> OnShares<'_, C> {
+impl<C: Channel> SharesSide<'_, C> {
     /// The sum over pairs of participants, for each label of the host (rows) and of the joining side (columns). `values` are this side's
     /// shares.
     ///

@@ -90,13 +90,13 @@ fn at_once(length: usize) -> usize {
 }
 
 /// One side of a computation on shares.
-pub(crate) struct OnShares<'a, C: Channel> {
+pub(crate) struct SharesSide<'a, C: Channel> {
     pub(crate) role: Role,
     pub(crate) session: &'a mut SharesSession,
     pub(crate) channel: &'a mut C,
 }
 
-impl<C: Channel> OnShares<'_, C> {
+impl<C: Channel> SharesSide<'_, C> {
     /// This side's share of a public number: the host has the number, the other side 0.
     pub(crate) fn public(&self, number: i64) -> u64 {
         match self.role {

@@ -1,6 +1,6 @@
 //! The majority group of the nearest scanpaths.
 
-use super::{OnShares, SecretNumbers, network};
+use super::{SecretNumbers, SharesSide, network};
 use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
@@ -30,7 +30,7 @@ struct Entries {
     labels: SecretNumbers,
 }
 
-impl<C: Channel> OnShares<'_, C> {
+impl<C: Channel> SharesSide<'_, C> {
     /// For each query, the majority group of its nearest references, as an XOR-shared one-hot word. Of equal values,
     /// the earlier reference is nearer; of equal counts, the group with the smaller index wins.
     pub(crate) fn majorities(
@@ -194,7 +194,7 @@ impl<C: Channel> OnShares<'_, C> {
     }
 
     /// How many of the host's scanpaths have the majority group. `own` has their groups, on the host.
-    pub(crate) fn right_majorities(
+    pub(crate) fn correct_majorities(
         &mut self,
         majorities: &[u64],
         own: Option<&[usize]>,
@@ -209,12 +209,14 @@ impl<C: Channel> OnShares<'_, C> {
         });
         let labels: SecretNumbers = Zeroizing::new(labels.collect());
         let both = self.session.and(&bits, &labels, 1, self.channel)?;
-        let right = both
+        let correct = both
             .chunks(groups.max(1))
             .map(|bits| bits.iter().fold(0, |sum, bit| sum ^ bit));
-        let right: SecretNumbers = Zeroizing::new(right.collect());
-        let right = self.session.additive_from_xor(&right, 1, self.channel)?;
-        Ok(right.iter().fold(0, |sum: u64, bit| sum.wrapping_add(*bit)))
+        let correct: SecretNumbers = Zeroizing::new(correct.collect());
+        let correct = self.session.additive_from_xor(&correct, 1, self.channel)?;
+        Ok(correct
+            .iter()
+            .fold(0, |sum: u64, bit| sum.wrapping_add(*bit)))
     }
 }
 

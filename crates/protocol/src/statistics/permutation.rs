@@ -1,6 +1,6 @@
 //! Permutation tests: the observed statistic, and how many permutations reach it.
 
-use super::{OnShares, OwnLabels, SecretNumbers, at_once, sums_by_label};
+use super::{OwnLabels, SecretNumbers, SharesSide, at_once, sums_by_label};
 use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;
 use veilpath_mpc::shares::Factors;
@@ -28,7 +28,7 @@ pub(crate) struct Permutations<'a> {
     pub(crate) statistic_shift: u32,
 }
 
-impl<C: Channel> OnShares<'_, C> {
+impl<C: Channel> SharesSide<'_, C> {
     /// The test of sites. `values` has this side's shares for all pairs of participants of both sites: the value itself for pairs within
     /// this site, 0 for pairs within the other.
     pub(crate) fn test_of_sites(

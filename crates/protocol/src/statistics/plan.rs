@@ -1,7 +1,7 @@
 //! The plan of a question about groups: everything that is known before the computation.
 
 use super::answer_schema::{AnswerNumbers, AnswerSchema};
-use super::layout::{GroupSizes, Layout, SortedBy, WithinSite, groups_of_participants};
+use super::layout::{GroupSizes, IndexedBy, Layout, WithinSite, groups_of_participants};
 use super::nearest::MAX_GROUPS;
 use super::parts::value_use;
 use super::values::{PairShape, PairValue, Values};
@@ -85,11 +85,11 @@ impl<'a> GroupPlan<'a> {
     pub fn new(job: &'a Job<'a>, inputs: GroupInputs<'a>) -> Result<Self, ProtocolError> {
         let question = inputs.question;
         let scores_participants = question.scores_participants();
-        let sorted_by = SortedBy {
+        let indexed_by = IndexedBy {
             participants: scores_participants,
             stimuli: matches!(question, GroupQuestion::Mean { overall: false }),
         };
-        let layout = Layout::new(inputs.labels, job.pairs, sorted_by)?;
+        let layout = Layout::new(inputs.labels, job.pairs, indexed_by)?;
         let within = match question {
             GroupQuestion::TestSites { .. } => Some(WithinSite::of_both(
                 inputs.rule,

@@ -1,7 +1,7 @@
 //! Every answer, with every engine and metric, equals the answer in the clear exactly.
 
 use super::numbers_in_the_clear;
-use crate::engines::tests::{Cases, LETTERS, measures, metrics};
+use crate::engines::tests::{Cases, LETTERS, metrics, other_metrics};
 use crate::outcome::labels;
 use crate::{
     AnswerNumbers, AnswerSchema, Engine, GroupAnswer, GroupInputs, GroupPlan, GroupSizes,
@@ -215,25 +215,25 @@ fn double_precision_gives_nearly_the_same_means() {
 
 /// Answers about a metric equal those in the clear exactly, and match the means of plain scores. Lengths are hidden if possible.
 #[test]
-fn answers_about_measures_equal_those_in_the_clear() {
-    assert!(compare_measures(Cases::InTurn) >= 8);
+fn answers_about_other_metrics_equal_those_in_the_clear() {
+    assert!(compare_other_metrics(Cases::InTurn) >= 8);
 }
 
 #[test]
 #[ignore = "takes ten seconds; .ci/full runs it"]
-fn all_answers_about_measures_equal_those_in_the_clear() {
-    assert!(compare_measures(Cases::All) >= 20);
+fn all_answers_about_other_metrics_equal_those_in_the_clear() {
+    assert!(compare_other_metrics(Cases::All) >= 20);
 }
 
 /// Returns the number of cases.
-fn compare_measures(cases_of_a_measure: Cases) -> usize {
+fn compare_other_metrics(cases_of_a_metric: Cases) -> usize {
     let (a, b) = (cohort(4, 1..9, 0, 11), cohort(3, 1..9, 0, 12));
     let mut cases = 0;
-    for (number, metric) in measures().iter().enumerate() {
+    for (number, metric) in other_metrics().iter().enumerate() {
         for (turn, engine) in [Engine::Garbled, Engine::Shares].into_iter().enumerate() {
             let question = ["test:sites,20", "nearest:2", "histogram:4"][number / 3 % 3];
             let all = [("groups", None), (question, None), ("groups", Some(8))];
-            for (question, pad_to) in cases_of_a_measure.of(number + turn, all) {
+            for (question, pad_to) in cases_of_a_metric.of(number + turn, all) {
                 let mut spec = spec(engine, metric, question, &a, &b);
                 spec.pad_to = pad_to;
                 if spec.check().is_err() {
@@ -286,7 +286,7 @@ fn costs_are_as_estimated() {
         host_longest: 12,
         join_longest: 12,
         alphabet: LETTERS.into(),
-        new_partners: 16,
+        newly_paired: 16,
         group: Some(GroupWork {
             participants: [8, 8],
             groups: 4,

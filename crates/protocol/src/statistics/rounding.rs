@@ -4,7 +4,7 @@
 //! equation would often have only one solution, which gives all results of the group. So only the [`PRECISION_BITS`] bits that matter for
 //! a mean are opened.
 
-use super::{OnShares, SecretNumbers};
+use super::{SecretNumbers, SharesSide};
 use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
@@ -30,7 +30,7 @@ pub(super) fn without_low_bits(number: i64, shift: u32) -> i64 {
     number >> shift << shift
 }
 
-impl<C: Channel> OnShares<'_, C> {
+impl<C: Channel> SharesSide<'_, C> {
     /// Shares of the numbers, with as many low bits dropped as `shifts` says.
     ///
     /// The high parts of two shares add up to the number's high part minus the carry of the low parts. The carry takes one

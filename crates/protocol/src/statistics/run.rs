@@ -6,7 +6,7 @@ use super::linear::{sums_by_key, sums_by_published_labels};
 use super::nearest::Nearest;
 use super::permutation::Permutations;
 use super::plan::{GroupPlan, side};
-use super::{OnShares, OwnLabels, SecretNumbers};
+use super::{OwnLabels, SecretNumbers, SharesSide};
 use crate::{GroupQuestion, ProtocolError, Role, TreeLevels};
 use veilpath_channel::Channel;
 use veilpath_metrics::Scanpath;
@@ -43,13 +43,13 @@ impl GroupPlan<'_> {
         let values = self.pairs.iter().zip(numbers.iter());
         let values = values.map(|(pair, number)| pair.share(*number, is_host));
         let values: SecretNumbers = Zeroizing::new(values.collect());
-        let mut on_shares = OnShares {
+        let mut shares_side = SharesSide {
             role: self.job.role,
             session: &mut session,
             channel: &mut channel,
         };
-        let shares = self.answer(&values, &mut on_shares)?;
-        let mut shares = on_shares.without_low_bits(&shares, &self.schema().shifts)?;
+        let shares = self.answer(&values, &mut shares_side)?;
+        let mut shares = shares_side.without_low_bits(&shares, &self.schema().shifts)?;
         // A peer that makes both sides compute another function gets no more bits of it than the answer has.
         for (share, bits) in shares.iter_mut().zip(&self.schema().bits) {
             *share &= mask(*bits);
@@ -60,7 +60,7 @@ impl GroupPlan<'_> {
     fn answer<C: Channel>(
         &self,
         values: &[u64],
-        on_shares: &mut OnShares<'_, C>,
+        shares_side: &mut SharesSide<'_, C>,
     ) -> Result<SecretNumbers, ProtocolError> {
         Ok(match self.question {
             GroupQuestion::Mean { overall: true } => sums_by_key(values, &vec![0; values.len()], 1),
@@ -80,13 +80,13 @@ impl GroupPlan<'_> {
                     labels: &self.own_labels,
                     count: own,
                 };
-                on_shares.group_sums(&matrix, &own, theirs)?
+                shares_side.group_sums(&matrix, &own, theirs)?
             }
             GroupQuestion::TestSites { .. } => {
                 let [host, join] = [0, 1].map(|side| self.layout.participants[side].len());
                 let test = LabelTest::of_sites(host, join)?;
                 let shares = self.pooled(&self.matrix(values)?)?;
-                let shares = on_shares.test_of_sites(&test, &shares, &self.permutations())?;
+                let shares = shares_side.test_of_sites(&test, &shares, &self.permutations())?;
                 Zeroizing::new(vec![shares.statistic, shares.count])
             }
             GroupQuestion::TestGroups { .. } => {
@@ -95,36 +95,41 @@ impl GroupPlan<'_> {
                 let shares = match self.published_labels()? {
                     Some(labels) => {
                         let test = CrossTest::new(labels.map(<[usize]>::to_vec))?;
-                        on_shares.test_of_published_groups(&test, &matrix, &permutations)?
+                        shares_side.test_of_published_groups(&test, &matrix, &permutations)?
                     }
                     None => {
                         let own = OwnLabels {
                             labels: &self.own_labels,
                             count: self.names.len(),
                         };
-                        on_shares.test_of_groups(contrast, &matrix, &own, &permutations)?
+                        shares_side.test_of_groups(contrast, &matrix, &own, &permutations)?
                     }
                 };
                 Zeroizing::new(vec![shares.statistic, shares.count])
             }
             GroupQuestion::Nearest { k, rate_only } => {
-                let majorities = self.majorities(values, k as usize, on_shares)?;
+                let majorities = self.majorities(values, k as usize, shares_side)?;
                 let groups = self.names.len();
                 match rate_only {
-                    false => on_shares.numbers_of_labels(&majorities, groups)?,
+                    false => shares_side.numbers_of_labels(&majorities, groups)?,
                     true => {
                         let own = self.query_labels(k as usize)?;
-                        let right =
-                            on_shares.right_majorities(&majorities, own.as_deref(), groups)?;
-                        Zeroizing::new(vec![right])
+                        let correct =
+                            shares_side.correct_majorities(&majorities, own.as_deref(), groups)?;
+                        Zeroizing::new(vec![correct])
                     }
                 }
             }
             GroupQuestion::Histogram { .. } => {
                 let (edges, minimum) = (self.compared_edges()?, self.minimum);
                 let participants = self.participants_of_pairs();
-                let shares =
-                    on_shares.histogram(values, &edges, self.value_bits, minimum, &participants)?;
+                let shares = shares_side.histogram(
+                    values,
+                    &edges,
+                    self.value_bits,
+                    minimum,
+                    &participants,
+                )?;
                 let mut all = Zeroizing::new(Vec::with_capacity(2 * shares.counts.len()));
                 all.extend_from_slice(&shares.shown);
                 all.extend_from_slice(&shares.counts);
@@ -203,7 +208,7 @@ impl GroupPlan<'_> {
         &self,
         values: &[u64],
         k: usize,
-        on_shares: &mut OnShares<'_, C>,
+        shares_side: &mut SharesSide<'_, C>,
     ) -> Result<SecretNumbers, ProtocolError> {
         let queries = self.queries(k)?;
         let references = (self.job.role == Role::Join).then(|| self.labels_of_references());
@@ -223,7 +228,7 @@ impl GroupPlan<'_> {
                 queries: &lists,
                 references: references.as_deref(),
             };
-            let found = on_shares.majorities(values, &nearest)?;
+            let found = shares_side.majorities(values, &nearest)?;
             for (index, majority) in indices.into_iter().zip(found.iter()) {
                 majorities[index] = *majority;
             }

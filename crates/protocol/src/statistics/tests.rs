@@ -21,7 +21,7 @@ const VALUE_BITS: usize = 30;
 
 /// Runs a task on both sides, and returns what each got.
 fn run_both_sides<T: Send>(
-    task: impl Fn(&mut OnShares<'_, MemoryChannel>) -> Result<T, ProtocolError> + Sync,
+    task: impl Fn(&mut SharesSide<'_, MemoryChannel>) -> Result<T, ProtocolError> + Sync,
 ) -> [T; 2] {
     let (left, right) = memory_pair();
     let side = |role: Role, mut channel: MemoryChannel, seed: u64| {
@@ -35,7 +35,7 @@ fn run_both_sides<T: Send>(
         );
         let mut session =
             SharesSession::start(party, bits, Kernel::best(), &mut rng, &mut channel).unwrap();
-        task(&mut OnShares {
+        task(&mut SharesSide {
             role,
             session: &mut session,
             channel: &mut channel,
@@ -73,7 +73,7 @@ impl Shared {
         }
     }
 
-    /// Multiplies values by 256, and adds an error between −`most` and `most` to each.
+    /// Multiplies values by 256, and adds an error between −`max_error` and `max_error` to each.
     fn add_error(&mut self, max_error: i64) {
         let mut rng = ChaCha20Rng::seed_from_u64(77);
         let error = |value: &i64| (value << 8) + rng.random_range(-max_error..=max_error);
@@ -276,7 +276,7 @@ fn majorities_of_the_nearest_equal_those_in_the_clear() {
             };
             let majorities = side.majorities(shared.of_role(side.role), &nearest)?;
             let own = is_host.then_some(&query_groups[..]);
-            let right = side.right_majorities(&majorities, own, 3)?;
+            let right = side.correct_majorities(&majorities, own, 3)?;
             Ok((majorities, right))
         });
         let mut right = 0;

@@ -23,7 +23,7 @@ fn work(pairs: u64, length: u64) -> Work {
         join_scanpaths: pairs,
         host_letters: pairs * length,
         join_letters: pairs * length,
-        new_partners: pairs,
+        newly_paired: pairs,
         alphabet: 49,
         ..Work::default()
     }

@@ -127,18 +127,18 @@ fn recurrence(matrix: &Matrix, shortest: usize, undefined_is_zero: bool) -> Vec<
             centre += point * (j as u64 + longer - i as u64);
         }
     }
-    let share = |part: u64, whole: u64, largest: u64| match whole {
+    let fraction = |part: u64, whole: u64, largest: u64| match whole {
         0 if undefined_is_zero => largest - WHOLE,
         0 => largest + 1,
         _ => (2 * WHOLE * part + whole) / (2 * whole),
     };
     vec![
         points,
-        share(diagonals, points, WHOLE),
-        share(rows + columns, 2 * points, WHOLE),
-        share(rows, points, WHOLE),
-        share(columns, points, WHOLE),
-        share(centre, longer * points, 2 * WHOLE),
+        fraction(diagonals, points, WHOLE),
+        fraction(rows + columns, 2 * points, WHOLE),
+        fraction(rows, points, WHOLE),
+        fraction(columns, points, WHOLE),
+        fraction(centre, longer * points, 2 * WHOLE),
     ]
 }
 
@@ -239,7 +239,7 @@ proptest! {
 
     /// Padding has no points, so it makes no lines.
     #[test]
-    fn padding_changes_no_share_of_points(matrices in matrices(1, 20), more in (0usize..4, 0usize..4), shortest in 2usize..5) {
+    fn padding_changes_no_fraction_of_points(matrices in matrices(1, 20), more in (0usize..4, 0usize..4), shortest in 2usize..5) {
         let fold = RecurrenceOutputs::new(&OUTPUTS[1..5], shortest, false);
         let cell = fold.cell();
         let padded: Vec<Matrix> = matrices.iter().map(|matrix| padded(matrix, more, |_| 0)).collect();

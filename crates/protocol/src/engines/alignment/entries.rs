@@ -86,7 +86,7 @@ impl<'a> Inputs<'a> {
 pub(in crate::engines) struct Entries<'a> {
     model: &'a Model,
     letters: u32,
-    /// The garbler's first letters, whose rows together contain every entry.
+    /// How many rows (letters of the garbler) it takes to find every entry.
     rows: u32,
 }
 
@@ -117,8 +117,8 @@ impl<'a> Entries<'a> {
             .flat_map(move |a| letters(self.letters).map(move |b| self.model.entry(a, b)))
     }
 
-    /// The common divisor of the gaps and of all entries that matter. An entry beyond `limit` does not matter: a cost
-    /// above that of two gaps, or a score below it.
+    /// The common divisor of the gaps and of all entries that matter. An entry that is no better than two gaps does not
+    /// matter: a cost of at least `limit`, or a score of at most −`limit`.
     pub(in crate::engines) fn divisor(&self, of_gaps: u64, limit: u64) -> u64 {
         if !self.fit_in_table() {
             return 1;

@@ -1,4 +1,4 @@
-//! Turns a matrix's number into the raw result. Both have ranges that are known in advance.
+//! Turns a matrix's number (what its columns are folded into) into the raw result. Both have ranges that are known in advance.
 
 use super::length_terms::{LengthTerms, Test};
 use super::scoring::{Kind, Longest, MAX_LETTERS, Scoring, shape};
@@ -325,15 +325,15 @@ impl Scoring {
                 AnswerSize::Bits(bits_for(largest))
             }
             Kind::Recurrence(outputs) => {
-                // Shares of points have the same width for all shapes. The number of points grows with the matrix cells
-                // per letter.
+                // Fractions of points have the same width for all shapes. The number of points grows with the matrix
+                // cells per letter.
                 let points = |output: &RecurrenceOutput| *output == RecurrenceOutput::Points;
-                let shares = outputs.iter().filter(|output| !points(output));
-                let shares: usize = shares.map(|output| output.bits(shape(0, 0))).sum();
+                let fractions = outputs.iter().filter(|output| !points(output));
+                let fraction_bits: usize = fractions.map(|output| output.bits(shape(0, 0))).sum();
                 match outputs.iter().any(|output| points(&output)) {
-                    false => AnswerSize::Bits(shares),
+                    false => AnswerSize::Bits(fraction_bits),
                     true => {
-                        let factor = u32::try_from(shares)
+                        let factor = u32::try_from(fraction_bits)
                             .ok()
                             .and_then(|it| 1u64.checked_shl(it));
                         let factor = factor.unwrap_or(u64::MAX);

@@ -13,7 +13,7 @@ use veilpath_mpc::shares::{Cell, InnerProduct, matrix_fits, runs_fit};
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engines) struct OnShares {
     pub(in crate::engines) method: Method,
-    /// The matrix cell, if there are matrices: what is looked up for it.
+    /// The matrix cell, if the method uses matrices.
     pub(in crate::engines) cell: Option<Cell>,
     /// The circuit with the same inputs.
     pub(in crate::engines) inputs: Circuit,
@@ -137,7 +137,7 @@ pub(in crate::engines) fn centre_bits(rows: u32, columns: u32) -> usize {
 
 /// Widths of the numbers in a recurrence plot, in bits.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engines) struct Sizes {
+pub(in crate::engines) struct Widths {
     /// For the largest number of rows, of columns and of cells.
     pub(in crate::engines) rows: usize,
     pub(in crate::engines) columns: usize,
@@ -146,7 +146,7 @@ pub(in crate::engines) struct Sizes {
     pub(in crate::engines) centres: usize,
 }
 
-impl Sizes {
+impl Widths {
     /// The widths for matrices of this shape.
     pub(in crate::engines) fn of(rows: u32, columns: u32) -> Self {
         Self {
@@ -186,25 +186,25 @@ impl Sizes {
     }
 }
 
-/// Bits that fit every divisor of a share of points, and bits of the quotients.
+/// Bits that fit every divisor of a fraction of points, and bits of the quotients.
 pub(in crate::engines) fn divisor_bits(
     outputs: &RecurrenceOutputs,
     rows: u32,
     columns: u32,
 ) -> (usize, usize) {
-    // A share is divided by twice the number of points; the share of rows and columns by four times that number.
+    // Counts are divided by twice the number of points; the count of rows and columns by four times that number.
     let of_points = cell_bits(rows, columns) + 2;
     match outputs
         .iter()
         .any(|output| output == RecurrenceOutput::Centre)
     {
         true => (of_points.max(centre_bits(rows, columns)), CENTRE_BITS),
-        false => (of_points, SHARE_BITS),
+        false => (of_points, FRACTION_BITS),
     }
 }
 
-/// Bits of a share of points, and of a centre.
-const SHARE_BITS: usize = 14;
+/// Bits of a fraction of points, and of a centre.
+const FRACTION_BITS: usize = 14;
 const CENTRE_BITS: usize = 15;
 
 fn bits_of(largest: u128) -> usize {

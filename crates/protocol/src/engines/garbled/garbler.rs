@@ -7,7 +7,6 @@ use super::workers::{garbler_channels, stage_result};
 use crate::engines::alignment::circuit::{Circuit, with_cell};
 use crate::engines::alignment::entries::Inputs;
 use crate::engines::alignment::results::{Opened, Results, complete, store};
-
 use crate::engines::alignment::work::{joined, timed};
 use crate::{Answer, Job, Observer, ProtocolError};
 use rand::CryptoRng;

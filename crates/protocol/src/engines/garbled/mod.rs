@@ -17,7 +17,7 @@
 //!  │◀────────────── tables of the sum or the maximum ─────────────│
 //!  │◀── labels of garbler lengths; transfers for evaluator lengths ▶│ if lengths are hidden
 //!  │◀───────────── tables of a sum, of a comparison ──────────────│ if lengths are hidden, or for a threshold
-//!  │◀────────────── halves of the outputs are kept ──────────────▶│ see `../opening.rs`
+//!  │◀────────────── halves of the outputs are stored ────────────▶│ see `../opening.rs`
 //!  │── halves of the outputs (colours) ──────────────────────────▶│ if the results are for the garbler
 //!  │◀───────────── halves of the outputs (colours) ───────────────│ if they are for the evaluator
 //!  ╎ … until all pairs are done                                   ╎
@@ -56,9 +56,9 @@
 //! | Hausdorff distance: w bits for the rank of a distance | 4·w, and 2·w for each row and column | w |
 //! | recurrence: points; and for each direction of lines of at least L points | 1; and 3 for L = 2, ⌈log₂ L⌉ + 3 for longer lines | 1 |
 //!
-//! A recurrence plot outputs only the agreed numbers, packed into one output: counts stay inside the circuit, and shares of points are
-//! divided and rounded there (`veilpath_mpc::circuit::recurrence`). A Fréchet or Hausdorff distance is output as a rank, which has fewer
-//! bits than a distance. In group answers, the circuit turns it into a distance, because ranks cannot be added.
+//! A recurrence plot outputs only the agreed numbers, packed into one output: counts stay inside the circuit, and fractions of
+//! points are computed and rounded there (`veilpath_mpc::circuit::recurrence`). A Fréchet or Hausdorff distance is output as a rank,
+//! which has fewer bits than a distance. In group answers, the circuit turns it into a distance, because ranks cannot be added.
 //!
 //! The raw result is an integer, exactly that of the plain comparison. A circuit outputs that integer (or a number that
 //! gives it together with the public lengths), an adjusted number to which hidden lengths were added inside the

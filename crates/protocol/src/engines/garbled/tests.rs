@@ -6,7 +6,7 @@ mod channels;
 mod hostile;
 mod impossible;
 mod lengths;
-mod measures;
+mod other_metrics;
 mod outputs;
 mod scores;
 mod stages;

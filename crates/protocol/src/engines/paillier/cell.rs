@@ -1,5 +1,5 @@
-//! Matrix cells on the matrix owner's side: masks candidates made of known values, and turns a minimum into a new
-//! value.
+//! Matrix cells on the matrix owner's side: masks the candidates of a cell, and turns the key holder's minimum into the
+//! cell's value.
 
 use super::agreement::Agreement;
 use super::hardened::{Multipliers, Pads};
@@ -12,7 +12,7 @@ use crypto_bigint::BoxedUint;
 use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, Scalar};
 use zeroize::Zeroizing;
 
-/// The target of a minimum: the value of a cell, or the least of a round.
+/// What a minimum is for: the value of a cell, or the least value of a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) pair: usize,

@@ -142,7 +142,8 @@ impl<'a> KeyHolder<'a> {
             remaining = remaining.saturating_sub(results.len());
             self.substitution_costs(channel, &mut rows, header.rows)?;
             channel.flush()?;
-            self.observer.cells(self.share(steps) - self.share(before));
+            let cells = self.cells_of_steps(steps) - self.cells_of_steps(before);
+            self.observer.cells(cells);
         }
         if self.out_of_range.load(Ordering::Relaxed) {
             return Err(Misbehaviour::MaskedValueOutOfRange.into());
@@ -230,7 +231,7 @@ impl<'a> KeyHolder<'a> {
             let pair = usize::try_from(pair)
                 .ok()
                 .filter(|pair| pair_scores.get(*pair) == Some(&None) && !pairs.contains(pair))
-                .ok_or(ProtocolError::PeerMisbehaved(Misbehaviour::PairNotOpen))?;
+                .ok_or(ProtocolError::PeerMisbehaved(Misbehaviour::PairNotPending))?;
             pairs.push(pair);
             bytes.extend(receive_ciphertexts(channel, 1, self.agreement.key_size())?);
         }
@@ -276,8 +277,8 @@ impl<'a> KeyHolder<'a> {
         encrypt(self.public(), &self.randomness, plaintexts)
     }
 
-    /// The proportional number of matrix cells for this many steps: the key holder cannot tell which steps fill cells.
-    fn share(&self, steps: u64) -> u64 {
+    /// The number of matrix cells for this many steps, in proportion: the key holder cannot tell which steps fill cells.
+    fn cells_of_steps(&self, steps: u64) -> u64 {
         let cells = u128::from(steps) * u128::from(self.agreement.cells);
         u64::try_from(cells / u128::from(self.agreement.steps.max(1))).unwrap_or(u64::MAX)
     }

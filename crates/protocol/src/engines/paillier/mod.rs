@@ -33,7 +33,7 @@
 //! The **matrix owner** learns no more than that if it follows the protocol, because everything else that it sees is
 //! encrypted.
 //!
-//! The **key holder learns more, and no user should rely on it not using that.** It decrypts the masked candidates of
+//! The **key holder learns more, and you should assume that it uses what it learns.** It decrypts the masked candidates of
 //! every cell. It sees them in random order, shifted and multiplied by secret numbers, but *the same* numbers for all
 //! candidates of a cell. So it sees which candidates are equal; the exact ratio of their differences (for three
 //! candidates 0, 1 and 4 apart it sees 1 : 3 : 4); and, because the multiplier has a limited length, roughly how large
@@ -53,16 +53,16 @@
 //!
 //! # Malicious sides
 //! The **matrix owner** can have a number of its choice decrypted as the "result" of each pair: any function of the key holder's
-//! letters that it can compute under encryption, also with the help of minima, and of any scanpath whose rows of D it has. The key
-//! holder decrypts one number per pair and only accepts one of the R results that scanpaths of the lengths of *this* pair can have:
-//! for m and n letters min(m, n) + 1 Levenshtein distances (fewer if the cost of a replacement limits them), and for other metrics
+//! letters that it can compute under encryption and from minima, for any scanpath whose rows of D it has. The key holder decrypts one
+//! number per pair and accepts only the R results that scanpaths of the lengths of *this* pair can have: for m and n letters
+//! min(m, n) + 1 Levenshtein distances (fewer if the cost of a replacement limits them), and for other metrics
 //! the range of the costs. That is **log₂ R bits per charged pair, one letter of an alphabet of up to R**, instead of a score: Σ
 //! wₖ·D(i, k) with weights wₖ = k names the letter i. With 52 letters and Levenshtein distances of 20 letters (R = 21), a scanpath
 //! of 20 letters takes 26 pairs, a quarter of what the scores of chosen scanpaths take. And a pair is charged to its own scanpath,
 //! whichever scanpath the number is about. So the key holder's default limit is half of that number, and counts the pairs of all its
 //! scanpaths together; a limit for each scanpath is for partners that follow the protocol. An out-of-range number reveals a bit by
 //! itself, so such a pair is charged as well. Whether masked candidates could come from valid masks would be another such bit, for
-//! which no pair is charged. So the key holder answers invalid candidates like valid ones, and fails only when all pairs are open.
+//! which no pair is charged. So the key holder answers invalid candidates like valid ones, and fails only after all pairs have been opened.
 //!
 //! The **key holder** can return wrong minima, and so make scores wrong, or make the matrix owner's next candidates depend
 //! on values of its choice. It sees no more numbers than before, but they come from a matrix that it steers. Nothing here
@@ -136,7 +136,6 @@
 //! appendix writes ⊕. Its option 1 multiplies by ρ₁; the appendix omits this. The key holder sends the minimum
 //! encrypted. D has a row for each letter of the key holder. Masks have ranges that make every result exact
 //! (`masking.rs`).
-
 //!
 //! # The hardened variant
 //! [`PaillierOptions::with_hardening`] replaces the masks by those of `hardened/mod.rs`, which reveal no ties, no
@@ -170,7 +169,7 @@ pub use hardened::{HardenedSecrets, HardenedSet, HardenedSteps};
 pub(crate) use key_holder::host;
 pub(crate) use matrix_owner::{MAX_STORED_BYTES, join};
 pub use order::candidate_counts;
-pub(crate) use recurrence::most_per_letter;
+pub(crate) use recurrence::result_range_per_letter;
 #[cfg(any(test, feature = "watch"))]
 pub use watch::{HardenedMasks, SeenMessage, Watched, watch_key_holder, watch_window};
 
@@ -289,11 +288,11 @@ impl Default for PaillierOptions {
 }
 
 /// The leakage of the paper's masks to the host, in words.
-const IN_THE_PAPER: &str = "the ratios and the rough size of the differences between the candidates of every matrix cell, \
-    in random order: a curious host can guess many letters from them, the more the shorter the scanpaths and the more often \
-    they are compared";
+const PAPER_LEAKAGE: &str = "the ratios and the rough size of the differences between the candidates of every matrix cell, \
+    in random order: a curious host can guess many letters from them, especially of scanpaths that are short or compared \
+    often";
 /// The leakage of the hardened masks, in words.
-const IN_THE_HARDENED_VARIANT: &str = "a trace of the size of the differences between the candidates of every matrix cell, \
+const HARDENED_LEAKAGE: &str = "a trace of the size of the differences between the candidates of every matrix cell, \
     in random order, but no ties, ratios or multiples: little by itself, but without a proof, and several comparisons of the same \
     scanpath add up";
 
@@ -310,16 +309,16 @@ pub(crate) fn revealed(options: PaillierOptions, spec: &Spec) -> Vec<Revealed> {
         learned(
             "host",
             if options.hardened {
-                IN_THE_HARDENED_VARIANT
+                HARDENED_LEAKAGE
             } else {
-                IN_THE_PAPER
+                PAPER_LEAKAGE
             },
         ),
         learned("join", "the length of every scanpath of the host"),
         learned("join", &answer),
         learned(
             "both",
-            "nothing else, if both follow the protocol and Paillier encryption with a key of this size is safe",
+            "nothing else, if both follow the protocol and Paillier encryption with a key of this size is secure",
         ),
     ]
 }

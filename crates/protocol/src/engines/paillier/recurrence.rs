@@ -194,7 +194,7 @@ impl Recurrence {
 
 /// The width of the range of results per letter of the shorter scanpath: with `n` letters, the key holder accepts at most `n`
 /// times this, plus one, different results.
-pub(crate) fn most_per_letter(comparison: &Comparison) -> u64 {
+pub(crate) fn result_range_per_letter(comparison: &Comparison) -> u64 {
     match comparison.model() {
         Model::Global(model) => {
             let largest = u64::from(model.costs.largest(comparison.alphabet().size()));

@@ -41,7 +41,7 @@ pub(super) fn receive_scanpaths(
             .ok()
             .filter(|&length| length <= MAX_LENGTH)
             .ok_or(ProtocolError::PeerMisbehaved(Misbehaviour::ScanpathTooLong))?;
-        job.as_announced(index, length)?;
+        job.check_announced_length(index, length)?;
         let mut letters = Vec::new();
         while letters.len() < length {
             let mut bytes = vec![0; 2 * LETTERS_AT_A_TIME.min(length - letters.len())];

@@ -1,6 +1,6 @@
 //! Estimates a job's cost.
 
-use super::measure_costs;
+use super::other_metric_costs;
 use super::schedule::{PortionLimits, TRANSFER_BYTES, letter_bytes};
 use crate::engines::alignment::on_shares::Method;
 use crate::engines::alignment::scoring::{Longest, Scoring};
@@ -128,13 +128,13 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         let cost = match on_shares.method {
             Method::Matrix { .. } => matrices.cost(),
             Method::Hausdorff { largest } => {
-                measure_costs::hausdorff(pairs, &scoring, largest, matrices.outputs)
+                other_metric_costs::hausdorff(pairs, &scoring, largest, matrices.outputs)
             }
             Method::Recurrence(outputs) => {
-                measure_costs::recurrences(&matrices, &scoring, &outputs, work.reveal)
+                other_metric_costs::recurrences(&matrices, &scoring, &outputs, work.reveal)
             }
         };
-        cost.then(measure_costs::distances(pairs, &scoring, work.reveal))
+        cost.then(other_metric_costs::distances(pairs, &scoring, work.reveal))
     };
     let (whole, rest) = (work.pairs / pairs_in_portion, work.pairs % pairs_in_portion);
     let (portion, last) = (portion(pairs_in_portion.min(work.pairs)), portion(rest));
@@ -205,7 +205,7 @@ pub(super) fn bytes_per_cell(
     let of = |cohort: u64| Work {
         pairs: cohort * cohort,
         cells: cohort * cohort * length * length,
-        new_partners: cohort,
+        newly_paired: cohort,
         host_scanpaths: cohort,
         join_scanpaths: cohort,
         host_letters: cohort * length,
@@ -247,7 +247,7 @@ impl Stages {
         let pairs = work.pairs.max(1);
         let per_host = work.pairs.div_ceil(work.host_scanpaths.max(1)).max(1);
         let joins = |pairs_in_stage: u64| {
-            let new = saturating_product(pairs_in_stage, work.new_partners, pairs);
+            let new = saturating_product(pairs_in_stage, work.newly_paired, pairs);
             let letters = columns.saturating_mul(per_host.min(pairs_in_stage).saturating_add(new));
             letters
                 .min(columns.saturating_mul(pairs_in_stage))

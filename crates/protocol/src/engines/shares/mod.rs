@@ -14,7 +14,7 @@
 //!  │◀───────────────────────── trees of letters ─────────────────────────────▶│
 //!  ╎ for some pairs at a time (a portion):                                       ╎
 //!  │◀────────────────── anti-diagonals of all their matrices ────────────────▶│
-//!  │◀───────────────────── halves of the outputs are kept ───────────────────▶│ see `../opening.rs`
+//!  │◀───────────────────── halves of the outputs are stored ─────────────────▶│ see `../opening.rs`
 //!  │◀───────────────────────── halves of the outputs ────────────────────────▶│ to the side that may learn them
 //! ```
 //!
@@ -27,9 +27,9 @@
 mod costs;
 mod distances;
 mod hausdorff;
-mod measure_costs;
+mod other_metric_costs;
 #[cfg(test)]
-mod measure_tests;
+mod other_metric_tests;
 mod own_letters;
 mod recurrence;
 mod schedule;

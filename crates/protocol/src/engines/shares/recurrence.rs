@@ -1,11 +1,11 @@
 //! Cross-recurrence. The number of points, the number on horizontal and vertical lines, and the centre are sums over the letters of
 //! the alphabet ([`super::own_letters`]): how often one side has a letter, times what the other side counted for it. Only diagonal
-//! lines need a matrix. Shares of points are divided under secret sharing, so that only agreed numbers are revealed.
+//! lines need a matrix. Fractions of points are computed under secret sharing, so that only the agreed numbers are revealed.
 
 use super::StageRun;
 use super::own_letters::{OwnTable, PerLetter, Recurrences};
 use crate::engines::alignment::entries::Inputs;
-use crate::engines::alignment::on_shares::{Sizes, cell_bits, centre_bits, divisor_bits};
+use crate::engines::alignment::on_shares::{Widths, cell_bits, centre_bits, divisor_bits};
 use crate::engines::alignment::results::test;
 use crate::engines::alignment::scoring::shape;
 use crate::{ProtocolError, Reveal, Role};
@@ -26,7 +26,7 @@ struct RecurrencePortion<'a, 'r> {
     outputs: RecurrenceOutputs,
     own: BTreeMap<usize, Recurrences>,
     alphabet: usize,
-    sizes: Sizes,
+    widths: Widths,
     /// Bits of divisors and quotients.
     divisor_bits: (usize, usize),
 }
@@ -100,7 +100,7 @@ impl<'a, 'r> RecurrencePortion<'a, 'r> {
             outputs,
             own,
             alphabet: table.alphabet(),
-            sizes: Sizes {
+            widths: Widths {
                 rows: max_bits(&|rows, _| bits_for(rows.into())),
                 columns: max_bits(&|_, columns| bits_for(columns.into())),
                 cells: max_bits(&cell_bits),
@@ -144,7 +144,7 @@ impl<'a, 'r> RecurrencePortion<'a, 'r> {
         &self,
         host: impl Fn(&Recurrences, (u64, u64)) -> PerLetter,
         join: impl Fn(&Recurrences, (u64, u64)) -> PerLetter,
-        sizes: Sizes,
+        widths: Widths,
         session: &mut SharesSession,
         channel: &mut dyn Channel,
     ) -> Result<ShareList, ProtocolError> {
@@ -152,7 +152,7 @@ impl<'a, 'r> RecurrencePortion<'a, 'r> {
             Role::Host => self.own(host)?,
             Role::Join => self.own(join)?,
         };
-        let size = sizes.inner_product(self.alphabet);
+        let size = widths.inner_product(self.alphabet);
         Ok(session.inner_products(&own, size, channel)?)
     }
 
@@ -166,17 +166,17 @@ impl<'a, 'r> RecurrencePortion<'a, 'r> {
         let times = |own: &Recurrences, _: (u64, u64)| own.times.clone();
         let points = |own: &Recurrences, _: (u64, u64)| own.points.clone();
         let on_lines = |own: &Recurrences, _: (u64, u64)| own.on_lines.clone();
-        let sizes = self.sizes;
+        let widths = self.widths;
         let mut counts = Counts {
-            points: self.sums(times, points, sizes, session, channel)?,
+            points: self.sums(times, points, widths, session, channel)?,
             ..Counts::default()
         };
         // Along a row, the host's letter is fixed.
         if self.has(&[Rows, RowsAndColumns]) {
-            counts.rows = self.sums(times, on_lines, sizes, session, channel)?;
+            counts.rows = self.sums(times, on_lines, widths, session, channel)?;
         }
         if self.has(&[Columns, RowsAndColumns]) {
-            counts.columns = self.sums(on_lines, times, sizes, session, channel)?;
+            counts.columns = self.sums(on_lines, times, widths, session, channel)?;
         }
         if self.has(&[Centre]) {
             let position_sums = |own: &Recurrences, _: (u64, u64)| own.point_position_sums.clone();
@@ -188,7 +188,7 @@ impl<'a, 'r> RecurrencePortion<'a, 'r> {
                         .collect(),
                 )
             };
-            let [of_rows, of_columns] = [sizes.row_centres(), sizes.column_centres()];
+            let [of_rows, of_columns] = [widths.row_centres(), widths.column_centres()];
             let columns = self.sums(times, position_sums, of_columns, session, channel)?;
             let rows = self.sums(from_last, points, of_rows, session, channel)?;
             let both = rows.iter().zip(columns.iter());
@@ -234,17 +234,17 @@ impl<'a, 'r> RecurrencePortion<'a, 'r> {
     ) -> Result<ShareList, ProtocolError> {
         let count = self.pairs.len();
         let points = match self.has(&[RecurrenceOutput::Points]) {
-            true => session.xor_from_additive(&counts.points, self.sizes.cells, channel)?,
+            true => session.xor_from_additive(&counts.points, self.widths.cells, channel)?,
             false => ShareList::default(),
         };
-        let shares = self.shares(counts, session, channel)?;
-        let mut shares = shares.chunks_exact(count.max(1));
+        let fractions = self.fractions(counts, session, channel)?;
+        let mut fractions = fractions.chunks_exact(count.max(1));
         let mut packed: ShareList = Zeroizing::new(vec![0; count]);
         let mut shifts = vec![0; count];
         for output in self.outputs.iter() {
             let halves = match output {
                 RecurrenceOutput::Points => Some(&points[..]),
-                _ => shares.next(),
+                _ => fractions.next(),
             };
             let halves = halves.ok_or(ProtocolError::Internal("an output was left out"))?;
             for (at, (rows, columns)) in self.lengths().enumerate() {
@@ -257,8 +257,8 @@ impl<'a, 'r> RecurrencePortion<'a, 'r> {
         Ok(packed)
     }
 
-    /// The halves of the shares of points, output by output: quotients, or the value that represents an undefined one.
-    fn shares(
+    /// The halves of the fractions of points, output by output: quotients, or the value that represents an undefined one.
+    fn fractions(
         &self,
         counts: &Counts,
         session: &mut SharesSession,
@@ -291,7 +291,7 @@ impl<'a, 'r> RecurrencePortion<'a, 'r> {
                 .iter_mut()
                 .for_each(|number| *number = number.wrapping_sub(1));
         }
-        let any = session.not_negative(&less_one, self.sizes.cells, channel)?;
+        let any = session.not_negative(&less_one, self.widths.cells, channel)?;
         let mut defined = Zeroizing::new(Vec::with_capacity(fractions * count));
         let mut others = Vec::with_capacity(fractions * count);
         for output in outputs() {
@@ -320,7 +320,7 @@ impl<'a, 'r> RecurrencePortion<'a, 'r> {
 }
 
 impl Counts {
-    /// The numerator and denominator of a share of points.
+    /// The numerator and denominator of a fraction of points.
     fn fraction(
         &self,
         output: RecurrenceOutput,

@@ -278,7 +278,7 @@ pub(super) fn work(a: &Cohort, b: &Cohort) -> Work {
     Work {
         pairs: count.pairs,
         cells: count.cells,
-        new_partners: count.new_partners,
+        newly_paired: count.newly_paired,
         host_scanpaths: a.entries.len() as u64,
         join_scanpaths: b.entries.len() as u64,
         host_letters: lengths(a).sum(),
@@ -320,7 +320,7 @@ fn stages_are_as_estimated() {
             let lengths = vec![90; own.len()];
             let measured = Schedule::new(&job, &Scoring::of(&job), lengths.clone(), lengths);
             let work = Work {
-                new_partners: count_pairs(rule, &a, &b).new_partners,
+                newly_paired: count_pairs(rule, &a, &b).newly_paired,
                 pairs: pairs.len() as u64,
                 cells: pairs.len() as u64 * 8100,
                 ..work(&a, &b)

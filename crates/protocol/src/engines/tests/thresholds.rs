@@ -108,7 +108,7 @@ fn errors_name_the_engines_that_support_an_option() {
             let error = refused(engine, &|spec| spec.reveal_to = RevealTo::Host);
             assert_eq!(error.capability, Capability::OneSidedResults);
         }
-        if !engine.can_hide_lengths(&Metric::Levenshtein, Reveal::Score) {
+        if !engine.can_hide_lengths(&Metric::Levenshtein) {
             let error = refused(engine, &|spec| spec.pad_to = Some(9));
             assert_eq!(error.capability, Capability::HiddenLengths("levenshtein"));
         }

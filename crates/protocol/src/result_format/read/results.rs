@@ -83,14 +83,17 @@ impl<'de> Visitor<'de> for ResultSeed<'_, '_> {
                     }
                     None => {
                         map.next_value::<IgnoredAny>()?;
-                        return Err(de::Error::custom("a result has a field that no output has"));
+                        return Err(de::Error::custom(
+                            "a result has a field that is not an output",
+                        ));
                     }
                 },
             }
         }
         let missing = |name| move || <M::Error as de::Error>::missing_field(name);
         let values: Option<Vec<Value>> = values.into_iter().collect();
-        let values = values.ok_or_else(missing("of an output"))?;
+        let no_value = || <M::Error as de::Error>::custom("a result has no value for an output");
+        let values = values.ok_or_else(no_value)?;
         let [Some(a), Some(b)] = indices else {
             return Err(missing("a_index or b_index")());
         };

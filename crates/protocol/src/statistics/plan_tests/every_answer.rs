@@ -5,7 +5,7 @@ use crate::Capability;
 
 /// All metrics: alignments and letter metrics.
 fn all_metrics() -> Vec<Metric> {
-    metrics().into_iter().chain(measures()).collect()
+    metrics().into_iter().chain(other_metrics()).collect()
 }
 
 /// Compares answers with those in the clear, for the metrics, questions and engines that `is_taken` chooses. Returns the number of

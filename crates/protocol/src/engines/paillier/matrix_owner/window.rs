@@ -1,4 +1,4 @@
-//! Which comparisons are in flight. The cells of a request are chosen at random among all of their cells.
+//! Which comparisons are in flight. The cells of a request are chosen at random among all their ready cells.
 //!
 //! Many comparisons in flight hide which of them a cell belongs to, and give enough cells to choose from. But the more of them
 //! share the work, the later the first one finishes, and an unfinished result is lost when the connection breaks. If all 900

@@ -97,7 +97,7 @@ fn distances_match_the_vectors(part: Part) {
     }
 }
 
-/// PyRQA's counts, as shares of points rounded to 0.01 %.
+/// PyRQA's counts, as fractions of points rounded to 0.01 %.
 #[test]
 fn recurrence_of_letters_matches_the_vectors() {
     let header = "id,kind,source,unit,radius,m,n,a,b,call,RR,DET,NRLINE,maxL,L,ENTR,LAM,TT,max_vertlength,LAM_ba,TT_ba,max_vertlength_ba,p_points,p_diag_points,p_diag_lines,p_diag_max,p_diag_entropy,p_along_b_points,p_along_b_max,p_along_a_points,p_along_a_max,corm_fixatons";
@@ -119,18 +119,18 @@ fn recurrence_of_letters_matches_the_vectors() {
             let found = numbers(engine, &pairs, &metric, letters());
             for (row, found) in rows.iter().zip(found) {
                 let count = |at: usize| row[at].parse::<f64>().unwrap();
-                let share = |of: f64| (count(22) > 0.0).then(|| 100.0 * of / count(22));
+                let percent = |of: f64| (count(22) > 0.0).then(|| 100.0 * of / count(22));
                 for (&output, found) in outputs.iter().zip(found) {
                     let expected = if output == rec {
                         Some(100.0 * count(22) / (count(5) * count(6)))
                     } else if output == det {
-                        share(count(23))
+                        percent(count(23))
                     } else if output == lam {
-                        share((count(27) + count(29)) / 2.0)
+                        percent((count(27) + count(29)) / 2.0)
                     } else if output == lam_rows {
-                        share(count(27))
+                        percent(count(27))
                     } else if output == lam_columns {
-                        share(count(29))
+                        percent(count(29))
                     } else {
                         // FixaTons, for equal lengths; 0 if nothing recurs.
                         match row[31].parse::<f64>() {

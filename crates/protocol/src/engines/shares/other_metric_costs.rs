@@ -1,7 +1,7 @@
 //! The cost of metrics that are not recurrences along anti-diagonals.
 
 use crate::Reveal;
-use crate::engines::alignment::on_shares::{Sizes, divisor_bits, has_diagonals};
+use crate::engines::alignment::on_shares::{Widths, divisor_bits, has_diagonals};
 use crate::engines::alignment::scoring::Scoring;
 use veilpath_mpc::circuit::numbers::bits_for;
 use veilpath_mpc::circuit::recurrence::{RecurrenceOutput, RecurrenceOutputs};
@@ -45,28 +45,28 @@ pub(super) fn recurrences(
     let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
     let (rows, columns) = (length(matrices.rows), length(matrices.columns));
     let (pairs, alphabet) = (matrices.count, scoring.padding_letter());
-    let sizes = Sizes::of(rows, columns);
-    let of_cells = sizes.cells;
-    let sums = |sizes: Sizes| inner_products(pairs, sizes.inner_product(alphabet));
-    let mut all = sums(sizes);
+    let widths = Widths::of(rows, columns);
+    let of_cells = widths.cells;
+    let sums = |widths: Widths| inner_products(pairs, widths.inner_product(alphabet));
+    let mut all = sums(widths);
     let mut add = |more: AlignmentCost| all = all.then(more);
     if has(&[Rows, RowsAndColumns]) {
-        add(sums(sizes));
+        add(sums(widths));
     }
     if has(&[Columns, RowsAndColumns]) {
-        add(sums(sizes));
+        add(sums(widths));
     }
     if has(&[Centre]) {
-        add(sums(sizes.row_centres()));
-        add(sums(sizes.column_centres()));
+        add(sums(widths.row_centres()));
+        add(sums(widths.column_centres()));
     }
     if has(&[Points]) {
         add(xor_from_additive(pairs, of_cells));
     }
-    let shares = outputs.iter().filter(|output| *output != Points).count() as u64;
-    if shares > 0 {
+    let fractions = outputs.iter().filter(|output| *output != Points).count() as u64;
+    if fractions > 0 {
         let (divisor, bits) = divisor_bits(outputs, rows, columns);
-        add(quotients(pairs.saturating_mul(shares), divisor, bits));
+        add(quotients(pairs.saturating_mul(fractions), divisor, bits));
         add(not_negative(pairs, of_cells));
     }
     if has_diagonals(outputs) {

@@ -5,8 +5,8 @@ use veilpath_metrics::{
     PathDivisor, Points, RecurrenceRule, ScaSim, Undefined, View,
 };
 
-/// Measures other than alignments.
-pub(crate) fn measures() -> Vec<Metric> {
+/// Metrics other than alignments.
+pub(crate) fn other_metrics() -> Vec<Metric> {
     let points = |wrap| Points::Grid {
         grid: Grid::new(4, 3).unwrap(),
         wrap,
@@ -92,7 +92,7 @@ pub(crate) fn measures() -> Vec<Metric> {
     ]
 }
 
-/// Measures on fixations that are rounded to grid cells on a screen of 1920 × 1080 pixels, as in the table in `docs/results.md`: a
+/// Metrics on fixations that are rounded to grid cells on a screen of 1920 × 1080 pixels, as in the table in `docs/results.md`: a
 /// grid of 32 × 18, or for ScaSim a grid of 16 × 9 and five durations.
 pub(crate) fn rounded_fixations() -> [Metric; 5] {
     let points = Points::Cells {
