@@ -123,9 +123,10 @@ impl PrimeHalf {
 ///
 /// A random `h` has a small `Q`: for each prime `ℓ` that divides the order of a cyclic part, it lies among the `ℓ`-th
 /// powers with probability only `1/ℓ`, and if `p − 1` and `q − 1` share a factor, that factor counts once more. For `Q`
-/// up to 2¹¹⁰, far more than a key of random primes has, the second distance is at most 2⁻¹⁰². The product is then
-/// within 2⁻¹⁰¹ of a uniform `n`-th power, even to a party that knows the bases. All of the at most 2⁶⁰ ciphertexts of
-/// the largest session together are within 2⁻⁴¹. A key made on purpose with an enormous common factor of `p − 1` and `q
+/// up to 2¹⁰⁸, far more than a key of random primes has, the second distance is at most 2⁻¹⁰³. The product is then
+/// within 3·2⁻¹⁰³ of a uniform `n`-th power, even to a party that knows the bases. All of the at most 2⁶⁰ ciphertexts of
+/// the largest session together are within 3·2⁻⁴³. With the additive masks of the protocol, which are within 2⁻⁴¹, this
+/// stays below 2⁻⁴⁰. A key made on purpose with an enormous common factor of `p − 1` and `q
 /// − 1` would defeat the bound; [`PublicKey::fresh_randomizers`] assumes nothing about the key.
 ///
 /// # Cost

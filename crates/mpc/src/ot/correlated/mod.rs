@@ -40,16 +40,19 @@
 //!   for the one value of the group's k bits that the receiver assumed. Whatever x̃ is, the trees whose sums are x̃
 //!   have the same uᵢ: two different ones have the same sum with probability 2⁻¹²⁸, as the last block in which they
 //!   differ has a uniform coefficient that was not known when the difference was made. (The masking block has the
-//!   coefficient 1. It is fixed before all coefficients, and a difference in it alone is always seen.) With k ≥ 4 there
-//!   are fewer than 2⁹ pairs of trees. So a batch in which d trees differ from the others passes only if the receiver
-//!   guessed k·d bits of Δ, with probability 2⁻ᵏᵈ (plus 2⁻¹¹⁹). A receiver that guessed them learns nothing new. (It is
-//!   one bit less if one of the trees belongs to the group of the lowest bit of Δ, which is public.)
+//!   coefficient 1. It is fixed before all coefficients, and a difference in it alone is always seen.) So a batch in
+//!   which d trees differ from the others passes only if the receiver guessed k·d bits of Δ, with probability 2⁻ᵏᵈ, plus
+//!   at most 2⁻¹²⁸. A receiver that guessed them learns nothing new. (It is one bit less if one of the trees belongs to
+//!   the group of the lowest bit of Δ, which is public.) The 2⁻¹²⁸ holds although many pairs of trees could collide: if
+//!   there are m different uᵢ, a collision of two leaves at least m − 2 trees whose bits must be guessed. The probability
+//!   of both is at most 2⁻¹²⁸ times 1 for m = 2 and C(m,2)·2^(1−4(m−2)) ≤ 3/8 for larger m, since k ≥ 4 and at most one bit
+//!   is public. Collisions of more than two have another factor of 2⁻¹²⁸ each.
 //! - **Swaps.** Whatever bits it sends are a valid choice of some x. They come after the check, which does not cover
 //!   them.
 //!
 //! The coefficients χ come from a hash of the base transfers, the message about the seed trees, and all corrections and
 //! proofs of this worker so far (Fiat and Shamir; in the paper the sender draws them), so the check needs no round
-//! trip. A receiver that computes p hashes to find errors that pass succeeds with probability at most p/2¹¹⁹. Each
+//! trip. A receiver that computes p hashes to find errors that pass succeeds with probability at most p/2¹²⁸. Each
 //! check of a chunk covers the chunks before it: errors made after a coefficient is known do not cancel earlier ones,
 //! because the last error has coefficients of its own.
 //!
