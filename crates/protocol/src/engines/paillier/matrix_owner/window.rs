@@ -7,10 +7,10 @@
 //! So some comparisons start at once, and others follow at twice the pace at which cells are filled, until there is
 //! enough to choose from. From then on, about one starts for each one that ends, and at any time some are near their
 //! beginning and others near their end. The first of those 900 results comes after a tenth of the work and half of them
-//! after 58 %, with a key of 2048 bits. (These fractions come from a simulation without cryptography, as in
-//! `tests/window.rs`.)
+//! after 58 %, with a key of 2048 bits. In a session with fewer pairs, fewer start at once: of 100, the first ends after
+//! 40 % of the work. (These fractions come from a simulation without cryptography, as in `tests/window.rs`.)
 //!
-//! `MIN_IN_FLIGHT` comparisons hide as much as all of them. With 128 comparisons of 6 × 6 letters out of 52, an attack that
+//! Sixteen comparisons hide as much as all of them. With 128 comparisons of 6 × 6 letters out of 52, an attack that
 //! is told which messages belong to its comparison guesses this fraction of 192 letters correctly
 //! (`letters_guessed_by_the_number_of_comparisons_in_flight` in `veilpath-audit`):
 //!
@@ -25,8 +25,12 @@
 //!
 //! When a comparison starts depends only on lengths and on how many cells are filled.
 
-/// The smallest number of comparisons in flight, as long as this many are left.
-const MIN_IN_FLIGHT: usize = 64;
+use std::ops::RangeInclusive;
+
+/// The range of the smallest number of comparisons in flight.
+const MIN_IN_FLIGHT: RangeInclusive<usize> = 16..=64;
+/// Within this range, one in this many pairs of a session starts at once.
+const PAIRS_PER_FIRST: usize = 8;
 /// Cells of further comparisons that may be started for each filled one.
 const STARTED_PER_FILLED: u64 = 2;
 /// The number of cells to choose from, ready or requested, in full requests. Three are outstanding, which must be at
@@ -38,6 +42,8 @@ const REQUESTS_TO_CHOOSE_FROM: usize = 5;
 pub(in super::super) struct Window {
     /// An audit may ask for exactly this many.
     exactly: Option<usize>,
+    /// The smallest number of comparisons in flight, as long as this many are left.
+    min_in_flight: usize,
     in_flight: usize,
     filled: u64,
     /// Cells of comparisons beyond the smallest number.
@@ -45,9 +51,13 @@ pub(in super::super) struct Window {
 }
 
 impl Window {
-    pub(in super::super) fn new(exactly: Option<usize>) -> Self {
+    /// The window of a session with this many pairs.
+    pub(in super::super) fn new(pairs: usize, exactly: Option<usize>) -> Self {
+        let min_in_flight =
+            (pairs / PAIRS_PER_FIRST).clamp(*MIN_IN_FLIGHT.start(), *MIN_IN_FLIGHT.end());
         Self {
             exactly,
+            min_in_flight,
             in_flight: 0,
             filled: 0,
             further: 0,
@@ -64,14 +74,14 @@ impl Window {
         if let Some(exactly) = self.exactly {
             return self.in_flight < exactly;
         }
-        self.in_flight < MIN_IN_FLIGHT
+        self.in_flight < self.min_in_flight
             || (choice < REQUESTS_TO_CHOOSE_FROM * request
                 && self.further < STARTED_PER_FILLED * self.filled)
     }
 
     /// Records that a comparison of this many cells starts.
     pub(in super::super) fn start(&mut self, cells: u64) {
-        if self.in_flight >= MIN_IN_FLIGHT {
+        if self.in_flight >= self.min_in_flight {
             self.further = self.further.saturating_add(cells);
         }
         self.in_flight += 1;

@@ -17,7 +17,8 @@ struct RunTrace {
 
 /// Simulates `pairs` comparisons of `size` × `size` letters as the matrix owner runs them, without cryptography:
 /// requests of up to `request` cells, three outstanding.
-fn simulate(pairs: usize, size: u32, request: usize, mut window: Window) -> RunTrace {
+fn simulate(pairs: usize, size: u32, request: usize, in_flight: Option<usize>) -> RunTrace {
+    let mut window = Window::new(pairs, in_flight);
     const FULL: usize = 8;
     let mut rng = rng(21);
     let mut waiting = 0..pairs;
@@ -78,8 +79,8 @@ fn simulate(pairs: usize, size: u32, request: usize, mut window: Window) -> RunT
 #[test]
 fn pairs_end_steadily() {
     for (request, first, half) in [(160, 0.15, 0.6), (336, 0.2, 0.7), (512, 0.2, 0.75)] {
-        let steady = simulate(900, 20, request, Window::new(None));
-        let mixed = simulate(900, 20, request, Window::new(Some(900)));
+        let steady = simulate(900, 20, request, None);
+        let mixed = simulate(900, 20, request, Some(900));
         println!(
             "requests of {request}: first after {:.3}, half after {:.3}, {:.1} cells each; all in flight {:.3}, {:.3}, {:.1}",
             steady.ends[0],
@@ -102,7 +103,34 @@ fn pairs_end_steadily() {
 fn other_lengths_end_steadily_too() {
     for (size, half) in [(4, 0.97), (8, 0.7), (60, 0.7)] {
         let pairs = if size == 60 { 300 } else { 900 };
-        let steady = simulate(pairs, size, 160, Window::new(None));
+        let steady = simulate(pairs, size, 160, None);
         assert!(steady.ends[pairs / 2] < half, "{}", steady.ends[pairs / 2]);
+    }
+}
+
+/// Pairs also end steadily in sessions with fewer pairs, and stay mixed.
+#[test]
+fn few_pairs_end_steadily_too() {
+    for (pairs, fewest, first) in [
+        (64, 16, 0.7),
+        (100, 16, 0.5),
+        (225, 28, 0.35),
+        (400, 50, 0.3),
+    ] {
+        let steady = simulate(pairs, 20, 160, None);
+        let mixed = simulate(pairs, 20, 160, Some(pairs));
+        println!(
+            "{pairs} pairs: first after {:.3}, half after {:.3}, {:.1} cells per request; all in flight {:.3}, {:.3}, {:.1}",
+            steady.ends[0],
+            steady.ends[pairs / 2],
+            steady.request,
+            mixed.ends[0],
+            mixed.ends[pairs / 2],
+            mixed.request
+        );
+        assert!(steady.ends[0] < first, "{}", steady.ends[0]);
+        assert!(steady.ends[pairs / 2] < mixed.ends[pairs / 2]);
+        assert!(steady.fewest >= fewest, "{}", steady.fewest);
+        assert!(steady.request > 0.8 * mixed.request, "{}", steady.request);
     }
 }
