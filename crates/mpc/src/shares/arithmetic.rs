@@ -218,6 +218,7 @@ impl SharesSession {
         });
         let active = max_active(at_once.min(count) * each);
         let parts = run(tasks, active, &self.pool, channel)?;
+        self.pool.borrow_mut().limit_surplus()?;
         let mut all = Words::new(Vec::with_capacity(count));
         for part in parts {
             all.extend_from_slice(&part);

@@ -233,6 +233,16 @@ impl Pool {
         Ok(())
     }
 
+    /// Erases a large surplus of one direction. Many lists use one direction more than the other, and what is left of the
+    /// other would take more memory with every list. Both sides count the same.
+    pub(crate) fn limit_surplus(&mut self) -> Result<(), MpcError> {
+        let Demand { sent, received } = self.available();
+        match sent.abs_diff(received) > MAX_SURPLUS_BATCHES * self.batch {
+            true => self.erase_surplus(),
+            false => Ok(()),
+        }
+    }
+
     /// Makes a batch with this side as receiver, and sends what the other side needs for it. The other side does the
     /// same.
     pub(crate) fn start_batch(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError> {
@@ -336,6 +346,9 @@ impl Pool {
 
 /// The most batches in flight. Meanwhile, tasks use earlier ones.
 const MAX_BATCHES_IN_FLIGHT: usize = 8;
+
+/// The most batches by which the unused transfers of one direction may exceed those of the other between two lists.
+const MAX_SURPLUS_BATCHES: usize = 2;
 
 const NOT_RESERVED: MpcError = MpcError::Misuse("transfers were not reserved");
 

@@ -1,6 +1,6 @@
 //! Estimates the cost of a group answer, apart from the comparisons.
 
-use super::{COMPARED_AT_ONCE, network};
+use super::{COMPARED_AT_ONCE, at_once, network};
 use crate::engines::alignment::scoring::Scoring;
 use crate::estimate::Costs;
 use crate::{Estimate, GroupQuestion, Link, TreeLevels, Work};
@@ -166,7 +166,10 @@ impl GroupQuestion {
                     operations.select(count, 64);
                     operations.select(count, groups);
                 }
-                operations.lift(group.queries * u64::from(k) * groups, 1);
+                let votes = u64::from(k) * groups;
+                operations.lift(group.queries * votes, 1);
+                let queries_at_once = at_once(usize::try_from(votes).unwrap_or(usize::MAX));
+                operations.rounds += group.queries / queries_at_once as u64;
                 for _ in 1..groups {
                     operations.signs(group.queries, 8);
                     operations.select(2 * group.queries, 64);

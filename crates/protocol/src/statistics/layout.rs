@@ -203,6 +203,11 @@ impl WithinSite {
                 }
                 .into());
             }
+            // Checked before a matrix is allocated: with fewer pairs than entries, some entry has no pair.
+            let size = participants[side].len() as u64;
+            if size.saturating_mul(size.saturating_sub(1)) / 2 > count {
+                return Err(StatisticsError::NoCommonStimulus { row: 0, column: 1 }.into());
+            }
             let of_scanpath = participants[side].of_scanpaths();
             let mut pairs = Vec::new();
             for scanpaths in of_stimulus.values() {
@@ -238,4 +243,36 @@ pub(crate) fn groups_of_participants(
         of_participant[participant] = Some(number);
     }
     of_participant.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn label(participant: usize, stimulus: usize) -> Label {
+        Label {
+            participant: participant.to_string(),
+            stimulus: Some(stimulus.to_string()),
+        }
+    }
+
+    /// A peer with many participants, of whom only two at a time have the same stimulus, is refused before a matrix of all its
+    /// participants is allocated: 320 GB.
+    #[test]
+    fn participants_without_common_stimuli_are_refused_before_a_matrix_is_allocated() {
+        let stimuli = 200_000;
+        let host: Vec<Label> = (0..stimuli).map(|it| label(0, it)).collect();
+        let join: Vec<Label> = (0..2 * stimuli).map(|it| label(it, it % stimuli)).collect();
+        let pairs: Vec<(usize, usize)> = (0..stimuli)
+            .flat_map(|it| [(it, it), (it, it + stimuli)])
+            .collect();
+        let sorted_by = SortedBy {
+            participants: true,
+            stimuli: false,
+        };
+        let layout = Layout::new([&host, &join], &pairs, sorted_by).unwrap();
+        let rule = PairRule::SameStimulus;
+        let within = WithinSite::of_both(rule, [&host, &join], &pairs, &layout.participants);
+        assert!(within.is_err());
+    }
 }

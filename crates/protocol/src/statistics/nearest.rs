@@ -1,6 +1,6 @@
 //! The majority group of the nearest scanpaths.
 
-use super::{SecretNumbers, SharesSide, network};
+use super::{SecretNumbers, SharesSide, at_once, network};
 use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
@@ -114,22 +114,27 @@ impl<C: Channel> SharesSide<'_, C> {
         nearest: &Nearest<'_>,
     ) -> Result<SecretNumbers, ProtocolError> {
         let (k, groups) = (nearest.k, nearest.groups);
-        // Plain loops, because the compiler turned nested iterators over these bits into a branch on a label.
-        let mut bits: SecretNumbers = Zeroizing::new(vec![0; queries * k * groups]);
-        for (query, bits) in bits.chunks_mut((k * groups).max(1)).enumerate() {
-            let labels = &entries.labels[query * each..query * each + k];
-            for (label, bits) in labels.iter().zip(bits.chunks_mut(groups.max(1))) {
-                for (group, bit) in bits.iter_mut().enumerate() {
-                    *bit = label >> group & 1;
+        let at_once = at_once(k * groups);
+        let mut votes = Zeroizing::new(vec![0u64; queries * groups]);
+        for first in (0..queries).step_by(at_once) {
+            let count = at_once.min(queries - first);
+            // Plain loops, because the compiler turned nested iterators over these bits into a branch on a label.
+            let mut bits: SecretNumbers = Zeroizing::new(vec![0; count * k * groups]);
+            for (query, bits) in bits.chunks_mut((k * groups).max(1)).enumerate() {
+                let start = (first + query) * each;
+                let labels = &entries.labels[start..start + k];
+                for (label, bits) in labels.iter().zip(bits.chunks_mut(groups.max(1))) {
+                    for (group, bit) in bits.iter_mut().enumerate() {
+                        *bit = label >> group & 1;
+                    }
                 }
             }
-        }
-        let bits = self.session.additive_from_xor(&bits, 1, self.channel)?;
-        let mut votes = Zeroizing::new(vec![0u64; queries * groups]);
-        for (query, bits) in bits.chunks(k * groups).enumerate() {
-            for (at, bit) in bits.iter().enumerate() {
-                let vote = &mut votes[query * groups + at % groups];
-                *vote = vote.wrapping_add(*bit);
+            let bits = self.session.additive_from_xor(&bits, 1, self.channel)?;
+            for (query, bits) in bits.chunks((k * groups).max(1)).enumerate() {
+                for (at, bit) in bits.iter().enumerate() {
+                    let vote = &mut votes[(first + query) * groups + at % groups];
+                    *vote = vote.wrapping_add(*bit);
+                }
             }
         }
         Ok(votes)
@@ -177,20 +182,22 @@ impl<C: Channel> SharesSide<'_, C> {
         words: &[u64],
         groups: usize,
     ) -> Result<SecretNumbers, ProtocolError> {
-        let bits = words
-            .iter()
-            .flat_map(|word| (0..groups).map(move |group| word >> group & 1));
-        let bits: SecretNumbers = Zeroizing::new(bits.collect());
-        let bits = self.session.additive_from_xor(&bits, 1, self.channel)?;
         let number = |bits: &[u64]| {
             let terms = bits.iter().zip(0u64..);
             terms.fold(0u64, |sum, (bit, group)| {
                 sum.wrapping_add(bit.wrapping_mul(group))
             })
         };
-        Ok(Zeroizing::new(
-            bits.chunks(groups.max(1)).map(number).collect(),
-        ))
+        let mut numbers = Zeroizing::new(Vec::with_capacity(words.len()));
+        for words in words.chunks(at_once(groups)) {
+            let bits = words
+                .iter()
+                .flat_map(|word| (0..groups).map(move |group| word >> group & 1));
+            let bits: SecretNumbers = Zeroizing::new(bits.collect());
+            let bits = self.session.additive_from_xor(&bits, 1, self.channel)?;
+            numbers.extend(bits.chunks(groups.max(1)).map(number));
+        }
+        Ok(numbers)
     }
 
     /// How many of the host's scanpaths have the majority group. `own` has their groups, on the host.
@@ -200,23 +207,24 @@ impl<C: Channel> SharesSide<'_, C> {
         own: Option<&[usize]>,
         groups: usize,
     ) -> Result<u64, ProtocolError> {
-        let bits = majorities
-            .iter()
-            .flat_map(|word| (0..groups).map(move |group| word >> group & 1));
-        let bits: SecretNumbers = Zeroizing::new(bits.collect());
-        let labels = (0..majorities.len()).flat_map(|query| {
-            (0..groups).map(move |group| u64::from(own.is_some_and(|own| own[query] == group)))
-        });
-        let labels: SecretNumbers = Zeroizing::new(labels.collect());
-        let both = self.session.and(&bits, &labels, 1, self.channel)?;
-        let correct = both
-            .chunks(groups.max(1))
-            .map(|bits| bits.iter().fold(0, |sum, bit| sum ^ bit));
-        let correct: SecretNumbers = Zeroizing::new(correct.collect());
+        let mut correct: SecretNumbers = Zeroizing::new(Vec::with_capacity(majorities.len()));
+        let at_once = at_once(groups);
+        for (part, majorities) in majorities.chunks(at_once).enumerate() {
+            let bits = majorities
+                .iter()
+                .flat_map(|word| (0..groups).map(move |group| word >> group & 1));
+            let bits: SecretNumbers = Zeroizing::new(bits.collect());
+            let queries = (part * at_once..).take(majorities.len());
+            let labels = queries.flat_map(|query| {
+                (0..groups).map(move |group| u64::from(own.is_some_and(|own| own[query] == group)))
+            });
+            let labels: SecretNumbers = Zeroizing::new(labels.collect());
+            let both = self.session.and(&bits, &labels, 1, self.channel)?;
+            let of_query = both.chunks(groups.max(1));
+            correct.extend(of_query.map(|bits| bits.iter().fold(0, |sum, bit| sum ^ bit)));
+        }
         let correct = self.session.additive_from_xor(&correct, 1, self.channel)?;
-        Ok(correct
-            .iter()
-            .fold(0, |sum: u64, bit| sum.wrapping_add(*bit)))
+        Ok(correct.iter().fold(0, |sum: u64, bit| sum.wrapping_add(*bit)))
     }
 }
 

@@ -1,6 +1,8 @@
 //! Whole sessions between two sides in this process, and lies during the negotiation.
 
 mod fillers;
+#[cfg(target_os = "linux")]
+mod memory;
 pub(super) mod negotiation;
 mod opened;
 mod stimuli;

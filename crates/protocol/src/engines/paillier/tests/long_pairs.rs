@@ -116,3 +116,59 @@ fn results_of_a_long_scanpath_stay_within_the_limit_of_a_short_one() {
     // Three letters for each of the results that the limit allows; the first pair is spent on the costs.
     assert!((3..=10).contains(&known), "{known} of 20 letters");
 }
+
+/// What a matrix owner can tell apart after one charged pair: the result, whether it was refused, and whether the run failed at the
+/// end because a masked number was out of range. Each may depend on the key holder's letters.
+#[test]
+fn all_that_a_pair_reveals_stays_within_the_limit() {
+    let spec_of = |length: usize| {
+        let both = cohort(&[vec![1; length]]);
+        spec(short_key(), Metric::Levenshtein, &both, &both)
+    };
+    let mut ends = std::collections::BTreeSet::new();
+    for masked in [0, -1] {
+        for result in 0..=2 {
+            let spec = spec_of(1);
+            let own = Scanpath::new(vec![1]);
+            let store = Charged {
+                count: AtomicU64::new(0),
+                limit: 1,
+            };
+            let (own, pairs) = ([&own], [(0, 0)]);
+            let job = Job::new(&spec, Role::Host, &own, 1, &pairs).unwrap();
+            let job = job.with_key(Arc::clone(secret())).with_store(&store);
+            let (mut host_end, mut channel) = memory_pair();
+            let end = std::thread::scope(|scope| {
+                let attacker = scope.spawn(move || {
+                    let encrypted = super::hostile::encrypted;
+                    let masked = [header(0, 1, 0), encrypted(masked)].concat();
+                    let open = [header(0, 0, 1), length(0), encrypted(result)].concat();
+                    channel.send(&[length(1), masked, open].concat()).unwrap();
+                    channel.flush().unwrap();
+                    // The length, the key and the minimum.
+                    channel.receive(&mut [0; 8 + 64 + 128]).unwrap();
+                    let mut opened = [0; 8];
+                    let opened = channel.receive(&mut opened).map(|()| opened[0]);
+                    opened.ok()
+                });
+                let run = spec.engine.run(&job, &mut host_end, &());
+                drop(host_end);
+                (attacker.join().unwrap(), run.is_ok())
+            });
+            assert_eq!(store.count.load(Ordering::Relaxed), 1);
+            ends.insert(end);
+        }
+    }
+    // Two results with either end, and a refusal.
+    let per_pair = |length: u64| ((length + 1) * ends.len() as u64 / 2) as f64;
+    for length in [1, 3, 5, 10, 20] {
+        let spec = spec_of(length);
+        let default = DefaultLimit::new(&spec, Some(LETTERS)).unwrap();
+        let bits = default.comparisons(length as u64) as f64 * per_pair(length as u64).log2();
+        let secret = length as f64 * f64::from(LETTERS).log2();
+        assert!(
+            bits <= secret / 2.0,
+            "{length} letters: {bits:.1} of {secret:.1} bits"
+        );
+    }
+}
