@@ -1,5 +1,6 @@
 //! Whole sessions between two sides in this process, and lies during the negotiation.
 
+mod changed_scanpaths;
 mod fillers;
 pub(super) mod negotiation;
 mod opened;
