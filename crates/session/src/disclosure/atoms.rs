@@ -1,6 +1,6 @@
 //! Finds the participants whom no combination of answers can tell apart.
 
-use super::file::{Answer, Cells, Member, Weights};
+use super::file::{Answer, Cells, Member, REPEATED, Weights};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A unit's position in one answer.
@@ -95,7 +95,8 @@ fn cell<'a>(answer: &Answer, member: &'a Member, stimulus: &'a str) -> (&'a str,
         Cells::Single | Cells::Stimuli | Cells::Ranges | Cells::Pairs => "",
     };
     match answer.by_stimulus || answer.cells == Cells::Stimuli {
-        true => (group, stimulus),
+        // All scanpaths of a stimulus are in the same cell, however many a participant has.
+        true => (group, stimulus.split(REPEATED).next().unwrap_or(stimulus)),
         false => (group, ""),
     }
 }

@@ -67,6 +67,9 @@ impl Weights {
     }
 }
 
+/// The separator between the tag of a stimulus and how many scanpaths of it a participant has, if there are several.
+pub(super) const REPEATED: char = '#';
+
 /// A participant in an answer, with tags instead of names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -274,11 +274,12 @@ impl DisclosureLedger {
             }
             let mut stimuli = BTreeSet::new();
             for (stimulus, count) in scanpaths {
-                stimuli.insert(self.tag("stimulus", stimulus));
-                // Like the stimulus, the number of scanpaths changes the weights.
-                if count > 1 && weights == file::Weights::Participants {
-                    stimuli.insert(self.tag("repeated stimulus", &format!("{count} {stimulus}")));
-                }
+                // The number of scanpaths changes sums over scanpaths, and the weights of sums over participants.
+                let tag = self.tag("stimulus", stimulus);
+                stimuli.insert(match count {
+                    1 => tag,
+                    _ => format!("{tag}{}{count}", file::REPEATED),
+                });
             }
             let entry = cohort.entry(self.tag("participant", &member.participant));
             let entry = entry.or_default();

@@ -1,6 +1,7 @@
 mod brute_force;
 mod histograms_and_sizes;
 mod nearest;
+mod repeated_scanpaths;
 mod withdrawal;
 
 use super::*;

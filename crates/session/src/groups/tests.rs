@@ -1,5 +1,6 @@
 //! Whole sessions between two sides in this process, and lies during the negotiation.
 
+mod changed_scanpaths;
 mod fillers;
 #[cfg(target_os = "linux")]
 mod memory;
