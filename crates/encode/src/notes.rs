@@ -196,6 +196,10 @@ pub enum NoEffect {
     OnlyFixations,
     /// No column has event labels.
     NoEventColumn,
+    /// No column names an eye.
+    NoEyeColumn,
+    /// A column has the names that it would give.
+    NamedInColumn,
     /// The detector of this name does not use it.
     Detector(&'static str),
 }
