@@ -80,7 +80,7 @@ impl NoSurface {
             NoSurface::HalfViewing => "give both, or neither",
             NoSurface::NoViewing => "give both, or a threshold in pixels",
             NoSurface::NoPixels => "give the threshold in degrees",
-            NoSurface::Panorama => "choose the rule of runs, or export fixations",
+            NoSurface::Panorama => "use runs instead of a detector, or export fixations",
         }
     }
 
