@@ -37,7 +37,7 @@ pub(crate) struct GatewayArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
 
-    /// The identity file; without a home directory, the state folder is the folder `veilpath` next to it
+    /// The identity file; without a home directory, a folder `veilpath` next to it is the state folder
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }

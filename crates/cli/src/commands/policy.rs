@@ -77,7 +77,7 @@ struct InitArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// The identity file; without a home directory, the state folder is the folder `veilpath` next to it
+    /// The identity file; without a home directory, a folder `veilpath` next to it is the state folder
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }
@@ -169,7 +169,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "COUNT")]
     pub(crate) limit_per_scanpath: Option<u64>,
 
-    /// The identity file; without a home directory, the state folder is the folder `veilpath` next to it
+    /// The identity file; without a home directory, a folder `veilpath` next to it is the state folder
     #[arg(long, value_name = "FILE")]
     pub(crate) identity: Option<PathBuf>,
 

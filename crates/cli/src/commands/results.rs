@@ -29,7 +29,7 @@ pub(crate) struct ResultsArgs {
     #[arg(long, value_name = "HOST,JOIN", value_parser = names, requires = "id")]
     names: Option<[String; 2]>,
 
-    /// The identity file; without a home directory, the state folder is the folder `veilpath` next to it
+    /// The identity file; without a home directory, a folder `veilpath` next to it is the state folder
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 
