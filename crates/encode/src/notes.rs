@@ -198,6 +198,8 @@ pub enum NoEffect {
     NoEventColumn,
     /// No column names an eye.
     NoEyeColumn,
+    /// Nothing is measured in degrees of visual angle.
+    NoVisualAngles,
     /// A column has the names that it would give.
     NamedInColumn,
     /// The detector of this name does not use it.

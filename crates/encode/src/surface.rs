@@ -42,6 +42,13 @@ impl Display {
         }
     }
 
+    /// The settings for visual angles that the user has given.
+    pub(crate) fn viewing_fields(&self) -> impl Iterator<Item = EncodeField> + use<> {
+        let size = self.cm.map(|_| EncodeField::ScreenCm);
+        let distance = self.distance_cm.map(|_| EncodeField::Distance);
+        size.into_iter().chain(distance)
+    }
+
     fn viewing(&self) -> Result<Option<ViewingGeometry>, NoSurface> {
         match (self.cm, self.distance_cm) {
             (Some((width_cm, height_cm)), Some(distance_cm)) => Ok(Some(ViewingGeometry {

@@ -232,6 +232,9 @@ impl fmt::Display for NoEffect {
             NoEffect::NoEventColumn => {
                 f.write_str("there is no event column, and all rows were used")
             }
+            NoEffect::NoVisualAngles => f.write_str(
+                "it is for degrees of visual angle, and for fixations that are detected or kept",
+            ),
             NoEffect::NamedInColumn => f.write_str("the names in a column of the file are used"),
             NoEffect::NoEyeColumn => f.write_str("no column names the eye of a row"),
         }
