@@ -39,6 +39,13 @@ pub enum EncodeNote {
         /// How many.
         scanpaths: u64,
     },
+    /// Most fixations are much shorter or longer than fixations are.
+    UnlikelyDurations {
+        /// How many.
+        fixations: u64,
+        /// Of how many with a duration.
+        of: u64,
+    },
     /// More points lie outside the screen than on it.
     MostlyOutside {
         /// How many.
@@ -223,6 +230,7 @@ impl EncodeNote {
         match self {
             EncodeNote::RepeatedIds { .. } => &[EncodeField::NameTemplate],
             EncodeNote::FixationsOverlap { .. } => &[EncodeField::TrialColumn],
+            EncodeNote::UnlikelyDurations { .. } => &[EncodeField::TimeUnit],
             EncodeNote::MostlyOutside {
                 cause: LikelyCause::CentreOrigin,
                 ..

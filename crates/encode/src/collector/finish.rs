@@ -28,6 +28,7 @@ impl Collector {
         let mut kinds = DataKinds::default();
         let mut observed = Observations {
             points: std::mem::take(&mut self.point_counts),
+            durations: self.durations,
             ..Observations::default()
         };
         observed.times.backwards = backwards;

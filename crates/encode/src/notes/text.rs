@@ -32,6 +32,10 @@ impl fmt::Display for EncodeNote {
                 "the fixations of {} are not in order of time and would overlap if sorted, so the order of the file was kept: several trials may have the same name",
                 pluralized(*scanpaths, "scanpath")
             ),
+            EncodeNote::UnlikelyDurations { fixations, of } => write!(
+                f,
+                "{fixations} of {of} fixations last less than 10 ms or more than 10 s: check the unit of times"
+            ),
             EncodeNote::MostlyOutside {
                 outside,
                 used,

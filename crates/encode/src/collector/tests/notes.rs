@@ -293,3 +293,26 @@ fn viewing_settings_have_an_effect_only_on_angles_and_kept_fixations() {
     assert!(notes(true, pixels).is_empty());
     assert!(notes(false, Space::visual_angle((52.0, 29.0), 60.0)).is_empty());
 }
+
+#[test]
+fn durations_of_another_unit_are_noted_where_they_matter() {
+    let notes = |duration: f64, bin_ms| {
+        let mut sink = collector(&EncodeOptions {
+            bin_ms,
+            ..EncodeOptions::default()
+        });
+        let recording = recording("p", Some("s"), Kind::Fixations);
+        let id = sink.recording(&recording).unwrap();
+        for (x, y) in points(690.0, 0.0) {
+            sink.fixation(id, fixation(x, y, duration));
+        }
+        sink.finish().unwrap().1.notes
+    };
+    let expected = EncodeNote::UnlikelyDurations {
+        fixations: 30,
+        of: 30,
+    };
+    assert_eq!(notes(250_000.0, Some(50.0)), [expected]);
+    assert!(notes(250_000.0, None).is_empty());
+    assert!(notes(250.0, Some(50.0)).is_empty());
+}
