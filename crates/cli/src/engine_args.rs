@@ -30,7 +30,7 @@ pub(crate) struct PaillierArgs {
     #[arg(long, value_name = "BITS", value_parser = key_size)]
     pub(crate) key_bits: Option<KeySize>,
 
-    /// Allow keys of 512 and 1024 bits, only to reproduce the measurements of Ozdel et al. (2024), called the paper below
+    /// Allow keys of 512 and 1024 bits, only to reproduce the measurements of Ozdel et al. (2024), "the paper" below
     #[arg(long)]
     pub(crate) allow_weak_key: bool,
 

@@ -316,7 +316,7 @@ fn metric_options(error: &MetricOptionsError) -> String {
             "{error}\n  use --match and --mismatch, or give a table of scores with --substitution FILE.csv"
         ),
         MetricOptionsError::ViewMissing => format!(
-            "{error}\n  encode the gaze files again with both, as in --screen-cm 52x29 --distance 60"
+            "{error}\n  encode the gaze files again with both and --keep-fixations, as in --screen-cm 52x29 --distance 60 --keep-fixations"
         ),
         MetricOptionsError::RoundingIncomplete => format!(
             "{error}\n  give both, as in --fixation-grid 16x9 --duration-classes 100,200,300,500,800"

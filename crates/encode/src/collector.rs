@@ -21,7 +21,7 @@ use crate::detector::FixationDetector;
 use crate::fixation_path::FixationPath;
 use crate::grid_cell::cell_at;
 use crate::groups::FileGroups;
-use crate::observations::PointCounts;
+use crate::observations::{DurationCounts, PointCounts};
 use crate::runs::RunEncoder;
 use crate::summary::{DetectedCount, FileSummary};
 use crate::surface::{Display, Surface};
@@ -56,6 +56,7 @@ pub struct Collector {
     screen: Option<Screen>,
     detected: DetectedCount,
     point_counts: PointCounts,
+    durations: DurationCounts,
     groups: FileGroups,
     files: Vec<FileSummary>,
     /// Notes from readers.
@@ -113,6 +114,7 @@ impl Collector {
             screen: None,
             detected: DetectedCount::default(),
             point_counts: PointCounts::default(),
+            durations: DurationCounts::default(),
             groups: FileGroups::default(),
             files: Vec::new(),
             notes: Vec::new(),

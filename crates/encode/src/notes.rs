@@ -39,6 +39,13 @@ pub enum EncodeNote {
         /// How many.
         scanpaths: u64,
     },
+    /// Most fixations are much shorter or longer than fixations are.
+    UnlikelyDurations {
+        /// How many.
+        fixations: u64,
+        /// Of how many with a duration.
+        of: u64,
+    },
     /// More points lie outside the screen than on it.
     MostlyOutside {
         /// How many.
@@ -196,6 +203,12 @@ pub enum NoEffect {
     OnlyFixations,
     /// No column has event labels.
     NoEventColumn,
+    /// No column names an eye.
+    NoEyeColumn,
+    /// Nothing is measured in degrees of visual angle.
+    NoVisualAngles,
+    /// A column has the names that it would give.
+    NamedInColumn,
     /// The detector of this name does not use it.
     Detector(&'static str),
 }
@@ -217,6 +230,7 @@ impl EncodeNote {
         match self {
             EncodeNote::RepeatedIds { .. } => &[EncodeField::NameTemplate],
             EncodeNote::FixationsOverlap { .. } => &[EncodeField::TrialColumn],
+            EncodeNote::UnlikelyDurations { .. } => &[EncodeField::TimeUnit],
             EncodeNote::MostlyOutside {
                 cause: LikelyCause::CentreOrigin,
                 ..

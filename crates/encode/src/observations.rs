@@ -17,6 +17,32 @@ pub(crate) struct Observations {
     pub(crate) stimuli_without_area: usize,
     pub(crate) points: PointCounts,
     pub(crate) odd_participants: Option<EncodeNote>,
+    pub(crate) durations: DurationCounts,
+}
+
+/// How many fixations have a duration, and how many of these durations are unlikely.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DurationCounts {
+    all: u64,
+    unlikely: u64,
+}
+
+impl DurationCounts {
+    /// Counts the duration of a fixation. A duration of 0 may stand for an unknown one.
+    pub(crate) fn count(&mut self, duration_ms: f64) {
+        self.all += 1;
+        let is_likely = duration_ms == 0.0 || (10.0..=10_000.0).contains(&duration_ms);
+        self.unlikely += u64::from(!is_likely);
+    }
+
+    /// A note if most durations are unlikely.
+    pub(crate) fn note(self) -> Option<EncodeNote> {
+        let Self { all, unlikely } = self;
+        (all >= MIN_ROWS_FOR_NOTE && unlikely * 2 > all).then_some(EncodeNote::UnlikelyDurations {
+            fixations: unlikely,
+            of: all,
+        })
+    }
 }
 
 /// Where the points of all files lie.

@@ -145,7 +145,7 @@ impl EncodeOptions {
         {
             return refuse(
                 "a column names an area for each sample, but a detected fixation has several samples",
-                "draw the areas in a file, use a grid, or choose the rule of runs",
+                "draw the areas in a file, use a grid, or use runs instead of a detector",
                 EncodeField::Detect,
             );
         }

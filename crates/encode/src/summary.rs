@@ -160,8 +160,16 @@ impl FileSummary {
 impl Summary {
     /// The option fields that could change what a note is about, without those that the files' formats define.
     pub fn fields_of(&self, note: &EncodeNote) -> Vec<EncodeField> {
+        // The rows of a table name an eye only if it has a column for it.
+        let names_eyes = |file: &FileSummary| {
+            let columns = file.columns.as_ref();
+            columns.is_none_or(|columns| columns.used.iter().any(|it| it.role == "eye"))
+        };
+        let has_eyes = self.files.is_empty() || self.files.iter().any(names_eyes);
         let fields = note.fields().iter().copied();
-        fields.filter(|&field| self.accepts.has(field)).collect()
+        fields
+            .filter(|&field| self.accepts.has(field) && (field != EncodeField::Eye || has_eyes))
+            .collect()
     }
 
     pub(crate) fn new(files: Vec<FileSummary>, cohort: &Cohort) -> Self {

@@ -42,6 +42,13 @@ impl Display {
         }
     }
 
+    /// The settings for visual angles that the user has given.
+    pub(crate) fn viewing_fields(&self) -> impl Iterator<Item = EncodeField> + use<> {
+        let size = self.cm.map(|_| EncodeField::ScreenCm);
+        let distance = self.distance_cm.map(|_| EncodeField::Distance);
+        size.into_iter().chain(distance)
+    }
+
     fn viewing(&self) -> Result<Option<ViewingGeometry>, NoSurface> {
         match (self.cm, self.distance_cm) {
             (Some((width_cm, height_cm)), Some(distance_cm)) => Ok(Some(ViewingGeometry {
@@ -80,7 +87,7 @@ impl NoSurface {
             NoSurface::HalfViewing => "give both, or neither",
             NoSurface::NoViewing => "give both, or a threshold in pixels",
             NoSurface::NoPixels => "give the threshold in degrees",
-            NoSurface::Panorama => "choose the rule of runs, or export fixations",
+            NoSurface::Panorama => "use runs instead of a detector, or export fixations",
         }
     }
 

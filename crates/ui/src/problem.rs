@@ -183,7 +183,7 @@ fn advice(error: &Error) -> &'static str {
             "This metric compares cells by their distance, and areas have no distances. Choose a grid under Encode, or another metric, such as Levenshtein."
         }
         Error::MetricOptions(MetricOptionsError::ViewMissing) => {
-            "Enter the size of the screen in centimetres and its distance under Data, More."
+            "Enter the size of the screen in centimetres and its distance under Data, More, and tick “Keep fixations” under Encode, More."
         }
         Error::NoFixations { .. } => "Tick “Keep fixations” under Encode, More.",
         Error::EmptyScanpaths { .. } => {

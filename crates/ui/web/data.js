@@ -191,7 +191,7 @@ const boxes = {
 /** The text of a note. A note about a field without effect names the field. */
 export function noteWords({ text, fields }) {
   // On this page, areas are drawn instead of read from a file.
-  if (!text.startsWith("has no effect") || !fields?.length) return text.replace(/check that the AOI file uses .*/, "draw one on it, or tick “on all stimuli”");
+  if (!text.startsWith("has no effect") || !fields?.length) return text.replace(/check that the stimulus names in the AOI file .*/, "draw one on it, or tick “on all stimuli”");
   return `${fields.map((field) => `“${boxes[field] ?? field}”`).join(" and ")} ${text}`;
 }
 

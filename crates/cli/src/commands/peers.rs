@@ -12,8 +12,8 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath peers
 
-Prints one row for each partner as CSV: its fingerprint; how many of your scanpaths were compared with its \
-scanpaths; the highest count for one scanpath (see --limit-per-scanpath of host and join); the reason for a ban; and the number of \
+Prints one row for each partner as CSV: its fingerprint; how many of your scanpaths were compared; \
+the most comparisons of any one of them (see --limit-per-scanpath of host and join); the reason for a ban; and the number of \
 tiles that are stopped because a worker reported cheating.";
 
 const BAN_HELP: &str = "\

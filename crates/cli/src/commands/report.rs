@@ -46,7 +46,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "NAME")]
     stimulus: Vec<String>,
 
-    /// Show only this output; may be repeated [default: all; similarity instead of score if there are both]
+    /// Show only this number of each pair, as in det; may be repeated [default: all; similarity instead of score if there are both]
     #[arg(long, value_name = "OUTPUT")]
     of: Vec<String>,
 

@@ -82,7 +82,7 @@ fn form(field: EncodeField) -> &'static str {
 fn example(field: EncodeField) -> &'static str {
     match field {
         EncodeField::Format => "--input-format NAME",
-        EncodeField::Screen => "--screen 1920x1080",
+        EncodeField::Screen => "--screen WIDTHxHEIGHT",
         EncodeField::ScreenCm => "--screen-cm 52x29",
         EncodeField::Distance => "--distance 60",
         EncodeField::Units => "--units",

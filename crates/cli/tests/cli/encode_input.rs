@@ -208,6 +208,10 @@ fn options_without_effect_are_named() {
         );
     }
     assert!(!folder.run(&call).stderr.contains("has no effect"));
+    // Areas of interest have no outside.
+    let areas = ["--aoi", "areas.csv", "--outside", "clamp"];
+    let message = folder.run(&[&call[..], &areas[..]].concat()).refused();
+    assert!(message.contains("--outside"), "{message}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::{MAGIC, VERSION};
 use crate::EncodeField;
+use crate::notes::pluralized;
 use std::fmt;
 use veilpath_metrics::{Alphabet, Grid};
 
@@ -36,6 +37,8 @@ pub enum CohortNote {
     NoArea(usize),
     /// This many blank lines were skipped.
     BlankLines(u64),
+    /// This many rows of a table without any text were skipped.
+    EmptyRows(u64),
     /// This many ids and settings had unprintable characters, which were replaced.
     Unprintable(usize),
     /// This many rows have the participant and stimulus of an earlier row.
@@ -94,15 +97,24 @@ impl fmt::Display for CohortNote {
             }
             CohortNote::BlankLines(count) => write!(
                 f,
-                "{count} blank lines were skipped; an empty scanpath needs a table with its participant"
+                "skipped {}; an empty scanpath needs a table with its participant",
+                pluralized(*count, "blank line")
             ),
+            CohortNote::EmptyRows(count) => {
+                write!(f, "skipped {}", pluralized(*count, "empty row"))
+            }
             CohortNote::Unprintable(count) => write!(
                 f,
-                "{count} ids or settings have control characters, or invisible characters that change the writing direction; each is replaced by \u{fffd}"
+                "control characters, and invisible characters that change the writing direction, were replaced by \u{fffd} in {}",
+                match count {
+                    1 => "1 id or setting".to_string(),
+                    more => format!("{more} ids or settings"),
+                }
             ),
             CohortNote::RepeatedIds(count) => write!(
                 f,
-                "{count} rows repeat the participant and stimulus of an earlier row; all are kept"
+                "{} with the participant and stimulus of an earlier row; all are kept",
+                pluralized(*count as u64, "row")
             ),
         }
     }

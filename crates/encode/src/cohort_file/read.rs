@@ -215,7 +215,13 @@ fn table(
     }
     let mut all = Collected::default();
     let mut groups = GroupColumn::default();
+    let mut empty_rows = 0;
     while let Some(row) = rows.next_row()? {
+        // Spreadsheets leave empty rows. Without a participant column, an empty field is an empty scanpath.
+        if participant.is_some() && (0..row.len()).all(|at| row.text(at).is_empty()) {
+            empty_rows += 1;
+            continue;
+        }
         let padding = columns.names().len()..row.len();
         if row.len() < columns.names().len()
             || padding.into_iter().any(|at| !row.text(at).is_empty())
@@ -262,6 +268,9 @@ fn table(
         };
         all.push(raw)
             .map_err(|problem| row.error(scanpath, problem))?;
+    }
+    if empty_rows > 0 {
+        notes.push(CohortNote::EmptyRows(empty_rows));
     }
     Ok(all.rows)
 }

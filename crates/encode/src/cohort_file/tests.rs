@@ -184,6 +184,9 @@ fn a_cohort_that_a_spreadsheet_saved_is_read() {
         assert_eq!(file.cohort, expected.cohort, "{saved}");
         assert_eq!(file.notes, expected.notes);
     }
+    let file = read_text(&format!("{padded},,\r\n,,,\r\n")).unwrap();
+    assert_eq!(file.cohort, expected.cohort);
+    assert_eq!(file.notes, ["skipped 2 empty rows"]);
 }
 
 #[test]
@@ -277,12 +280,19 @@ fn cohorts() -> impl Strategy<Value = Cohort> {
 proptest! {
     #[test]
     fn a_written_cohort_is_read_back(cohort in cohorts()) {
-        let file = read_text(&written(&cohort, &[])).unwrap();
+        let written = written(&cohort, &[]);
         let mut expected = cohort;
         for entry in &mut expected.entries {
             entry.participant = one_line(&entry.participant);
             entry.stimulus = entry.stimulus.as_deref().map(one_line).filter(|text| !text.is_empty());
         }
+        // A row without any text is not a scanpath.
+        expected.entries.retain(|it| {
+            let has_id = !it.participant.is_empty() || it.stimulus.is_some() || it.group.is_some();
+            has_id || !it.scanpath.is_empty()
+        });
+        prop_assume!(!expected.entries.is_empty());
+        let file = read_text(&written).unwrap();
         prop_assert_eq!(file.cohort, expected);
     }
 

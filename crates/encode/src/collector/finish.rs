@@ -9,7 +9,9 @@ use crate::groups::UnusableGroups;
 use crate::notes::notes;
 use crate::observations::Observations;
 use crate::runs::Reduced;
-use crate::{DataKinds, Detector, LetterMap, ReadError, Summary};
+use crate::{
+    DataKinds, Detector, EncodeNote, LetterMap, NoEffect, ReadError, Space, SpaceKind, Summary,
+};
 use std::collections::{HashMap, HashSet};
 use veilpath_metrics::{Cohort, Entry, Fixations, Scanpath};
 
@@ -26,10 +28,16 @@ impl Collector {
         let mut kinds = DataKinds::default();
         let mut observed = Observations {
             points: std::mem::take(&mut self.point_counts),
+            durations: self.durations,
             ..Observations::default()
         };
         observed.times.backwards = backwards;
         let aspect = common_aspect(self.recordings.iter().map(|state| &state.space));
+        let is_angle = |space: Space| matches!(space.kind, SpaceKind::VisualAngle { .. });
+        let has_angles = self
+            .recordings
+            .iter()
+            .any(|it| it.space.is_some_and(is_angle));
         let participants = self.recordings.iter().map(|it| it.participant.as_str());
         let groups = match self.groups.resolve(participants) {
             Ok(groups) => groups,
@@ -112,12 +120,20 @@ impl Collector {
         let mut summary = Summary::new(std::mem::take(&mut self.files), &cohort);
         (summary.removed_runs, summary.empty_left_out) = (removed_runs, empty_left_out);
         summary.data = kinds;
-        if kinds.gaze && self.options.detection.detector != Detector::Runs {
+        let detects = kinds.gaze && self.options.detection.detector != Detector::Runs;
+        if detects {
             let settings = self.options.detection.settings().into_iter();
             self.detected.settings = settings
                 .map(|(name, value)| (name.to_string(), value))
                 .collect();
             summary.detected = Some(self.detected);
+        }
+        if !(has_angles || detects || self.options.keep_fixations) {
+            let unused = self.display.viewing_fields();
+            self.notes.extend(unused.map(|field| EncodeNote::NoEffect {
+                field,
+                reason: NoEffect::NoVisualAngles,
+            }));
         }
         summary.aspect = aspect;
         observed.stimuli_without_area = unmapped.len();

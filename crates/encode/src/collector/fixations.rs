@@ -29,6 +29,9 @@ impl Collector {
         fixation: Fixation<'_>,
         origin: Origin,
     ) {
+        if let (Origin::Row, Some(duration)) = (origin, fixation.duration_ms) {
+            self.durations.count(duration);
+        }
         let letter = self.letter_of(recording, Some((fixation.x, fixation.y)), fixation.aoi);
         let kept = match letter.is_ok() && self.options.keep_fixations {
             true => match self.kept_fixation(recording, &fixation) {

@@ -117,7 +117,7 @@ impl DetectionOptions {
         }
         if !(self.min_duration_ms > 0.0 && self.min_duration_ms <= MAX_MIN_DURATION_MS) {
             return refuse(
-                "the shortest fixation must be a number above 0 and at most 60,000",
+                "the minimum duration of a fixation must be above 0 and at most 60,000",
                 "it is given in milliseconds, as in 100",
                 EncodeField::MinDuration,
             );

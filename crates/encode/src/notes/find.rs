@@ -26,6 +26,10 @@ pub(crate) fn notes(
         });
     }
     notes.extend(observations.times.notes());
+    // Without binning or kept fixations, durations do not matter.
+    if options.bin_ms.is_some() || options.keep_fixations {
+        notes.extend(observations.durations.note());
+    }
     let dropped = |reason| summary.dropped.get(&reason).copied().unwrap_or(0);
     let (outside, lost) = (dropped(Dropped::Outside), dropped(Dropped::Lost));
     if outside > summary.rows_used {

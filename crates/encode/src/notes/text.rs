@@ -1,7 +1,7 @@
 //! The messages of notes.
 
 use super::{EncodeNote, Half, LikelyCause, NoEffect, NoLetters};
-use crate::Dropped;
+use crate::{Dropped, EncodeField};
 use std::fmt;
 
 impl fmt::Display for EncodeNote {
@@ -31,6 +31,10 @@ impl fmt::Display for EncodeNote {
                 f,
                 "the fixations of {} are not in order of time and would overlap if sorted, so the order of the file was kept: several trials may have the same name",
                 pluralized(*scanpaths, "scanpath")
+            ),
+            EncodeNote::UnlikelyDurations { fixations, of } => write!(
+                f,
+                "{fixations} of {of} fixations last less than 10 ms or more than 10 s: check the unit of times"
             ),
             EncodeNote::MostlyOutside {
                 outside,
@@ -124,6 +128,22 @@ impl fmt::Display for EncodeNote {
                 "in at least one file, no row has the label {}",
                 labels.join(" or ")
             ),
+            EncodeNote::NoEffect {
+                field,
+                reason: NoEffect::Format(name),
+            } => match field {
+                EncodeField::Eye => {
+                    write!(f, "has no effect: the format {name} has no choice of eye")
+                }
+                EncodeField::Events => write!(
+                    f,
+                    "has no effect: the format {name} has no event labels to choose from"
+                ),
+                EncodeField::Columns => {
+                    write!(f, "has no effect: the format {name} has fixed columns")
+                }
+                _ => write!(f, "has no effect: the format {name} defines it"),
+            },
             EncodeNote::NoEffect { reason, .. } => write!(f, "has no effect: {reason}"),
         }
     }
@@ -167,7 +187,7 @@ impl fmt::Display for LikelyCause {
         f.write_str(match self {
             LikelyCause::Fractions => "their coordinates lie between 0 and 1, so they are probably fractions of the screen, not pixels",
             LikelyCause::Centred => "their coordinates lie between -1 and 1, so they are probably measured from the centre, not pixels",
-            LikelyCause::Percent => "their coordinates lie between 0 and 100, so they are probably percent of the screen, not pixels",
+            LikelyCause::Percent => "their coordinates lie between 0 and 100, so they are probably percent of the screen, or centimetres, not pixels",
             LikelyCause::VisualAngle => "their coordinates are small numbers around zero, so they are probably degrees of visual angle from the centre of the screen, not pixels",
             LikelyCause::CentreOrigin => "many coordinates are below zero, so they are probably measured from the centre of the screen, in pixels or degrees of visual angle, not from its top left",
             LikelyCause::SizeOrUnit => "check the size of the screen and the unit of coordinates",
@@ -216,6 +236,11 @@ impl fmt::Display for NoEffect {
             NoEffect::NoEventColumn => {
                 f.write_str("there is no event column, and all rows were used")
             }
+            NoEffect::NoVisualAngles => f.write_str(
+                "it is for degrees of visual angle, and for fixations that are detected or kept",
+            ),
+            NoEffect::NamedInColumn => f.write_str("the names in a column of the file are used"),
+            NoEffect::NoEyeColumn => f.write_str("no column names the eye of a row"),
         }
     }
 }

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use crate::readers::FORMATS;
     use crate::readers::recorder::{Recorded, Recorder, tiny_file};
-    use crate::{CoordinateUnit, Input, Summary, TimeUnit};
+    use crate::{ColumnRoles, CoordinateUnit, FileSummary, Input, Summary, TimeUnit};
 
     /// A small test file for each format that is read.
     const FILES: [(&str, &str); 16] = [
@@ -186,6 +186,10 @@ mod tests {
             let format = FORMATS.iter().find(|one| one.name() == format).unwrap();
             let summary = Summary {
                 accepts: SupportedOptions::NOTHING.or(format.accepts()),
+                files: vec![FileSummary {
+                    columns: format.accepts().columns.then(ColumnRoles::default),
+                    ..FileSummary::default()
+                }],
                 ..Summary::default()
             };
             summary.fields_of(&note)

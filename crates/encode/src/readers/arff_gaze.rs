@@ -1,15 +1,21 @@
 //! ARFF gaze files, as in 360em and GazeCom: `%@METADATA name value`, `@ATTRIBUTE name type`, `@DATA`, rows.
 //!
 //! `time` is in microseconds; `x` and `y` are pixels of `width_px` × `height_px` (of the equirectangular video for 360em)
-//! with the origin at the top left; `confidence` 0 marks a lost sample. All other attributes are ignored.
+//! with the origin at the top left; `confidence` 0 marks a lost sample. One attribute of event labels is read (see
+//! [`LABELS`]); all others are ignored.
 
+use super::sample_labels::SampleLabels;
+use super::table::{LabelMeaning, is_loss, meaning};
 use super::{Format, SupportedOptions, has_only, names_of, oriented};
 use crate::{
-    Head, Input, Kind, Lines, NamesInFile, ReadError, ReadOptions, Recording, RowChoice, Rows,
-    Sample, Sink, Space, TimeUnit,
+    EncodeField, EncodeNote, Head, Input, Kind, Lines, NamesInFile, NoEffect, ReadError,
+    ReadOptions, Recording, RowChoice, Rows, Sample, Sink, Space, TimeUnit,
 };
 
 pub(super) struct ArffGaze;
+
+/// The attributes of event labels, the best first: those of sp_tool, and the final ones of GazeCom's experts.
+const LABELS: [&str; 2] = ["EYE_MOVEMENT_TYPE", "handlabeller_final"];
 
 impl Format for ArffGaze {
     fn name(&self) -> &'static str {
@@ -23,6 +29,7 @@ impl Format for ArffGaze {
     fn accepts(&self) -> SupportedOptions {
         SupportedOptions {
             units: false,
+            events: true,
             ..SupportedOptions::default()
         }
     }
@@ -66,6 +73,18 @@ impl Format for ArffGaze {
             },
             space: size.map(|(width, height)| oriented(Space::pixels(width, height), options)),
         })?;
+        let mut labels = columns.find(&LABELS).map(|column| {
+            let name = &columns.names()[column];
+            let labels =
+                SampleLabels::new(name, options.events.as_ref(), is_fixation, is_loss, sink);
+            (column, labels)
+        });
+        if labels.is_none() && options.events.is_some() {
+            sink.note(EncodeNote::NoEffect {
+                field: EncodeField::Events,
+                reason: NoEffect::NoEventColumn,
+            });
+        }
         while let Some(row) = rows.next_row()? {
             if row.text(0).starts_with('{') {
                 return Err(row
@@ -80,6 +99,10 @@ impl Format for ArffGaze {
                     .is_none_or(|confidence| confidence > 0.0),
                 None => true,
             };
+            let is_used = match &mut labels {
+                Some((column, labels)) => labels.uses(row.text(*column)),
+                None => true,
+            };
             let time_ms = match time {
                 Some(column) => Some(row.number(column)? * time_unit.in_ms()),
                 None => None,
@@ -88,13 +111,21 @@ impl Format for ArffGaze {
                 recording,
                 Sample {
                     time_ms,
-                    point: point.filter(|_| confident),
+                    point: point.filter(|_| confident && is_used),
                     aoi: None,
                 },
             );
         }
+        if let Some((_, labels)) = labels {
+            labels.report(sink);
+        }
         Ok(())
     }
+}
+
+/// Whether a label is a word for a fixation, or GazeCom's number for it.
+fn is_fixation(label: &str) -> bool {
+    label == "1" || meaning(label) == Some(LabelMeaning::Fixation)
 }
 
 /// The metadata before the rows.
@@ -211,6 +242,7 @@ fn attribute_name(rest: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::EventChoice;
     use crate::readers::recorder::{read_file, read_text, shared_file, tiny_file};
 
     const HEAD: &str =
@@ -269,6 +301,44 @@ mod tests {
             read.recordings[0].space,
             Some(Space::pixels(10.0, 20.0).flipped())
         );
+    }
+
+    #[test]
+    fn the_user_chooses_the_events() {
+        for (label, fixation, other) in [
+            ("handlabeller_final", "1", "2"),
+            ("eye_movement_type", "FIX", "SACCADE"),
+        ] {
+            let attribute = format!("@attribute {label} string\n@data\n");
+            let rows = format!("0,1,1,{fixation}\n4,2,2,{other}\n");
+            let text = format!("{HEAD}{attribute}{rows}");
+            for (events, used) in [
+                (None, [true, true]),
+                (Some(EventChoice::Fixations), [true, false]),
+                (Some(EventChoice::Labels(vec![other.into()])), [false, true]),
+            ] {
+                let options = ReadOptions {
+                    events,
+                    ..ReadOptions::default()
+                };
+                let read = read_text(&ArffGaze, "t", &text, &options).unwrap();
+                let samples = read.recordings[0].samples.iter();
+                let found: Vec<bool> = samples.map(|sample| sample.1.is_some()).collect();
+                assert_eq!(found, used, "{label}");
+                assert!(read.assumed.iter().any(|text| text.contains(label)));
+            }
+        }
+        let text = format!("{HEAD}@data\n0,1,1\n");
+        let options = ReadOptions {
+            events: Some(EventChoice::Fixations),
+            ..ReadOptions::default()
+        };
+        let read = read_text(&ArffGaze, "t", &text, &options).unwrap();
+        let no_effect = EncodeNote::NoEffect {
+            field: EncodeField::Events,
+            reason: NoEffect::NoEventColumn,
+        };
+        assert_eq!(read.notes, [no_effect]);
     }
 
     #[test]

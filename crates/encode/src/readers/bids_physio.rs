@@ -241,7 +241,7 @@ fn find_columns(
         None => None,
         Some(column) => {
             let stated = sidecar.unit(name_of(column));
-            match options.time_unit.or_else(|| time_unit(stated?)) {
+            match options.time_unit.or_else(|| TimeUnit::parse(stated?)) {
                 Some(unit) => Some((column, unit.in_ms())),
                 None if rate_hz.is_some() => {
                     sink.assumed("the unit of the timestamps is not known, so time was counted by the sampling frequency", &[]);
@@ -306,16 +306,6 @@ fn coordinates(
     columns.require(&["x_coordinate"])?;
     let y = columns.require(&["y_coordinate"])?;
     Ok((columns.require(&["x_coordinate"])?, y))
-}
-
-fn time_unit(unit: &str) -> Option<TimeUnit> {
-    match unit.trim().to_lowercase().as_str() {
-        "s" | "sec" | "second" | "seconds" => Some(TimeUnit::Seconds),
-        "ms" | "msec" | "millisecond" | "milliseconds" => Some(TimeUnit::Milliseconds),
-        "us" | "µs" | "μs" | "microsecond" | "microseconds" => Some(TimeUnit::Microseconds),
-        "ns" | "nanosecond" | "nanoseconds" => Some(TimeUnit::Nanoseconds),
-        _ => None,
-    }
 }
 
 /// Where the screen lies in the file's coordinates.

@@ -32,6 +32,7 @@ pub(crate) mod recorder;
 mod repeats;
 mod salient360;
 mod salient360_raw;
+mod sample_labels;
 mod smi;
 mod smi_events;
 mod smi_samples;

@@ -3,6 +3,7 @@
 //! Coordinates are fractions of the video with the origin at the top left; gaze off the video gives values outside 0 to
 //! 1. Pattern is F, S, P or B for fixation, saccade, pursuit and blink. There are no timestamps.
 
+use super::sample_labels::SampleLabels;
 use super::{Format, SupportedOptions, has_only, names_by_convention, oriented};
 use crate::{
     EncodeField, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RowChoice,
@@ -29,6 +30,7 @@ impl Format for Oemc {
         SupportedOptions {
             units: false,
             time_unit: false,
+            events: true,
             ..SupportedOptions::default()
         }
     }
@@ -71,28 +73,34 @@ impl Format for Oemc {
             },
             space: Some(oriented(Space::unit(), options)),
         })?;
+        let mut labels = SampleLabels::new(
+            &rows.columns().names()[pattern],
+            options.events.as_ref(),
+            |label| label == "F",
+            |label| label == "B",
+            sink,
+        );
         while let Some(row) = rows.next_row()? {
             let point = row.number_or_missing(x)?.zip(row.number_or_missing(y)?);
             // A missing confidence does not invalidate the point.
             let confident = row.number_or_missing(confidence)? != Some(0.0);
-            let seen = match row.text(pattern) {
-                "F" | "S" | "P" => true,
-                "B" => false,
-                _ => {
-                    return Err(row
-                        .error(pattern, "expected F, S, P or B")
-                        .with_remedy("the labels are fixation, saccade, pursuit and blink"));
-                }
-            };
+            let label = row.text(pattern);
+            if !matches!(label, "F" | "S" | "P" | "B") {
+                return Err(row
+                    .error(pattern, "expected F, S, P or B")
+                    .with_remedy("the labels are fixation, saccade, pursuit and blink"));
+            }
+            let is_used = labels.uses(label);
             sink.sample(
                 recording,
                 Sample {
                     time_ms: None,
-                    point: point.filter(|_| confident && seen),
+                    point: point.filter(|_| confident && is_used),
                     aoi: None,
                 },
             );
         }
+        labels.report(sink);
         Ok(())
     }
 }
@@ -116,6 +124,7 @@ fn names_in_stem(input: &Input) -> NamesInFile {
 mod tests {
     use super::*;
     use crate::readers::recorder::{detected, read_file, read_text, shared_file, tiny_file};
+    use crate::{EncodeNote, EventChoice};
 
     #[test]
     fn the_test_file_is_read() {
@@ -147,7 +156,41 @@ mod tests {
                 Some((0.75, 0.125)),
             ]
         );
-        assert_eq!(read.assumed.len(), 1);
+        assert_eq!(read.assumed.len(), 2);
+        assert!(read.assumed[1].contains("as blinks count as lost"));
+    }
+
+    #[test]
+    fn the_user_chooses_the_events() {
+        let header = "X_coord\tY_coord\tConfidence\tPattern\n";
+        let rows = "1\t1\t1\tF\n2\t2\t1\tS\n3\t3\t1\tB\n";
+        let text = format!("{header}{rows}");
+        let labels = |labels: &[&str]| {
+            EventChoice::Labels(labels.iter().map(|label| label.to_string()).collect())
+        };
+        for (events, used) in [
+            (None, [true, true, false]),
+            (Some(EventChoice::All), [true; 3]),
+            (Some(EventChoice::Fixations), [true, false, false]),
+            (Some(labels(&["s", "X"])), [false, true, false]),
+        ] {
+            let options = ReadOptions {
+                events: events.clone(),
+                ..ReadOptions::default()
+            };
+            let read = read_text(&Oemc, "t", &text, &options).unwrap();
+            let samples = read.recordings[0].samples.iter();
+            let found: Vec<bool> = samples.map(|sample| sample.1.is_some()).collect();
+            assert_eq!(found, used, "{events:?}");
+            let missing = EncodeNote::LabelsMissing {
+                labels: vec!["X".to_string()],
+            };
+            let expected: Vec<EncodeNote> = match events {
+                Some(EventChoice::Labels(_)) => vec![missing],
+                _ => Vec::new(),
+            };
+            assert_eq!(read.notes, expected);
+        }
     }
 
     #[test]
@@ -175,7 +218,7 @@ mod tests {
                 }
             );
             assert_eq!(read.recordings[0].participant, "a");
-            assert_eq!(read.assumed, [crate::readers::named_after_file(&[])]);
+            assert_eq!(read.assumed[0], crate::readers::named_after_file(&[]));
         }
     }
 

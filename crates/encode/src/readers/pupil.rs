@@ -1,7 +1,7 @@
 //! Code shared by the two Pupil Labs readers.
 
 use super::common::{CurrentRecording, fraction_space, pixel_space};
-use super::names_unless_in_columns;
+use super::{PARTICIPANT_NAME_FIELDS, names_unless_in_columns};
 use crate::{
     Columns, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RecordingId, Row, Sink,
     Space,
@@ -141,7 +141,10 @@ impl Names {
             }
         }
         if self.named_by_folder {
-            sink.assumed("the participant is named after the recording's folder", &[]);
+            sink.assumed(
+                "the participant is named after the recording's folder",
+                PARTICIPANT_NAME_FIELDS,
+            );
         }
         self.current.enter(
             sink,

@@ -157,14 +157,14 @@ struct LetterArgs {
     aoi_column: Option<Vec<String>>,
 
     /// What to do with points outside the stimulus
-    #[arg(long, value_enum, value_name = "RULE", default_value = "drop")]
+    #[arg(long, value_enum, value_name = "RULE", default_value = "drop", conflicts_with_all = ["aoi", "aoi_column"])]
     outside: OutsideName,
 
     /// The notation of the letters [default: the shortest one with enough letters]
     #[arg(long, value_enum, value_name = "NOTATION")]
     alphabet: Option<NotationName>,
 
-    /// ScanMatch's temporal binning: repeat the letter of a fixation once for every MS milliseconds
+    /// ScanMatch's temporal binning: repeat a fixation's letter once per MS milliseconds of its duration, rounded
     #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = decimal)]
     bin: Option<f64>,
 

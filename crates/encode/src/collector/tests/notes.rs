@@ -262,3 +262,57 @@ fn counts_of_one_are_singular() {
             .ends_with("b, which have rows of the other eye")
     );
 }
+
+#[test]
+fn viewing_settings_have_an_effect_only_on_angles_and_kept_fixations() {
+    let viewing = ReadOptions {
+        screen_cm: Some((52.0, 29.0)),
+        distance_cm: Some(60.0),
+        ..ReadOptions::default()
+    };
+    let notes = |keep_fixations, space| {
+        let mut sink = collector(&EncodeOptions {
+            keep_fixations,
+            ..EncodeOptions::default()
+        });
+        sink.set_display(&viewing);
+        let recording = Recording {
+            space: Some(space),
+            ..recording("p", Some("s"), Kind::Fixations)
+        };
+        let id = sink.recording(&recording).unwrap();
+        sink.fixation(id, fixation(1.0, 1.0, 100.0));
+        sink.finish().unwrap().1.notes
+    };
+    let no_effect = [EncodeField::ScreenCm, EncodeField::Distance].map(|field| {
+        let reason = NoEffect::NoVisualAngles;
+        EncodeNote::NoEffect { field, reason }
+    });
+    let pixels = Space::pixels(700.0, 700.0);
+    assert_eq!(notes(false, pixels), no_effect);
+    assert!(notes(true, pixels).is_empty());
+    assert!(notes(false, Space::visual_angle((52.0, 29.0), 60.0)).is_empty());
+}
+
+#[test]
+fn durations_of_another_unit_are_noted_where_they_matter() {
+    let notes = |duration: f64, bin_ms| {
+        let mut sink = collector(&EncodeOptions {
+            bin_ms,
+            ..EncodeOptions::default()
+        });
+        let recording = recording("p", Some("s"), Kind::Fixations);
+        let id = sink.recording(&recording).unwrap();
+        for (x, y) in points(690.0, 0.0) {
+            sink.fixation(id, fixation(x, y, duration));
+        }
+        sink.finish().unwrap().1.notes
+    };
+    let expected = EncodeNote::UnlikelyDurations {
+        fixations: 30,
+        of: 30,
+    };
+    assert_eq!(notes(250_000.0, Some(50.0)), [expected]);
+    assert!(notes(250_000.0, None).is_empty());
+    assert!(notes(250.0, Some(50.0)).is_empty());
+}

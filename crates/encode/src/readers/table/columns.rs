@@ -2,7 +2,7 @@
 
 use super::coordinates::{coordinate_pairs, look_like_coordinates};
 use super::vocabulary::{
-    AOI, CONFIDENCE, COORDINATE_PAIRS, ColumnNames, DURATION, END, EVENT, EVENT_NAMES, GROUP,
+    AOI, CONFIDENCE, COORDINATE_PAIRS, ColumnNames, DURATION, END, EVENT, EVENT_NAMES, EYE, GROUP,
     PARTICIPANT, START, STIMULUS, TRIAL, UNIT_WORDS,
 };
 use crate::{ColumnRole, ColumnRoles, Columns, EncodeField, ReadError, ReadOptions, parse_number};
@@ -24,6 +24,8 @@ pub(super) struct Layout {
     pub(super) trial: Option<usize>,
     pub(super) aoi: Option<usize>,
     pub(super) confidence: Option<usize>,
+    /// The column that may name the eye of each row.
+    pub(super) eye: Option<usize>,
     /// The column of event labels that the user names.
     pub(super) event: Option<usize>,
     /// Columns that may contain event labels, and whether their name is unambiguous.
@@ -77,6 +79,7 @@ impl Layout {
             trial: column(&TRIAL)?,
             aoi: column(&AOI)?,
             confidence: column(&CONFIDENCE)?,
+            eye: column(&EYE)?,
             event: column(&EVENT)?,
             event_candidates: names.event_candidates(),
         })
@@ -135,11 +138,12 @@ impl Layout {
         self.used().any(|used| used == column)
     }
 
-    /// The role of each column. A trial serves as the stimulus if nothing else names one.
+    /// The role of each column; `others` are those that depend on values. A trial serves as the stimulus if nothing
+    /// else names one.
     pub(super) fn columns_used(
         &self,
         columns: &Columns,
-        events: impl Iterator<Item = (&'static str, usize)>,
+        others: impl Iterator<Item = (&'static str, usize)>,
         has_stimulus: bool,
     ) -> ColumnRoles {
         let trial = match self.stimulus {
@@ -164,7 +168,7 @@ impl Layout {
         let roles: Vec<(&'static str, usize)> = optional
             .into_iter()
             .filter_map(|(role, column)| Some((role, column?)))
-            .chain(events)
+            .chain(others)
             .collect();
         let name = |column: usize| columns.names()[column].clone();
         let unused = self.unused(columns);
@@ -317,6 +321,7 @@ fn check_mapping(columns: &Columns, options: &ReadOptions) -> Result<(), ReadErr
         TRIAL.roles,
         AOI.roles,
         CONFIDENCE.roles,
+        EYE.roles,
         EVENT.roles,
     ]
     .concat();

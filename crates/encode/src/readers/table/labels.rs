@@ -1,7 +1,8 @@
 //! Decides which rows of a table are fixations, by event labels, such as those of REMoDNaV, and by columns of 0 and 1.
 //!
-//! A column contains labels if its name suggests so and its first values are words for eye movements. Unknown words are
-//! not guessed: all rows are used, and a note lists the words.
+//! A column contains labels if its first values are words for eye movements. Unless its name suggests labels, nearly all
+//! must be such words, for fixations and for others. Unknown words are not guessed: all rows are used, and a note lists
+//! the words.
 
 use super::columns::{Layout, normalised_name};
 use super::indicators::{Indicator, indicators};
@@ -61,7 +62,7 @@ impl EventFilter {
             Some(EventChoice::All | EventChoice::Labels(_)) => Vec::new(),
             _ => indicators(columns, layout),
         };
-        let found = LabelValues::read(layout, &flags, first_rows)?;
+        let found = LabelValues::read(columns, layout, &flags, first_rows)?;
         let labels = match &choice {
             Some(EventChoice::Labels(wanted)) => Some(found.with_labels(columns, layout, wanted)?),
             _ => found.known_labels(layout),
@@ -212,28 +213,46 @@ struct LabelValues {
 
 struct Candidate {
     column: usize,
-    /// Whether the name is unambiguous.
-    specific: bool,
+    name: NameHint,
     counts: Counts,
+}
+
+/// Whether a column's name suggests event labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NameHint {
+    No,
+    Maybe,
+    Yes,
 }
 
 impl LabelValues {
     fn read(
+        columns: &Columns,
         layout: &Layout,
         flags: &[(usize, Indicator)],
         mut first_rows: Rows,
     ) -> Result<Self, ReadError> {
-        let candidate = |column, specific| Candidate {
-            column,
-            specific,
-            counts: Counts::default(),
-        };
-        let named = layout.event.map(|column| candidate(column, true));
-        let others = layout.event_candidates.iter();
-        let others = others
-            .filter(|(column, _)| Some(*column) != layout.event)
-            .map(|&(column, specific)| candidate(column, specific));
-        let mut candidates: Vec<Candidate> = named.into_iter().chain(others).collect();
+        let named = layout.event.map(|column| (column, NameHint::Yes));
+        let likely = layout.event_candidates.iter().map(|&(column, specific)| {
+            let hint = if specific {
+                NameHint::Yes
+            } else {
+                NameHint::Maybe
+            };
+            (column, hint)
+        });
+        let unused = (0..columns.names().len()).filter(|&column| !layout.uses(column));
+        let unused = unused.map(|column| (column, NameHint::No));
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for (column, name) in named.into_iter().chain(likely).chain(unused) {
+            if candidates.iter().all(|known| known.column != column) {
+                candidates.push(Candidate {
+                    column,
+                    name,
+                    counts: Counts::default(),
+                });
+            }
+        }
         let mut seen = vec![(false, true); flags.len()];
         while let Some(row) = first_rows.next_row()? {
             for candidate in &mut candidates {
@@ -274,7 +293,8 @@ impl LabelValues {
     ) -> Result<(usize, BTreeSet<String>), ReadError> {
         let has_one = |candidate: &&Candidate| {
             let mut labels = candidate.counts.labels.iter();
-            labels.any(|label| wanted.iter().any(|wanted| is_label(wanted, label)))
+            candidate.name != NameHint::No
+                && labels.any(|label| wanted.iter().any(|wanted| is_label(wanted, label)))
         };
         let named = |candidate: &&Candidate| Some(candidate.column) == layout.event;
         let candidates = || self.candidates.iter();
@@ -297,11 +317,17 @@ impl LabelValues {
 impl Candidate {
     fn has_eye_movements(&self) -> bool {
         let counts = &self.counts;
-        counts.movements > 0 && (self.specific || counts.recognised * 10 >= counts.values * 8)
+        let mostly_known = counts.recognised * 10 >= counts.values * 8;
+        match self.name {
+            NameHint::Yes => counts.movements > 0,
+            NameHint::Maybe => counts.movements > 0 && mostly_known,
+            // A column about the previous or next event of a fixation never says fixation.
+            NameHint::No => (1..counts.movements).contains(&counts.fixations) && mostly_known,
+        }
     }
 
     fn has_labels(&self) -> bool {
-        (2..=MAX_LABELS).contains(&self.counts.labels.len())
+        self.name != NameHint::No && (2..=MAX_LABELS).contains(&self.counts.labels.len())
     }
 
     fn labels(&self) -> (usize, BTreeSet<String>) {
@@ -317,7 +343,9 @@ impl Candidate {
 struct Counts {
     values: usize,
     recognised: usize,
+    /// Of these, words for fixations and other movements, and those for fixations alone.
     movements: usize,
+    fixations: usize,
     /// At most one more than `MAX_LABELS`.
     labels: BTreeSet<String>,
 }
@@ -332,6 +360,7 @@ impl Counts {
         self.recognised += usize::from(meaning.is_some());
         self.movements +=
             usize::from(meaning.is_some_and(|meaning| meaning != LabelMeaning::Vague));
+        self.fixations += usize::from(meaning == Some(LabelMeaning::Fixation));
         if self.labels.len() <= MAX_LABELS && !self.labels.contains(value) {
             self.labels.insert(value.to_string());
         }

@@ -7,6 +7,7 @@
 
 mod columns;
 mod coordinates;
+mod eyes;
 mod indicators;
 mod labels;
 mod likely;
@@ -20,15 +21,17 @@ use super::{
     Format, PARTICIPANT_NAME_FIELDS, SupportedOptions, named_after_file, names_found, or_file_name,
 };
 use crate::{
-    Dropped, EncodeField, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Row, RowChoice,
-    Rows, Sample, Sink, TimeUnit, is_missing,
+    Dropped, EncodeField, EncodeNote, Head, Input, Kind, NamesInFile, NoEffect, ReadError,
+    ReadOptions, Row, RowChoice, Rows, Sample, Sink, TimeUnit, is_missing,
 };
 use columns::Layout;
+use eyes::EyeFilter;
 use labels::{EventFilter, Verdict};
 use recordings::{Recordings, RowOwner};
 use units::Survey;
 
 pub(crate) use coordinates::{coordinate_pairs, look_like_coordinates, unpaired_coordinate};
+pub(crate) use words::{LabelMeaning, is_loss, meaning};
 
 pub(super) struct Table;
 
@@ -43,6 +46,7 @@ impl Format for Table {
 
     fn accepts(&self) -> SupportedOptions {
         SupportedOptions {
+            eye: true,
             columns: true,
             events: true,
             ..SupportedOptions::default()
@@ -67,6 +71,7 @@ impl Format for Table {
         let layout = Layout::find(&columns, options)?;
         layout.check_kinds(&columns)?;
         let found = names_found(&input, options, NamesInFile::default())?;
+        note_unused_names(&layout, options, sink);
         let is_named = layout.participant.is_some() || found.participant.is_some();
         let names = or_file_name(found, &input);
         for name in layout.repeated(&columns) {
@@ -87,7 +92,9 @@ impl Format for Table {
         }
         let mut events =
             EventFilter::find(&columns, &layout, first_rows()?, fixations, options, sink)?;
-        let roles = layout.columns_used(&columns, events.columns(), names.1.is_some());
+        let mut eyes = EyeFilter::find(&layout, &input, options.eye, sink)?;
+        let other_roles = events.columns().chain(eyes.column().map(|it| ("eye", it)));
+        let roles = layout.columns_used(&columns, other_roles, names.1.is_some());
         if !is_named {
             let by_column = (!roles.not_used.is_empty()).then_some(EncodeField::ParticipantColumn);
             let changed_by: Vec<EncodeField> = by_column
@@ -120,6 +127,10 @@ impl Format for Table {
         let width = columns.names().len();
         while let Some(row) = rows.next_row()? {
             check_width(&row, width)?;
+            if eyes.is_other_eye(&row) {
+                sink.dropped(Dropped::OtherEye);
+                continue;
+            }
             let lost = match events.judge(&row) {
                 Verdict::Take => false,
                 Verdict::Lost => true,
@@ -147,6 +158,32 @@ impl Format for Table {
         }
         recordings.report(sink);
         events.check(&columns, sink)
+    }
+}
+
+/// Notes the user's names that columns replace.
+fn note_unused_names(layout: &Layout, options: &ReadOptions, sink: &mut dyn Sink) {
+    let (participant, stimulus) = (layout.participant.is_some(), layout.stimulus.is_some());
+    for (field, replaced) in [
+        (
+            EncodeField::Participant,
+            options.participant.is_some() && participant,
+        ),
+        (
+            EncodeField::Stimulus,
+            options.stimulus.is_some() && stimulus,
+        ),
+        (
+            EncodeField::NameTemplate,
+            options.name_template.is_some() && participant && stimulus,
+        ),
+    ] {
+        if replaced {
+            sink.note(EncodeNote::NoEffect {
+                field,
+                reason: NoEffect::NamedInColumn,
+            });
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 mod coordinates;
 mod events;
+mod eyes;
 
 use super::*;
 use crate::EncodeField;
@@ -409,4 +410,36 @@ fn starts_of_fixations_are_read_in_their_own_unit() {
     assert_eq!(starts(both), [Some(500.0), None]);
     let inferred = "x;y;start;end\n1;1;0,25;0,5\n";
     assert_eq!(starts(inferred), [Some(250.0)]);
+}
+
+#[test]
+fn names_that_columns_replace_are_noted() {
+    let options = ReadOptions {
+        participant: Some("a".to_string()),
+        stimulus: Some("b".to_string()),
+        name_template: Some(NameTemplate::parse("{participant}").unwrap()),
+        ..ReadOptions::default()
+    };
+    for (text, expected) in [
+        ("x,y,duration\n1,2,200\n", vec![]),
+        (
+            "x,y,duration,subject\n1,2,200,p\n",
+            vec![EncodeField::Participant],
+        ),
+        (
+            "x,y,duration,subject,image\n1,2,200,p,s\n",
+            vec![
+                EncodeField::Participant,
+                EncodeField::Stimulus,
+                EncodeField::NameTemplate,
+            ],
+        ),
+    ] {
+        let read = read(text, &options).unwrap();
+        let fields = read.notes.iter().map(|note| match note {
+            EncodeNote::NoEffect { field, .. } => *field,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(fields.collect::<Vec<_>>(), expected, "{text}");
+    }
 }

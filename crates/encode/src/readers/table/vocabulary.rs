@@ -227,6 +227,10 @@ pub(super) const CONFIDENCE: ColumnNames = ColumnNames {
     roles: &["confidence"],
     aliases: &["confidence", "conf"],
 };
+pub(super) const EYE: ColumnNames = ColumnNames {
+    roles: &["eye"],
+    aliases: &["eye", "eyeused", "usedeye", "recordedeye", "whicheye"],
+};
 
 /// The event label column that the user names; [`EVENT_NAMES`] has the candidates if the user names none.
 pub(super) const EVENT: ColumnNames = ColumnNames {

@@ -4,7 +4,7 @@ use super::columns::normalised_name;
 
 /// The meaning of a label for a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LabelMeaning {
+pub(crate) enum LabelMeaning {
     Fixation,
     /// Another movement of the eye.
     Movement,
@@ -13,7 +13,7 @@ pub(super) enum LabelMeaning {
 }
 
 /// The meaning of a word; `None` if it is unknown.
-pub(super) fn meaning(label: &str) -> Option<LabelMeaning> {
+pub(crate) fn meaning(label: &str) -> Option<LabelMeaning> {
     match normalised_name(label).as_str() {
         "fixation" | "fixations" | "fix" | "fixa" | "efix" => Some(LabelMeaning::Fixation),
         "saccade"
@@ -26,6 +26,7 @@ pub(super) fn meaning(label: &str) -> Option<LabelMeaning> {
         | "pursuit"
         | "purs"
         | "smoothpursuit"
+        | "sp"
         | "hpso"
         | "ihps"
         | "lpso"
@@ -51,7 +52,7 @@ pub(super) fn meaning(label: &str) -> Option<LabelMeaning> {
 }
 
 /// Whether a label says that the eye was not seen.
-pub(super) fn is_loss(label: &str) -> bool {
+pub(crate) fn is_loss(label: &str) -> bool {
     matches!(
         normalised_name(label).as_str(),
         "blink"

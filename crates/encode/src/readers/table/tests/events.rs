@@ -145,7 +145,7 @@ fn a_column_of_labels_can_be_named() {
         columns: [("event".to_string(), "kind".to_string())].into(),
         ..ReadOptions::default()
     };
-    let text = "x,y,duration,kind\n1,2,200,FIXA\n3,4,30,SACC\n";
+    let text = "x,y,duration,kind\n1,2,200,FIXA\n3,4,30,jump\n";
     assert_eq!(points(&plain(text)).len(), 2);
     assert_eq!(points(&read(text, &options).unwrap()), [(1.0, 2.0)]);
 }
@@ -262,4 +262,16 @@ fn the_summary_says_what_columns_were_taken_for() {
         "participant=subject stimulus=trial_index x=fixation_x y=fixation_y duration=dur event=label"
     );
     assert_eq!(unused, "gaze_x gaze_y pupil");
+}
+
+/// Words for eye movements are recognised whatever the column's name, but not in a column about the previous event.
+#[test]
+fn labels_are_recognised_by_their_words() {
+    let rows = "1,1,200,SACC,FIXA\n2,2,200,BLINK,SACC\n3,3,200,SACC,FIXA\n4,4,200,SACC,FIXA\n";
+    let read = plain(&format!("x,y,duration,before,kind\n{rows}"));
+    assert_eq!(points(&read), [(1.0, 1.0), (3.0, 3.0), (4.0, 4.0)]);
+    assert!(assumes(&read, "the column \"kind\" has event labels"));
+    let read = plain(&format!("x,y,duration,before,aoi\n{rows}"));
+    assert_eq!(points(&read).len(), 4);
+    assert!(read.notes.is_empty(), "{:?}", read.notes);
 }

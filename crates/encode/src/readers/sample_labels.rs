@@ -1,0 +1,78 @@
+//! Event labels of gaze samples, in formats whose label column is known.
+
+use crate::{EncodeField, EncodeNote, EventChoice, Sink};
+
+/// The labels to use. Samples with other labels count as lost, because every sample must keep its place in time.
+pub(super) struct SampleLabels {
+    choice: Option<EventChoice>,
+    is_fixation: fn(&str) -> bool,
+    is_blink: fn(&str) -> bool,
+    /// Whether each of the labels that the user asks for has occurred.
+    occurred: Vec<bool>,
+}
+
+impl SampleLabels {
+    /// Reports how the labels in this column are used.
+    pub(super) fn new(
+        column: &str,
+        choice: Option<&EventChoice>,
+        is_fixation: fn(&str) -> bool,
+        is_blink: fn(&str) -> bool,
+        sink: &mut dyn Sink,
+    ) -> Self {
+        let text = match choice {
+            None => format!(
+                "samples that the column \"{column}\" labels as blinks count as lost; those of all other events were used"
+            ),
+            Some(EventChoice::All) => {
+                format!("samples of all events in the column \"{column}\" were used")
+            }
+            Some(EventChoice::Fixations) => format!(
+                "only samples that the column \"{column}\" labels as fixations were used; others count as lost"
+            ),
+            Some(EventChoice::Labels(_)) => format!(
+                "only samples with the requested labels in the column \"{column}\" were used; others count as lost"
+            ),
+        };
+        sink.assumed(&text, &[EncodeField::Events]);
+        Self {
+            choice: choice.cloned(),
+            is_fixation,
+            is_blink,
+            occurred: match choice {
+                Some(EventChoice::Labels(labels)) => vec![false; labels.len()],
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    /// Whether a sample with this label is used.
+    pub(super) fn uses(&mut self, label: &str) -> bool {
+        match &self.choice {
+            None => !(self.is_blink)(label),
+            Some(EventChoice::All) => true,
+            Some(EventChoice::Fixations) => (self.is_fixation)(label),
+            Some(EventChoice::Labels(labels)) => {
+                let is_label = |wanted: &String| wanted.trim().eq_ignore_ascii_case(label);
+                let found = labels.iter().position(is_label);
+                if let Some(occurred) = found.and_then(|at| self.occurred.get_mut(at)) {
+                    *occurred = true;
+                }
+                found.is_some()
+            }
+        }
+    }
+
+    /// Notes the requested labels that did not occur, after the last row.
+    pub(super) fn report(self, sink: &mut dyn Sink) {
+        let Some(EventChoice::Labels(labels)) = self.choice else {
+            return;
+        };
+        let missing = labels.into_iter().zip(self.occurred);
+        let missing = missing.filter(|(_, occurred)| !occurred);
+        let labels: Vec<String> = missing.map(|(label, _)| label).collect();
+        if !labels.is_empty() {
+            sink.note(EncodeNote::LabelsMissing { labels });
+        }
+    }
+}
