@@ -266,11 +266,11 @@ mod tests {
         let pairs: Vec<(usize, usize)> = (0..stimuli)
             .flat_map(|it| [(it, it), (it, it + stimuli)])
             .collect();
-        let sorted_by = SortedBy {
+        let indexed_by = IndexedBy {
             participants: true,
             stimuli: false,
         };
-        let layout = Layout::new([&host, &join], &pairs, sorted_by).unwrap();
+        let layout = Layout::new([&host, &join], &pairs, indexed_by).unwrap();
         let rule = PairRule::SameStimulus;
         let within = WithinSite::of_both(rule, [&host, &join], &pairs, &layout.participants);
         assert!(within.is_err());

@@ -224,7 +224,9 @@ impl<C: Channel> SharesSide<'_, C> {
             correct.extend(of_query.map(|bits| bits.iter().fold(0, |sum, bit| sum ^ bit)));
         }
         let correct = self.session.additive_from_xor(&correct, 1, self.channel)?;
-        Ok(correct.iter().fold(0, |sum: u64, bit| sum.wrapping_add(*bit)))
+        Ok(correct
+            .iter()
+            .fold(0, |sum: u64, bit| sum.wrapping_add(*bit)))
     }
 }
 

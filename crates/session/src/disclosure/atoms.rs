@@ -10,10 +10,30 @@ struct AnswerPosition<'a> {
     answer: usize,
     /// The group, and the stimulus.
     cell: (&'a str, &'a str),
+    /// The number of the content that the unit had, in the order in which it had them.
+    version: usize,
     /// What the weight of the unit depends on, where the partner can vary it within the answer.
     varied_weight: Option<&'a BTreeSet<String>>,
     /// What the weight of the unit depends on.
     weight: Option<&'a BTreeSet<String>>,
+}
+
+/// The positions of a unit in all answers.
+#[derive(Default)]
+struct UnitPositions<'a> {
+    positions: Vec<AnswerPosition<'a>>,
+    /// The contents that it had.
+    contents: Vec<Option<&'a String>>,
+}
+
+impl<'a> UnitPositions<'a> {
+    fn version(&mut self, content: Option<&'a String>) -> usize {
+        let known = self.contents.iter().position(|it| *it == content);
+        known.unwrap_or_else(|| {
+            self.contents.push(content);
+            self.contents.len() - 1
+        })
+    }
 }
 
 /// The fewest participants of any atom that the last answer is about or splits off, not counting those who have
@@ -26,7 +46,7 @@ pub(super) fn smallest(answers: &[&Answer], withdrawn: &BTreeSet<String>) -> Opt
     if (0..answers.len()).all(is_about_pairs) {
         return None;
     }
-    let mut positions: BTreeMap<(&str, &str), Vec<AnswerPosition<'_>>> = BTreeMap::new();
+    let mut positions: BTreeMap<(&str, &str), UnitPositions<'_>> = BTreeMap::new();
     for (number, answer) in answers.iter().enumerate() {
         for (participant, member) in &answer.cohort {
             if withdrawn.contains(participant) {
@@ -37,20 +57,21 @@ pub(super) fn smallest(answers: &[&Answer], withdrawn: &BTreeSet<String>) -> Opt
                     Weights::Scanpaths => None,
                     Weights::Participants => Some(&member.stimuli),
                 };
+                let unit = positions.entry((participant, stimulus)).or_default();
                 let position = AnswerPosition {
                     answer: number,
                     cell: cell(answer, member, stimulus),
+                    version: unit.version(member.contents.get(stimulus)),
                     varied_weight: weight.filter(|_| answer.by_stimulus),
                     weight,
                 };
-                let unit = positions.entry((participant, stimulus)).or_default();
-                unit.push(position);
+                unit.positions.push(position);
             }
         }
     }
     let mut atoms: BTreeMap<Vec<AnswerPosition<'_>>, BTreeSet<&str>> = BTreeMap::new();
     let mut split: BTreeSet<Vec<AnswerPosition<'_>>> = BTreeSet::new();
-    for ((participant, _), positions) in positions {
+    for ((participant, _), UnitPositions { positions, .. }) in positions {
         if let Some((position, earlier)) = positions.split_last()
             && position.answer == last
         {

@@ -24,6 +24,9 @@
 //! within one answer that weights participants equally, if only scanpaths of the same stimulus are compared: the
 //! partner can give its own groups different stimuli.
 //!
+//! If a scanpath changes between two answers, their difference is about its change. So atoms are also split by the
+//! answers between which a unit's scanpaths changed. If all were encoded again, they changed together.
+//!
 //! **Histograms.** A count is about a range of scores, and is suppressed if too few participants are in it. Two
 //! histograms that differ in their ranges, metric or participants have counts whose differences are about few
 //! participants. So each participant is in at most one histogram per partner.
@@ -61,11 +64,11 @@ use crate::policy::{AnswerKind, DEFAULT_ANSWERS_PER_PARTNER, DEFAULT_MINIMUM_GRO
 use crate::signed_record::RecordFile;
 use crate::{Fingerprint, Identity, StateDir};
 use file::{Answer, Disclosures, DisclosuresFile, Member, key};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use veilpath_protocol::Reveal;
 
 /// A participant of this side in a group answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupMember {
     /// The id.
     pub participant: String,
@@ -73,6 +76,8 @@ pub struct GroupMember {
     pub group: Option<String>,
     /// The stimulus of each scanpath that takes part; an empty name where there is none.
     pub stimuli: Vec<String>,
+    /// For each stimulus, a digest of the scanpaths, by which changed ones are recognised. Empty if they do not matter.
+    pub contents: BTreeMap<String, [u8; 32]>,
 }
 
 /// A group answer that a plan asks for.
@@ -272,19 +277,21 @@ impl DisclosureLedger {
             for stimulus in &member.stimuli {
                 *scanpaths.entry(stimulus).or_default() += 1;
             }
-            let mut stimuli = BTreeSet::new();
-            for (stimulus, count) in scanpaths {
-                // The number of scanpaths changes sums over scanpaths, and the weights of sums over participants.
-                let tag = self.tag("stimulus", stimulus);
-                stimuli.insert(match count {
-                    1 => tag,
-                    _ => format!("{tag}{}{count}", file::REPEATED),
-                });
-            }
-            let entry = cohort.entry(self.tag("participant", &member.participant));
+            let entry = cohort.entry(self.participant_tag(&member.participant));
             let entry = entry.or_default();
             entry.group = group.map(|group| self.tag("group", group));
-            entry.stimuli.extend(stimuli);
+            for (stimulus, count) in scanpaths {
+                // The number of scanpaths changes sums over scanpaths, and the weights of sums over participants.
+                let mut tag = self.tag("stimulus", stimulus);
+                if count > 1 {
+                    tag = format!("{tag}{}{count}", file::REPEATED);
+                }
+                if let Some(content) = member.contents.get(stimulus) {
+                    let content = self.tag("content", &crate::identity::hex(content));
+                    entry.contents.insert(tag.clone(), content);
+                }
+                entry.stimuli.insert(tag);
+            }
         }
         Ok(Answer {
             agreement: key(request.agreement),

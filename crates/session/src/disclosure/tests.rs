@@ -80,6 +80,7 @@ fn members(numbers: std::ops::Range<u32>) -> Vec<GroupMember> {
         participant: format!("P{number}"),
         group: Some(if number % 2 == 0 { "even" } else { "odd" }.into()),
         stimuli: vec!["harbour".into(), "market".into()],
+        ..GroupMember::default()
     };
     numbers.map(member).collect()
 }

@@ -1,9 +1,10 @@
 //! Which of this side's participants an answer is about.
 
 use crate::Identity;
+use crate::digests::content_digest;
 use crate::disclosure::GroupMember;
 use std::collections::{BTreeMap, BTreeSet};
-use veilpath_metrics::Cohort;
+use veilpath_metrics::{Cohort, Scanpath};
 
 /// The participants of these scanpaths, with their stimuli. A scanpath without letters hides nobody: its scores follow from the
 /// lengths.
@@ -23,6 +24,7 @@ pub(super) fn with_empty_scanpaths(
 ) -> Vec<GroupMember> {
     let taking_part: BTreeSet<usize> = taking_part.into_iter().collect();
     let mut members: BTreeMap<&str, GroupMember> = BTreeMap::new();
+    let mut scanpaths: BTreeMap<(&str, &str), Vec<&Scanpath>> = BTreeMap::new();
     for entry in taking_part
         .into_iter()
         .filter_map(|at| cohort.entries.get(at))
@@ -31,11 +33,18 @@ pub(super) fn with_empty_scanpaths(
         let member = member.or_insert_with(|| GroupMember {
             participant: entry.participant.clone(),
             group: entry.group.clone(),
-            stimuli: Vec::new(),
+            ..GroupMember::default()
         });
-        member
-            .stimuli
-            .push(entry.stimulus.clone().unwrap_or_default());
+        let stimulus = entry.stimulus.as_deref().unwrap_or_default();
+        member.stimuli.push(stimulus.into());
+        let unit = scanpaths.entry((&entry.participant, stimulus)).or_default();
+        unit.push(&entry.scanpath);
+    }
+    for ((participant, stimulus), scanpaths) in scanpaths {
+        if let Some(member) = members.get_mut(participant) {
+            let content = content_digest(cohort, scanpaths);
+            member.contents.insert(stimulus.into(), content);
+        }
     }
     members.into_values().collect()
 }
@@ -52,6 +61,7 @@ pub(super) fn with_groups(cohort: &Cohort) -> Vec<GroupMember> {
             participant: entry.participant.clone(),
             group: entry.group.clone(),
             stimuli: vec![NO_STIMULUS.into()],
+            ..GroupMember::default()
         });
     }
     members.into_values().collect()
@@ -77,7 +87,7 @@ mod tests {
         let member = |group: &str| GroupMember {
             participant: "P1".into(),
             group: Some(group.into()),
-            stimuli: Vec::new(),
+            ..GroupMember::default()
         };
         let [ours, other] = [0, 1].map(|_| Identity::ephemeral().unwrap());
         let of = |identity, group| key(identity, &[member(group)]);

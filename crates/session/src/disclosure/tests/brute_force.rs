@@ -61,6 +61,7 @@ fn request_members(&(_, present, both, _): &Request) -> Vec<GroupMember> {
             stimuli: (0..=u32::from(both >> number & 1 == 1))
                 .map(|it| it.to_string())
                 .collect(),
+            ..GroupMember::default()
         })
         .collect()
 }
