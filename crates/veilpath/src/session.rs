@@ -48,19 +48,22 @@ use veilpath_session::{
 pub fn identity_file(named: Option<&Path>) -> Result<PathBuf, Error> {
     match named {
         Some(path) => Ok(path.to_path_buf()),
-        None => Ok(StateDir::for_user()?.identity()),
+        None => Ok(state_dir(None)?.identity()),
     }
 }
 
-/// The user's state folder; for a user without a home directory, one next to the identity file.
+/// The user's state folder; for a user without a home directory, one next to the identity file. A folder that other users
+/// may change is an error.
 pub fn state_dir(identity: Option<&Path>) -> Result<StateDir, Error> {
-    match (StateDir::for_user(), identity) {
+    let state_dir = match (StateDir::for_user(), identity) {
         (Err(SessionError::Usage(UsageError::NoStateDir)), Some(identity)) => {
             let parent = identity.parent().map(PathBuf::from).unwrap_or_default();
-            Ok(StateDir::at(parent.join("veilpath")))
+            StateDir::at(parent.join("veilpath"))
         }
-        (found, _) => Ok(found?),
-    }
+        (found, _) => found?,
+    };
+    state_dir.check()?;
+    Ok(state_dir)
 }
 
 /// Listens on `address` for one peer, or waits for it at the relay there, and compares. Returns `None` if this side
