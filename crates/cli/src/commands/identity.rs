@@ -1,8 +1,8 @@
 //! `veilpath identity`: creates the identity, and prints its fingerprint.
 
+use crate::destination::to_stdout;
 use crate::failure::Failure;
 use crate::messages;
-use crate::output::to_stdout;
 use clap::Args;
 use std::path::PathBuf;
 use veilpath::Identity;

@@ -1,8 +1,8 @@
 //! `veilpath man`: man pages from the same definitions as the help texts.
 
 use crate::args::Cli;
+use crate::destination::to_stdout;
 use crate::failure::Failure;
-use crate::output::to_stdout;
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man;
 use std::io::{self, Write};

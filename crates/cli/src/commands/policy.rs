@@ -2,11 +2,11 @@
 
 use crate::commands::peers::confirmed;
 use crate::commands::session::RevealToName;
+use crate::destination::Destination;
 use crate::engine_args::{EngineName, PaillierArgs};
 use crate::failure::Failure;
 use crate::messages;
 use crate::metric_args::MetricArgs;
-use crate::output::Destination;
 use crate::reveal_args::RevealArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;

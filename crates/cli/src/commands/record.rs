@@ -1,8 +1,8 @@
 //! `veilpath record`: what was disclosed to whom, as both sides have signed it.
 
+use crate::destination::to_stdout;
 use crate::failure::Failure;
 use crate::messages;
-use crate::output::to_stdout;
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
 use veilpath::{

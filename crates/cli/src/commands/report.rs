@@ -1,10 +1,11 @@
 //! `veilpath report`: makes an HTML page with figures from a result file.
 
+use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::inputs;
 use crate::messages;
 use crate::notes;
-use crate::output::{self, Destination};
+use crate::output;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use veilpath::report::{Aspect, DrawingOptions, DrawnCohort, PairOptions, ReportOptions};

@@ -3,10 +3,11 @@
 //! At the end, standard output gets one row for each peer. Earlier messages start with the peer's name.
 
 use crate::commands::session::SessionArgs;
+use crate::destination::to_stdout;
 use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use crate::inputs::{self, is_dash};
-use crate::output::{self, to_stdout};
+use crate::output;
 use crate::session_log::SessionLog;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! `veilpath ui`: the whole workflow in a browser.
 
+use crate::destination::to_stdout;
 use crate::failure::Failure;
 use crate::messages;
-use crate::output::to_stdout;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

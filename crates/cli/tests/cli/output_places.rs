@@ -206,30 +206,65 @@ mod unix {
         assert_eq!(reader.join().unwrap(), printed);
     }
 
-    /// As with `| head -2`.
-    #[test]
-    fn a_reader_that_stops_early_is_not_an_error() {
+    /// The exit code and the messages of a call whose standard output was closed at once, as `| head -0` does.
+    fn with_closed_stdout(folder: &Folder, call: &str) -> (Option<i32>, String) {
+        let mut child = folder
+            .command(&call.split(' ').collect::<Vec<_>>())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let result = child.wait_with_output().unwrap();
+        (
+            result.status.code(),
+            String::from_utf8(result.stderr).unwrap(),
+        )
+    }
+
+    /// A folder with a cohort that gives more results than a pipe holds.
+    fn large_cohort() -> Folder {
         let folder = Folder::new();
         let scanpaths = (0..120).map(|index| format!("participant-{index},scene,ABC\n"));
         let rows: String = scanpaths.collect();
         folder.file("a.csv", format!("participant,stimulus,scanpath\n{rows}"));
+        folder
+    }
+
+    const COMPARE: &str = "compare a.csv a.csv --engine plain -q";
+
+    /// As with `| head -2`.
+    #[test]
+    fn a_reader_that_stops_early_is_not_an_error() {
+        let folder = large_cohort();
         for format in ["csv", "json", "table"] {
-            let mut child = folder
-                .command(&["compare", "a.csv", "a.csv", "--engine", "plain", "-q"])
-                .args(["--format", format])
-                .stdout(std::process::Stdio::piped())
-                .stderr(std::process::Stdio::piped())
-                .spawn()
-                .unwrap();
-            drop(child.stdout.take());
-            let result = child.wait_with_output().unwrap();
-            let message = String::from_utf8(result.stderr).unwrap();
-            assert_eq!(
-                (result.status.code(), message.as_str()),
-                (Some(0), ""),
-                "{format}"
-            );
+            let closed = with_closed_stdout(&folder, &format!("{COMPARE} --format {format}"));
+            assert_eq!(closed, (Some(0), String::new()), "{format}");
         }
+    }
+
+    #[test]
+    fn a_reader_of_a_named_output_that_stops_early_is_an_error() {
+        let folder = large_cohort();
+        for call in [
+            COMPARE,
+            "synth random --count 2000 --seed 4",
+            "synth lifelike --seed 4 --as fixations",
+        ] {
+            for output in ["-", "/dev/stdout", "/dev/fd/1"] {
+                let call = format!("{call} -o {output}");
+                let (code, message) = with_closed_stdout(&folder, &call);
+                assert_eq!(code, Some(2), "{call}: {message}");
+                assert!(message.contains("Broken pipe"), "{call}: {message}");
+            }
+        }
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let reader = std::thread::spawn(move || drop(std::fs::File::open(pipe).unwrap()));
+        let (code, message) = with_closed_stdout(&folder, &format!("{COMPARE} -o pipe"));
+        assert_eq!(code, Some(2), "{message}");
+        reader.join().unwrap();
     }
 
     #[test]
