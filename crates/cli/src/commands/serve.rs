@@ -9,7 +9,6 @@ use crate::failure::Failure;
 use crate::inputs::{self, is_dash};
 use crate::output;
 use crate::session_log::SessionLog;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath::{
@@ -76,16 +75,8 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
 /// The peers on the command line and in the list.
 fn peers(args: &ServeArgs<'_>) -> Result<Vec<Peer>, Failure> {
     let mut peers: Vec<Peer> = args.peers.iter().copied().map(Peer::unnamed).collect();
-    match args.list {
-        None => {}
-        Some(path) if is_dash(path) => {
-            let stdin = io::stdin().lock();
-            peers.extend(veilpath::read_peers_from(
-                Path::new("standard input"),
-                stdin,
-            )?);
-        }
-        Some(path) => peers.extend(veilpath::read_peers(path)?),
+    if let Some(path) = args.list {
+        peers.extend(inputs::peers(path)?);
     }
     veilpath::check_peers(&peers)?;
     Ok(peers)
