@@ -146,8 +146,8 @@ impl Result {
         let outcome = self.outcome(py)?;
         let more = veilpath::table::write_first(outcome, SHOWN, &mut text)?;
         let mut text = String::from_utf8_lossy(&text).into_owned();
-        if more > 0 {
-            text.push_str(&format!("… and {more} more\n"));
+        if more.pairs > 0 {
+            text.push_str(&format!("… and {} more\n", more.pairs));
         }
         // Statistics have no matrix.
         if outcome.cost.cells > 0 {

@@ -1,6 +1,7 @@
 //! The arguments that choose an engine and its options.
 
 use crate::failure::Failure;
+use crate::inputs;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use veilpath::{Engine, EngineChoice, HostKey, KeySize, PaillierOptions};
@@ -52,7 +53,7 @@ pub(crate) struct PaillierArgs {
 #[command(next_help_heading = "Paillier engine")]
 pub(crate) struct KeyArgs {
     /// The host's secret Paillier key, from `veilpath keygen` [default: a new one for this run]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = inputs::named_place())]
     pub(crate) key: Option<PathBuf>,
 }
 

@@ -17,7 +17,7 @@ pub(crate) enum Failure {
     Network(String),
     /// An error that was already reported, with its exit code.
     AlreadyReported(u8),
-    /// The reader of standard output closed it, which is not an error.
+    /// The reader of standard output closed it, which is not an error unless the user named that output.
     BrokenPipe,
 }
 
@@ -38,9 +38,14 @@ impl Failure {
 
     /// Standard output could not be written.
     pub(crate) fn printing(error: &io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            return Failure::BrokenPipe;
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
+            _ => Failure::named_stdout(error),
         }
+    }
+
+    /// Standard output could not be written, although the user named it. Then a reader that closed it has lost results.
+    pub(crate) fn named_stdout(error: &io::Error) -> Self {
         Failure::Input(format!("standard output cannot be written: {error}"))
     }
 

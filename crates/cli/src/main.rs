@@ -6,6 +6,7 @@
 mod args;
 mod commands;
 mod desktop;
+mod destination;
 mod engine_args;
 mod failure;
 mod hints;

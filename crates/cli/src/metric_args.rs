@@ -1,5 +1,6 @@
 //! The metric flags of all commands that compare.
 
+use crate::inputs::NOT_STANDARD;
 use crate::numbers::decimal;
 use clap::{Args, ValueEnum};
 use veilpath::{
@@ -230,6 +231,9 @@ fn simplification(text: &str) -> Result<Simplification, String> {
 
 /// Parses the name of a substitution cost, or a file name.
 fn substitution(text: &str) -> Result<SubstitutionChoice, String> {
+    if text == "-" {
+        return Err(NOT_STANDARD.into());
+    }
     text.parse().map_err(|error: UnknownName| {
         let names = error.known.join(", ");
         format!("not a known cost or an existing file; use {names}, or a CSV file with a table")

@@ -3,6 +3,7 @@
 //! With `-o FILE` the results go to the file, and a summary is printed. Otherwise they go to standard output: all rows into
 //! a pipe, the first rows onto a terminal. `-o -` prints all rows.
 
+use crate::destination::{PREVIEW_ROWS, how_to_get_all, to_stdout};
 use crate::failure::Failure;
 use crate::inputs::is_stdout;
 use crate::{hints, messages};
@@ -13,9 +14,6 @@ use veilpath::{
     Contents, Listing, MAX_TEXT_BYTES, Outcome, OutcomeFormat, OutputFile, has_content, table,
     units, write_outcome,
 };
-
-/// Rows that a terminal shows.
-const PREVIEW_ROWS: usize = 20;
 
 /// The formats of results on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -122,7 +120,10 @@ impl OutputArgs {
         let mut out = BufWriter::new(stdout);
         self.write_rows(outcome, is_terminal, &mut out)
             .and_then(|()| out.flush())
-            .map_err(|error| Failure::printing(&error))
+            .map_err(|error| match self.output {
+                Some(_) => Failure::named_stdout(&error),
+                None => Failure::printing(&error),
+            })
     }
 
     /// Writes all rows; to a terminal only the first rows, unless the user asked for all.
@@ -239,14 +240,14 @@ impl CheckedOutput {
 
 fn preview(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     let more = table::write_first(outcome, PREVIEW_ROWS, out)?;
-    if more > 0 {
-        writeln!(
-            out,
-            "… and {}; -o scores.csv writes all to a file, -o - prints all",
-            units::counted(more as u64, "more pair")
-        )?;
+    if more.pairs > 0 {
+        let pairs = units::counted(more.pairs as u64, "more pair");
+        writeln!(out, "… and {pairs}; {}", how_to_get_all("scores.csv"))
+    } else if more.answer_rows > 0 {
+        writeln!(out, "{}", how_to_get_all("answers.csv"))
+    } else {
+        Ok(())
     }
-    Ok(())
 }
 
 /// Parses `FIRST,SECOND`, the names of the two cohorts.
@@ -263,46 +264,6 @@ pub(crate) fn names(text: &str) -> Result<[String; 2], String> {
             Ok([first.to_string(), second.to_string()])
         }
         _ => Err("expected two names separated by a comma, as in clinic,university".into()),
-    }
-}
-
-/// Where a cohort or a page goes.
-pub(crate) enum Destination {
-    /// A file.
-    File(OutputFile),
-    /// Standard output.
-    Stdout,
-}
-
-impl Destination {
-    /// Prepares the file, if one is named, before the work begins. `inputs` are the input files. A file with other contents
-    /// is replaced only with `force`.
-    pub(crate) fn prepare(
-        contents: Contents,
-        path: Option<&Path>,
-        inputs: &[&Path],
-        force: bool,
-    ) -> Result<Self, Failure> {
-        Ok(match path.filter(|path| !is_stdout(path)) {
-            Some(path) => Destination::File(OutputFile::create_for(contents, path, inputs, force)?),
-            None => Destination::Stdout,
-        })
-    }
-
-    /// Writes the content.
-    pub(crate) fn write(
-        self,
-        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<(), Failure> {
-        match self {
-            Destination::File(file) => Ok(file.write(content)?),
-            Destination::Stdout => {
-                let mut out = BufWriter::new(io::stdout().lock());
-                content(&mut out)
-                    .and_then(|()| out.flush())
-                    .map_err(|error| Failure::printing(&error))
-            }
-        }
     }
 }
 
@@ -324,13 +285,6 @@ pub(crate) fn list<T>(
             )))
         }
     }
-}
-
-/// Writes to standard output.
-pub(crate) fn to_stdout(
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Failure> {
-    Destination::Stdout.write(content)
 }
 
 #[cfg(test)]

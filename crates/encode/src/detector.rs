@@ -21,6 +21,7 @@ use crate::runs::{ROWS_FOR_MEDIAN, ReductionError, STEPS_FOR_MEDIAN, median_step
 use idt::Idt;
 use ivt::Ivt;
 
+pub(crate) use options::DETECTOR_KEY;
 pub use options::{
     DetectionOptions, Detector, LengthUnit, ScreenLength, ScreenLengthError, VelocityMethod,
     VelocityMethodError,

@@ -3,9 +3,11 @@
 //! `rows_read = rows_used + dropped` holds for every file and for all together. A row is used if its point can be
 //! placed. A gaze sample whose run turns out too short still counts as used; its run is counted in `removed_runs`.
 
+use crate::detector::DETECTOR_KEY;
 use crate::readers::SupportedOptions;
 use crate::{DataKinds, Dropped, EncodeField, EncodeNote};
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use veilpath_metrics::{Cohort, Fixations};
 
@@ -157,7 +159,53 @@ impl FileSummary {
     }
 }
 
+/// Reasons with their counts, the most frequent first.
+fn most_frequent_first(dropped: &BTreeMap<Dropped, u64>) -> Vec<(Dropped, u64)> {
+    let mut reasons: Vec<_> = dropped.iter().map(|(&it, &count)| (it, count)).collect();
+    reasons.sort_by_key(|&(_, count)| Reverse(count));
+    reasons
+}
+
+impl DetectedCount {
+    /// The name of the detector.
+    pub fn detector(&self) -> &str {
+        self.settings.get(DETECTOR_KEY).map_or("", String::as_str)
+    }
+
+    /// The detector's parameters, by name.
+    pub fn parameters(&self) -> impl Iterator<Item = (&str, &str)> {
+        let settings = self.settings.iter();
+        let parameters = settings.filter(|(name, _)| *name != DETECTOR_KEY);
+        parameters.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// How many of its fixations gave no letter.
+    pub fn not_used(&self) -> u64 {
+        self.dropped.values().sum()
+    }
+
+    /// Why they gave no letter, and how many for each reason, the most frequent first.
+    pub fn reasons(&self) -> Vec<(Dropped, u64)> {
+        most_frequent_first(&self.dropped)
+    }
+}
+
 impl Summary {
+    /// How many rows were not used.
+    pub fn rows_not_used(&self) -> u64 {
+        self.dropped.values().sum()
+    }
+
+    /// Why they were not used, and how many for each reason, the most frequent first.
+    pub fn reasons(&self) -> Vec<(Dropped, u64)> {
+        most_frequent_first(&self.dropped)
+    }
+
+    /// How many rows have events that were not requested.
+    pub fn rows_left_out(&self) -> u64 {
+        self.left_out.values().sum()
+    }
+
     /// The option fields that could change what a note is about, without those that the files' formats define.
     pub fn fields_of(&self, note: &EncodeNote) -> Vec<EncodeField> {
         // The rows of a table name an eye only if it has a column for it.
@@ -267,6 +315,29 @@ mod tests {
             entries: vec![entry("p", 4), entry("q", 0), entry("p", 3)],
         };
         Summary::new(vec![file], &cohort)
+    }
+
+    #[test]
+    fn the_most_frequent_reason_comes_first() {
+        let summary = summary();
+        assert_eq!((summary.rows_not_used(), summary.rows_left_out()), (4, 1));
+        let reasons = [
+            (Dropped::Lost, 2),
+            (Dropped::NoAoi, 1),
+            (Dropped::OtherEvent, 1),
+        ];
+        assert_eq!(summary.reasons(), reasons);
+        let detected = DetectedCount {
+            settings: [(DETECTOR_KEY, "idt"), ("dispersion", "1 deg")]
+                .map(|(name, value)| (name.to_string(), value.to_string()))
+                .into(),
+            fixations: 9,
+            dropped: [(Dropped::Lost, 1), (Dropped::Outside, 2)].into(),
+        };
+        assert_eq!((detected.detector(), detected.not_used()), ("idt", 3));
+        let parameters: Vec<_> = detected.parameters().collect();
+        assert_eq!(parameters, [("dispersion", "1 deg")]);
+        assert_eq!(detected.reasons()[0], (Dropped::Outside, 2));
     }
 
     #[test]

@@ -18,11 +18,20 @@ pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes at most `limit` rows and returns the number of remaining ones. If the results are for the other side only,
-/// one line says so.
+/// What [`write_first`] did not write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remaining {
+    /// Pairs.
+    pub pairs: usize,
+    /// Rows of group answers; a line below each shortened answer says how many.
+    pub answer_rows: usize,
+}
+
+/// Writes at most `limit` pairs, and as many rows of each group answer, and returns how many remain. If the results are for
+/// the other side only, one line says so.
 ///
 /// One pass finds the column widths and another writes the rows, so millions of rows need no memory.
-pub fn write_first(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Result<usize> {
+pub fn write_first(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Result<Remaining> {
     if outcome.is_incomplete() {
         writeln!(out, "{}", incomplete(outcome))?;
     }
@@ -34,16 +43,42 @@ pub fn write_first(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::
     if outcome.results.is_empty() && !outcome.answers.is_empty() {
         writeln!(out, "{}", answers_title(outcome))?;
     }
-    write!(out, "{}", answers(outcome))?;
+    let answer_rows = write_first_answers(outcome, limit, out)?;
     out.flush()?;
-    Ok(outcome.results.len().saturating_sub(limit))
+    Ok(Remaining {
+        pairs: outcome.results.len().saturating_sub(limit),
+        answer_rows,
+    })
+}
+
+/// Writes the first rows of each group answer, and returns the number of remaining ones.
+fn write_first_answers(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Result<usize> {
+    // A table has two more lines than rows: its title and its header.
+    let limit = limit.saturating_add(2);
+    let mut remaining = 0;
+    for answer in answer_texts(outcome) {
+        for line in answer.lines().take(limit) {
+            writeln!(out, "{line}")?;
+        }
+        let more = answer.lines().skip(limit).count();
+        if more > 0 {
+            writeln!(out, "… and {}", counted(more as u64, "more row"))?;
+        }
+        remaining += more;
+    }
+    Ok(remaining)
 }
 
 /// The group answers as text, with sentences ready for publication.
 pub fn answers(outcome: &Outcome) -> String {
+    answer_texts(outcome).collect()
+}
+
+/// Each group answer as text.
+fn answer_texts(outcome: &Outcome) -> impl Iterator<Item = String> {
     let sides = (!outcome.one_cohort).then_some(&outcome.names);
     let answers = outcome.answers.iter();
-    answers.map(|it| answers::text(it, sides)).collect()
+    answers.map(move |it| answers::text(it, sides))
 }
 
 /// The start of the first line of group answers without pairs.

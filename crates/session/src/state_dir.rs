@@ -62,7 +62,7 @@ impl StateDir {
     }
 
     /// Refuses a folder that other users may change.
-    pub(crate) fn check(&self) -> Result<(), SessionError> {
+    pub fn check(&self) -> Result<(), SessionError> {
         for folder in [
             &self.0,
             &self.journals(),

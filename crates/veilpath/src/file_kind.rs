@@ -96,7 +96,7 @@ pub fn table_columns(name: &str, bytes: &Arc<[u8]>) -> Vec<String> {
         return Vec::new();
     };
     let head = input.head();
-    let is_table = detect(&head).is_none_or(|format| format.name() == "table");
+    let is_table = detect(&head).is_none_or(|format| format.accepts().columns);
     let columns = Columns::of_head(&head);
     let names = columns.names();
     let is_data = |name: &String| parse_number(name, true).is_some();

@@ -130,7 +130,7 @@ pub use job::Job;
 pub use key_pair::{KeyPairOptions, generate_key_pair};
 pub use limit_preview::LimitPreview;
 pub use local_cohort::LocalCohort;
-pub use merge::{merge_files, read_outcome};
+pub use merge::{merge_files, merge_named, read_outcome, read_outcome_file};
 pub use metric::{
     DivideBy, MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason,
     NonAlignmentOptions, PointsChoice, SubstitutionChoice, UnknownChoice, UnknownName,
@@ -173,7 +173,7 @@ pub use veilpath_session::{
     Difference, Disclosure, DisclosureLedger, DisclosureLimits, DisclosureRefusal, ENGINE_FIELD,
     EngineReason, EngineSummary, ExceededLimit, FRESH_FIELD, FileProblem, Fingerprint, Forbidden,
     GroupMember, GroupSummary, HostKey, Identity, KnownPeer, Limit, LimitOrigin, LimitSummary,
-    Listing, MAX_WORKER_KEY_TIME, MIN_GROUP_SIZE, NUMBER_FIELD, NetworkError,
+    Listing, MAX_WORKER_KEY_TIME, MIN_GROUP_SIZE, NUMBER_FIELD, NetworkError, POLICY_EXAMPLE,
     PROTOCOL_VERSION_FIELD, PeerState, Policy, PolicyError, PolicyPartner, PolicyProblem,
     PolicyRefusal, PolicyRule, PolicyTexts, RecordComparison, RecordEntry, RecordLine,
     RecordProblem, Relay, RelayEvent, RelayOptions, RelayProblem, ScanpathLimit, SessionError,

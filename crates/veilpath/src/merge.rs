@@ -10,23 +10,31 @@ use veilpath_report::result_file;
 /// Merges the files of all tiles into the result of the whole plan. Except for its cost, it equals that of a single
 /// run.
 pub fn merge_files(files: &[impl AsRef<Path>]) -> Result<Outcome, Error> {
-    let name = |at: usize| {
-        let file = files.get(at);
-        file.map(|file| file.as_ref().display().to_string())
-    };
-    let tiles = files.iter().enumerate().map(|(at, path)| {
+    let tiles = files.iter().map(|path| {
         let path = path.as_ref();
-        let file = File::open(path).map_err(|source| Error::Open {
-            path: path.to_path_buf(),
-            source,
-        })?;
-        read_outcome(&name(at).unwrap_or_default(), file)
+        Ok((path.display().to_string(), read_outcome_file(path)?))
     });
-    let tiles = tiles.collect::<Result<Vec<_>, Error>>()?;
+    merge_named(tiles.collect::<Result<Vec<_>, Error>>()?)
+}
+
+/// Merges the outcomes of all tiles, as [`merge_files`] does. Their names appear in errors.
+pub fn merge_named(tiles: Vec<(String, Outcome)>) -> Result<Outcome, Error> {
+    let (mut names, tiles): (Vec<String>, Vec<Outcome>) = tiles.into_iter().unzip();
     merge(tiles).map_err(|error| Error::Merge {
-        file: failed_outcome(&error).and_then(name),
+        file: failed_outcome(&error)
+            .filter(|&at| at < names.len())
+            .map(|at| names.swap_remove(at)),
         error,
     })
+}
+
+/// Reads the outcome of a plan or of one of its tiles from a JSON file.
+pub fn read_outcome_file(path: &Path) -> Result<Outcome, Error> {
+    let file = File::open(path).map_err(|source| Error::Open {
+        path: path.to_path_buf(),
+        source,
+    })?;
+    read_outcome(&path.display().to_string(), file)
 }
 
 /// Reads the outcome of a plan or of one of its tiles from JSON. `name` appears in errors.

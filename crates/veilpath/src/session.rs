@@ -14,6 +14,7 @@ mod result_folder;
 mod serve;
 mod signed_record;
 mod stored_sessions;
+mod users_files;
 mod work;
 
 pub use control::SessionControl;
@@ -26,13 +27,13 @@ pub use result_folder::{ResultFolder, ResultLocation, ServedPeer, write_peers};
 pub use serve::{SaveResults, serve};
 pub use signed_record::write_record;
 pub use stored_sessions::{write_comparisons, write_known_peers};
+pub use users_files::{identity_file, state_dir};
 pub use work::{WorkOptions, WorkStorage, work};
 
 use crate::progress::CellObserver;
 use crate::{Error, Event, EventSink, Note};
 use event::PeerProgress;
 use queue::QueueReports;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use veilpath_metrics::{Alphabet, Metric};
@@ -41,27 +42,8 @@ use veilpath_session::limits::Timeouts;
 use veilpath_session::{
     AlphabetInfo, CompletedSession, DeclineReason, Fingerprint, Limit, LimitOrigin, Listener,
     PolicyRequest, Proposal, Requested, ScanpathLimit, SecureChannel, Session, SessionError,
-    StateDir, UsageError, memory_per_session,
+    UsageError, memory_per_session,
 };
-
-/// The identity file: the named one, or the user's default.
-pub fn identity_file(named: Option<&Path>) -> Result<PathBuf, Error> {
-    match named {
-        Some(path) => Ok(path.to_path_buf()),
-        None => Ok(StateDir::for_user()?.identity()),
-    }
-}
-
-/// The user's state folder; for a user without a home directory, one next to the identity file.
-pub fn state_dir(identity: Option<&Path>) -> Result<StateDir, Error> {
-    match (StateDir::for_user(), identity) {
-        (Err(SessionError::Usage(UsageError::NoStateDir)), Some(identity)) => {
-            let parent = identity.parent().map(PathBuf::from).unwrap_or_default();
-            Ok(StateDir::at(parent.join("veilpath")))
-        }
-        (found, _) => Ok(found?),
-    }
-}
 
 /// Listens on `address` for one peer, or waits for it at the relay there, and compares. Returns `None` if this side
 /// requested only the estimate.

@@ -1,8 +1,8 @@
 //! `veilpath completions`: completion scripts from the same definitions as the help texts.
 
 use crate::args::Cli;
+use crate::destination::to_stdout;
 use crate::failure::Failure;
-use crate::output::to_stdout;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 

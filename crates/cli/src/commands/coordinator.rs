@@ -2,7 +2,7 @@
 
 use crate::commands::relay;
 use crate::failure::Failure;
-use crate::messages;
+use crate::{inputs, messages};
 use clap::Args;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ pub(crate) struct CoordinatorArgs {
     memory: u64,
 
     /// The identity file [default: identity.pem in Veilpath's state folder]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = inputs::named_place())]
     identity: Option<PathBuf>,
 }
 

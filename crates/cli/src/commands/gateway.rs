@@ -2,6 +2,7 @@
 
 use crate::commands::relay::report;
 use crate::failure::Failure;
+use crate::inputs;
 use clap::Args;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -38,7 +39,7 @@ pub(crate) struct GatewayArgs {
     timeout: u64,
 
     /// The identity file. Needed only without a home directory: the state folder is then `veilpath` next to this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = inputs::named_place())]
     identity: Option<PathBuf>,
 }
 

@@ -1,8 +1,8 @@
 //! `veilpath identity`: creates the identity, and prints its fingerprint.
 
+use crate::destination::to_stdout;
 use crate::failure::Failure;
-use crate::messages;
-use crate::output::to_stdout;
+use crate::{inputs, messages};
 use clap::Args;
 use std::path::PathBuf;
 use veilpath::Identity;
@@ -30,7 +30,7 @@ pub(crate) struct IdentityArgs {
     show: bool,
 
     /// The identity file [default: identity.pem in Veilpath's state folder]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = inputs::named_place())]
     identity: Option<PathBuf>,
 }
 

@@ -1,8 +1,9 @@
 //! `veilpath man`: man pages from the same definitions as the help texts.
 
 use crate::args::Cli;
+use crate::destination::to_stdout;
 use crate::failure::Failure;
-use crate::output::to_stdout;
+use crate::inputs;
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man;
 use std::io::{self, Write};
@@ -19,7 +20,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ManArgs {
     /// Write one page per command to this folder, which is created if necessary
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", value_parser = inputs::named_place())]
     folder: Option<PathBuf>,
 }
 

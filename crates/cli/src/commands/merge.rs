@@ -1,8 +1,8 @@
 //! `veilpath merge`: merges the results of tiles.
 
 use crate::failure::Failure;
-use crate::messages;
 use crate::output::OutputArgs;
+use crate::{inputs, messages};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ tile can be run again, and limits apply to all tiles together.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct MergeArgs {
-    /// The result files of all tiles of one plan, in JSON
+    /// The result files of all tiles of one plan, in JSON (- for standard input)
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
@@ -32,8 +32,10 @@ pub(crate) struct MergeArgs {
 /// Merges the files, and writes the results.
 pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     let inputs: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
+    inputs::check_single_stdin(&inputs)?;
     let output = args.output.check(&inputs)?;
-    let outcome = veilpath::merge_files(&inputs)?;
+    let tiles = inputs.iter().map(|path| inputs::outcome(path));
+    let outcome = veilpath::merge_named(tiles.collect::<Result<_, _>>()?)?;
     let written = output.write(&args.output, &inputs, &outcome)?;
     written.print();
     messages::info(&written.summary(&outcome));

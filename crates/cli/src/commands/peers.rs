@@ -1,8 +1,8 @@
 //! `veilpath peers`: lists the peers of earlier sessions, bans one, or lifts a ban.
 
 use crate::failure::Failure;
-use crate::messages;
 use crate::output::list;
+use crate::{inputs, messages};
 use clap::{Args, Subcommand};
 use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub(crate) struct PeersArgs {
     action: Option<Action>,
 
     /// The identity file. Needed only without a home directory: the state folder is then `veilpath` next to this file
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, value_parser = inputs::named_place())]
     identity: Option<PathBuf>,
 }
 

@@ -2,14 +2,16 @@
 
 use crate::commands::peers::confirmed;
 use crate::commands::session::RevealToName;
+use crate::destination::Destination;
 use crate::engine_args::{EngineName, PaillierArgs};
 use crate::failure::Failure;
+use crate::inputs::{self, STDIN, is_dash, is_stdout};
 use crate::messages;
 use crate::metric_args::MetricArgs;
-use crate::output::Destination;
 use crate::reveal_args::RevealArgs;
 use clap::{Args, Subcommand, ValueEnum};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use veilpath::{
     Contents, DisclosureLedger, DocumentPlan, Fingerprint, Identity, MetricName, Policy,
     ScanpathLimit, StateDir, units,
@@ -72,13 +74,13 @@ enum Action {
 
 #[derive(Debug, Args)]
 struct InitArgs {
-    /// The file to write, which must not exist yet [default: policy.toml in Veilpath's state folder, where `host` and `join`
-    /// look for it]
+    /// The file to write, which must not exist yet (- for standard output) [default: policy.toml in Veilpath's state folder,
+    /// where `host` and `join` look for it]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
     /// The identity file. Needed only without a home directory: the state folder is then `veilpath` next to this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = inputs::named_place())]
     identity: Option<PathBuf>,
 }
 
@@ -137,14 +139,14 @@ struct WithdrawArgs {
     yes: bool,
 
     /// The identity file [default: identity.pem in Veilpath's state folder]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = inputs::named_place())]
     identity: Option<PathBuf>,
 }
 
 /// The options of `host` and `join` that a policy restricts.
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
-    /// The policy [default: policy.toml in Veilpath's state folder]
+    /// The policy (- for standard input) [default: policy.toml in Veilpath's state folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
 
@@ -170,7 +172,7 @@ pub(crate) struct PlanArgs {
     pub(crate) limit_per_scanpath: Option<u64>,
 
     /// The identity file. Needed only without a home directory: the state folder is then `veilpath` next to this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = inputs::named_place())]
     pub(crate) identity: Option<PathBuf>,
 
     // Last, because their headings apply to everything that follows.
@@ -185,6 +187,10 @@ impl PlanArgs {
     /// The policy, which must exist.
     pub(crate) fn policy(&self) -> Result<Policy, Failure> {
         let state_dir = veilpath::state_dir(self.identity.as_deref())?;
+        if self.policy.as_deref().is_some_and(is_dash) {
+            let read = Policy::read_from(Path::new(STDIN), io::stdin().lock());
+            return Ok(read.map_err(veilpath::Error::from)?);
+        }
         let found = veilpath::find_policy(self.policy.as_deref(), &state_dir)?;
         found.ok_or_else(|| no_policy(&state_dir))
     }
@@ -296,6 +302,10 @@ fn withdraw(args: &WithdrawArgs) -> Result<(), Failure> {
 
 fn init(args: &InitArgs) -> Result<(), Failure> {
     let path = match &args.output {
+        Some(path) if is_stdout(path) => {
+            let example = veilpath::POLICY_EXAMPLE.as_bytes();
+            return Destination::NamedStdout.write(|out| out.write_all(example));
+        }
         Some(path) => path.clone(),
         None => veilpath::state_dir(args.identity.as_deref())?.policy(),
     };

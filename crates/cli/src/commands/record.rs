@@ -1,8 +1,8 @@
 //! `veilpath record`: what was disclosed to whom, as both sides have signed it.
 
+use crate::destination::to_stdout;
 use crate::failure::Failure;
-use crate::messages;
-use crate::output::to_stdout;
+use crate::{inputs, messages};
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
 use veilpath::{
@@ -36,7 +36,7 @@ pub(crate) struct RecordArgs {
     action: Option<Action>,
 
     /// The identity file [default: identity.pem in Veilpath's state folder]
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, value_parser = inputs::named_place())]
     identity: Option<PathBuf>,
 }
 
@@ -52,7 +52,7 @@ enum Action {
 
 #[derive(Debug, Args)]
 struct VerifyArgs {
-    /// The record [default: this side's]
+    /// The record (- for standard input) [default: this side's]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
@@ -63,7 +63,7 @@ struct VerifyArgs {
 
 #[derive(Debug, Args)]
 struct CompareArgs {
-    /// This side's record
+    /// This side's record; one of the two can be - for standard input
     #[arg(value_name = "OURS")]
     ours: PathBuf,
 
@@ -123,9 +123,9 @@ fn list(state_dir: &StateDir) -> Result<(), Failure> {
 }
 
 fn verify(file: &Path, owner: Option<Fingerprint>) -> Result<(), Failure> {
-    let record = SignedRecord::read(file, owner)?.require_intact()?;
+    let record = inputs::record(file, owner)?.require_intact()?;
     let lines = units::counted(record.lines.len() as u64, "line");
-    messages::info(&format!("{}: {lines}, all valid\n", file.display()));
+    messages::info(&format!("{}: {lines}, all valid\n", record.path.display()));
     for owner in record.owners() {
         messages::info(&format!("signed by {owner}\n"));
     }
@@ -133,7 +133,8 @@ fn verify(file: &Path, owner: Option<Fingerprint>) -> Result<(), Failure> {
 }
 
 fn compare(args: &CompareArgs) -> Result<(), Failure> {
-    let read = |file: &Path| SignedRecord::read(file, None).and_then(SignedRecord::require_intact);
+    inputs::check_single_stdin(&[&args.ours, &args.theirs])?;
+    let read = |file: &Path| Ok::<_, Failure>(inputs::record(file, None)?.require_intact()?);
     let (ours, theirs) = (read(&args.ours)?, read(&args.theirs)?);
     let compared = RecordComparison::new(&ours, &theirs);
     let steps = units::counted(compared.common, "step");
@@ -154,11 +155,11 @@ fn compare(args: &CompareArgs) -> Result<(), Failure> {
             })
             .collect()
     };
-    let mut all = missing(&compared.missing_in_ours, &args.theirs, &args.ours);
+    let mut all = missing(&compared.missing_in_ours, &theirs.path, &ours.path);
     all.extend(missing(
         &compared.missing_in_theirs,
-        &args.ours,
-        &args.theirs,
+        &ours.path,
+        &theirs.path,
     ));
     Err(Failure::input(format!(
         "{} in only one of the two records{}\n  lines were cut off, or the connection broke while a step was being signed",

@@ -1,7 +1,7 @@
 //! `veilpath relay`: connects institutions that can only dial out.
 
 use crate::failure::Failure;
-use crate::messages;
+use crate::{inputs, messages};
 use clap::Args;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -29,7 +29,7 @@ pub(crate) struct RelayArgs {
     #[arg(long, value_name = "ADDRESS")]
     listen: String,
 
-    /// Serve only sessions between these institutions: a fingerprint on each line [default: everybody]
+    /// Serve only sessions between these institutions: a fingerprint on each line (- for standard input) [default: everybody]
     #[arg(long, value_name = "FILE")]
     institutions: Option<PathBuf>,
 
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &RelayArgs) -> Result<(), Failure> {
     let allowed = match &args.institutions {
         None => None,
         Some(path) => {
-            let peers = veilpath::read_peers(path)?;
+            let peers = inputs::peers(path)?;
             Some(peers.iter().map(|peer| peer.fingerprint).collect())
         }
     };

@@ -1,14 +1,16 @@
 //! `veilpath report`: makes an HTML page with figures from a result file.
 
+use crate::destination::Destination;
 use crate::failure::Failure;
-use crate::inputs;
+use crate::inputs::{self, is_stdout};
 use crate::messages;
 use crate::notes;
-use crate::output::{self, Destination};
+use crate::output;
 use clap::Args;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use veilpath::report::{Aspect, DrawingOptions, DrawnCohort, PairOptions, ReportOptions};
-use veilpath::{Contents, Event, Grid, OutputFile, check_distinct_outputs, report};
+use veilpath::{Contents, Event, Grid, check_distinct_outputs, report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -78,11 +80,11 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "CELLS", requires = "pair", value_parser = radius)]
     radius: Option<f64>,
 
-    /// Also write the heat map as SVG, with ids, dendrograms and scale
+    /// Also write the heat map as SVG, with ids, dendrograms and scale (- for standard output, with a file for -o)
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 
-    /// Also write the heat map as PNG: only its coloured squares, without text
+    /// Also write the heat map as PNG: only its coloured squares, without text (- as for --svg)
     #[arg(long, value_name = "FILE")]
     png: Option<PathBuf>,
 
@@ -104,6 +106,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
         .chain(args.second_cohort.as_deref())
         .chain(images)
         .collect();
+    args.check_single_stdout()?;
     let outputs = [&args.output, &args.svg, &args.png].into_iter().flatten();
     check_distinct_outputs(&outputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
     inputs::check_single_stdin(&inputs)?;
@@ -137,38 +140,37 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
                 error,
             })?;
     }
-    let destination =
-        Destination::prepare(Contents::Page, args.output.as_deref(), &inputs, args.force)?;
+    let prepare = |contents: Contents, path: Option<&Path>| {
+        Destination::prepare(contents, path, &inputs, args.force)
+    };
+    let destination = prepare(Contents::Page, args.output.as_deref())?;
     if let (Destination::File(file), Some(path)) = (&destination, &args.output)
         && !file.is_direct()
     {
         check_extension(path)?;
     }
-    let create = |contents: Contents, path: &Option<PathBuf>| {
-        path.as_deref()
-            .map(|path| OutputFile::create_for(contents, path, &inputs, args.force))
-            .transpose()
+    let picture = |contents: Contents, path: &Option<PathBuf>| {
+        let path = path.as_deref();
+        path.map(|path| prepare(contents, Some(path))).transpose()
     };
-    let svg = create(Contents::Svg, &args.svg)?;
-    let png = create(Contents::Png, &args.png)?;
-    if let Some(file) = svg {
-        file.write(|out| page.write_svg(out))?;
+    let svg = picture(Contents::Svg, &args.svg)?;
+    let png = picture(Contents::Png, &args.png)?;
+    if let Some(destination) = svg {
+        destination.write(|out| page.write_svg(out))?;
     }
-    if let Some(file) = png {
-        file.write(|out| page.write_png(out))?;
+    if let Some(destination) = png {
+        destination.write(|out| page.write_png(out))?;
         messages::note(
             "the PNG contains only the tiles; ids and scale are in the SVG and on the page",
         );
     }
-    let written = [
+    destination.write(|out| page.write_html(out))?;
+    for (name, path) in [
         ("report", &args.output),
         ("heat map", &args.svg),
         ("heat map", &args.png),
-    ];
-    let to_file = matches!(destination, Destination::File(_));
-    destination.write(|out| page.write_html(out))?;
-    for (name, path) in written {
-        if let Some(path) = path.as_deref().filter(|_| to_file || name != "report") {
+    ] {
+        if let Some(path) = path.as_deref().filter(|path| !is_stdout(path)) {
             messages::info(&format!("{name}: {}\n", path.display()));
         }
     }
@@ -176,6 +178,24 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
 }
 
 impl ReportArgs {
+    /// Refuses two outputs on standard output, and a picture that a terminal cannot show.
+    fn check_single_stdout(&self) -> Result<(), Failure> {
+        let is_printed = |path: &Option<PathBuf>| path.as_deref().is_some_and(is_stdout);
+        let page = self.output.is_none() || is_printed(&self.output);
+        let printed = [page, is_printed(&self.svg), is_printed(&self.png)];
+        if printed.iter().filter(|is_printed| **is_printed).count() > 1 {
+            return Err(Failure::input(
+                "-: only one of the outputs can be standard output\n  name files for the others; the page is standard output without -o",
+            ));
+        }
+        if is_printed(&self.png) && std::io::stdout().is_terminal() {
+            return Err(Failure::input(
+                "-: a terminal cannot show a PNG picture\n  name a file, or redirect standard output",
+            ));
+        }
+        Ok(())
+    }
+
     fn source(&self) -> String {
         if inputs::is_dash(&self.result) {
             return "standard input".into();
@@ -230,8 +250,12 @@ fn radius(text: &str) -> Result<f64, String> {
 
 /// Parses `STIMULUS=FILE`, or just a file for scanpaths without stimuli.
 fn image(text: &str) -> Result<StimulusImage, String> {
-    Ok(match text.split_once('=') {
-        Some((stimulus, path)) => (Some(stimulus.to_string()), path.into()),
-        None => (None, text.into()),
-    })
+    let (stimulus, path) = match text.split_once('=') {
+        Some((stimulus, path)) => (Some(stimulus.to_string()), path),
+        None => (None, text),
+    };
+    match path {
+        "-" => Err(inputs::NOT_STANDARD.into()),
+        path => Ok((stimulus, path.into())),
+    }
 }

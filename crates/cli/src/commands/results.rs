@@ -1,8 +1,8 @@
 //! `veilpath results`: writes results of earlier sessions again, without the other side.
 
 use crate::failure::Failure;
-use crate::messages;
 use crate::output::{OutputArgs, list, names};
+use crate::{inputs, messages};
 use clap::Args;
 use std::path::PathBuf;
 use veilpath::write_comparisons;
@@ -30,7 +30,7 @@ pub(crate) struct ResultsArgs {
     names: Option<[String; 2]>,
 
     /// The identity file. Needed only without a home directory: the state folder is then `veilpath` next to this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = inputs::named_place())]
     identity: Option<PathBuf>,
 
     #[command(flatten)]

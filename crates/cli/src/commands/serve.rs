@@ -3,12 +3,12 @@
 //! At the end, standard output gets one row for each peer. Earlier messages start with the peer's name.
 
 use crate::commands::session::SessionArgs;
+use crate::destination::to_stdout;
 use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use crate::inputs::{self, is_dash};
-use crate::output::{self, to_stdout};
+use crate::output;
 use crate::session_log::SessionLog;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath::{
@@ -75,16 +75,8 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
 /// The peers on the command line and in the list.
 fn peers(args: &ServeArgs<'_>) -> Result<Vec<Peer>, Failure> {
     let mut peers: Vec<Peer> = args.peers.iter().copied().map(Peer::unnamed).collect();
-    match args.list {
-        None => {}
-        Some(path) if is_dash(path) => {
-            let stdin = io::stdin().lock();
-            peers.extend(veilpath::read_peers_from(
-                Path::new("standard input"),
-                stdin,
-            )?);
-        }
-        Some(path) => peers.extend(veilpath::read_peers(path)?),
+    if let Some(path) = args.list {
+        peers.extend(inputs::peers(path)?);
     }
     veilpath::check_peers(&peers)?;
     Ok(peers)

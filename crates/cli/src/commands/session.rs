@@ -97,7 +97,7 @@ pub(crate) struct SessionArgs {
 
     /// The policy file, which says what may leave this institution; a plan that it does not allow is refused before anything is
     /// sent [default: policy.toml in Veilpath's state folder, if it exists]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = inputs::named_place())]
     policy: Option<PathBuf>,
 
     /// Allow a metric setting that lets a few comparisons reconstruct a scanpath: asymmetric-table (the order of two letters
@@ -110,7 +110,7 @@ pub(crate) struct SessionArgs {
     memory: u64,
 
     /// The identity file [default: identity.pem in Veilpath's state folder]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = inputs::named_place())]
     identity: Option<PathBuf>,
 
     /// Give up if nothing arrives from the partner for this long; a side that is computing sends keep-alives

@@ -1,10 +1,10 @@
 //! `veilpath synth`: synthetic cohorts, for experiments, dry runs and demonstrations.
 
 use crate::commands::compare::NotationName;
+use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::messages;
 use crate::numbers::decimal;
-use crate::output::Destination;
 use clap::{Args, Subcommand, ValueEnum};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -164,7 +164,7 @@ fn random(args: &RandomArgs) -> Result<(), Failure> {
     })?;
     args.shared.print_seed(cohort.seed);
     let output = args.shared.destination(Contents::Cohort)?;
-    output.write(|out| cohort.write(out))
+    output.write_table("cohort.csv", |out| cohort.write(out))
 }
 
 fn lifelike(args: &LifelikeArgs) -> Result<(), Failure> {
@@ -184,7 +184,7 @@ fn lifelike(args: &LifelikeArgs) -> Result<(), Failure> {
             let output = args.shared.destination(Contents::Cohort)?;
             let cohort = synth::lifelike(&options, args.grid)?;
             args.shared.print_seed(cohort.seed);
-            output.write(|out| cohort.write(out))
+            output.write_table("cohort.csv", |out| cohort.write(out))
         }
         SynthOutput::Fixations => {
             if args.keep_fixations {
@@ -193,7 +193,7 @@ fn lifelike(args: &LifelikeArgs) -> Result<(), Failure> {
             let output = args.shared.destination(Contents::Fixations)?;
             let table = synth::fixations(&options)?;
             args.shared.print_seed(table.seed);
-            output.write(|out| table.write(out))
+            output.write_table("fixations.csv", |out| table.write(out))
         }
     }
 }

@@ -1,8 +1,8 @@
 //! `veilpath ui`: the whole workflow in a browser.
 
+use crate::destination::to_stdout;
 use crate::failure::Failure;
-use crate::messages;
-use crate::output::to_stdout;
+use crate::{inputs, messages};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -23,7 +23,7 @@ computing.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct UiArgs {
     /// A folder whose files can be opened on the page, without dropping them there
-    #[arg(value_name = "FOLDER")]
+    #[arg(value_name = "FOLDER", value_parser = inputs::named_place())]
     folder: Option<PathBuf>,
 
     /// The port on 127.0.0.1; 0 lets the system choose
@@ -35,7 +35,7 @@ pub(crate) struct UiArgs {
     no_browser: bool,
 
     /// The identity file [default: identity.pem in Veilpath's state folder]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = inputs::named_place())]
     identity: Option<PathBuf>,
 }
 

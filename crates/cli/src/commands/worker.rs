@@ -2,6 +2,7 @@
 
 use crate::commands::session::MAX_WAIT;
 use crate::failure::Failure;
+use crate::inputs;
 use crate::output::{OutputArgs, names};
 use crate::session_log::{LogFormat, SessionLog};
 use clap::Args;
@@ -27,7 +28,7 @@ nothing counts twice. `veilpath merge` combines the results of all tiles.";
 #[command(group(clap::ArgGroup::new("place").required(true).args(["listen", "connect", "gateway"])))]
 pub(crate) struct WorkerArgs {
     /// The work order, which `veilpath worker-key` wrote
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = inputs::named_place())]
     order: PathBuf,
 
     /// The tile to compute

@@ -1,7 +1,7 @@
 //! `veilpath worker-key`: a short-lived key for a machine that computes tiles.
 
 use crate::failure::Failure;
-use crate::messages;
+use crate::{inputs, messages};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,16 +33,16 @@ pub(crate) struct WorkerKeyArgs {
     hours: u64,
 
     /// Write the work order to this new file
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = inputs::named_place())]
     output: PathBuf,
 
     /// The policy file; it must allow the plan, and must not expire before the key [default: policy.toml in Veilpath's state folder, if it
     /// exists]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = inputs::named_place())]
     policy: Option<PathBuf>,
 
     /// The identity file [default: identity.pem in Veilpath's state folder]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = inputs::named_place())]
     identity: Option<PathBuf>,
 }
 

@@ -152,14 +152,25 @@ fn crates_use_only_what_the_table_allows() {
 /// Features that observe or replace parts of a protocol, for tests and attacks.
 const TEST_HOOKS: &[&str] = &["watch", "ideal", "fuzz", "fuzzing"];
 
-/// Checks what `cargo install --path crates/cli` builds. (A build of the whole workspace enables all features that any crate
-/// asks for.)
+/// Checks what `cargo install --path crates/cli` builds.
 #[test]
 fn an_installed_program_has_no_test_hooks() {
+    has_no_test_hooks(&["-p", "veilpath-cli"]);
+}
+
+/// Checks what `cargo run` and `cargo build` build in the root folder. (Only a build with `--workspace` enables all features
+/// that any crate asks for.)
+#[test]
+fn the_default_build_has_no_test_hooks() {
+    has_no_test_hooks(&[]);
+}
+
+fn has_no_test_hooks(selection: &[&str]) {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let arguments = "tree -p veilpath-cli --edges normal,build --prefix none --format {p}|{f} --offline --locked";
+    let arguments = "tree --edges normal,build --prefix none --format {p}|{f} --offline --locked";
     let output = std::process::Command::new(cargo)
         .args(arguments.split(' '))
+        .args(selection)
         .current_dir(root())
         .output()
         .unwrap();

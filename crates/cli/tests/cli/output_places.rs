@@ -157,6 +157,116 @@ fn a_hyphen_is_standard_input_or_output() {
     run("compare ./- a.csv").ok();
 }
 
+/// Every argument that names a file or a folder: `-` is standard input or output, or it is refused; it is never a file of
+/// that name.
+#[test]
+fn a_hyphen_is_never_a_file_name() {
+    let folder = Folder::new();
+    folder.file("a.csv", COHORT);
+    folder.file("fixations.csv", FIXATIONS);
+    let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>());
+    let piped = |call: &str, input: &str| {
+        let words: Vec<&str> = call.split(' ').collect();
+        let output = assert_cmd::Command::from_std(folder.command(&words))
+            .write_stdin(input)
+            .output()
+            .unwrap();
+        common::RunOutput::from(call.to_string(), output)
+    };
+    // The partner in the example of a policy.
+    let fingerprint = ["0000"; 16].join("-");
+    run("compare a.csv a.csv -o r.json").ok();
+    for tile in ["1", "2"] {
+        run(&format!(
+            "compare a.csv a.csv --tile {tile}/2 -o {tile}.json"
+        ))
+        .ok();
+    }
+    run("policy init -o policy.toml").ok();
+    folder.file("empty.jsonl", "");
+    // Inputs: from standard input, the result is the same as from the file.
+    for (call, file) in [
+        ("merge FILE 2.json --format csv", "1.json"),
+        ("record verify FILE", "empty.jsonl"),
+        ("record compare FILE empty.jsonl", "empty.jsonl"),
+        ("record compare empty.jsonl FILE", "empty.jsonl"),
+        (
+            "policy check --policy FILE --peer FINGERPRINT --reveal mean",
+            "policy.toml",
+        ),
+        (
+            "policy document --policy FILE --peer FINGERPRINT --reveal mean",
+            "policy.toml",
+        ),
+        ("compare FILE a.csv", "a.csv"),
+        ("compare a.csv FILE", "a.csv"),
+        ("stats FILE --answer mean", "r.json"),
+        ("report r.json --cohort FILE --grid 7x7", "a.csv"),
+        ("split FILE --first 1.csv --second 2.csv --seed 1", "a.csv"),
+    ] {
+        let call = call.replace("FINGERPRINT", &fingerprint);
+        let from_stdin = piped(&call.replace("FILE", "-"), &folder.read(file));
+        let from_file = run(&call.replace("FILE", file));
+        assert_eq!(from_file.code, 0, "{call}: {}", from_file.stderr);
+        assert_eq!(
+            from_stdin.code, from_file.code,
+            "{call}: {}",
+            from_stdin.stderr
+        );
+        assert_eq!(from_stdin.stdout, from_file.stdout, "{call}");
+    }
+    // Outputs: standard output has what would be in the file.
+    for (to_file, file, to_stdout) in [
+        (
+            "report r.json -o r.html --svg m.svg",
+            "m.svg",
+            "report r.json -o r.html --svg -",
+        ),
+        ("policy init -o p.toml", "p.toml", "policy init -o -"),
+    ] {
+        run(to_file).ok();
+        assert_eq!(run(to_stdout).ok(), folder.read(file), "{to_stdout}");
+    }
+    let png = folder
+        .command(&["report", "r.json", "-o", "r.html", "--png", "-"])
+        .output()
+        .unwrap();
+    assert!(png.stdout.starts_with(b"\x89PNG"), "{png:?}");
+    // Everything else is refused, with the reason.
+    let session = "--peer FINGERPRINT --cohort a.csv";
+    for call in [
+        "report r.json --svg -",
+        "report r.json -o - --svg -",
+        "report r.json -o r.html --svg - --png -",
+        "report r.json --cohort a.csv --image scene=-",
+        "merge - -",
+        "record compare - -",
+        "compare a.csv a.csv --substitution -",
+        &format!("join 127.0.0.1:1 {session} --policy -"),
+        &format!("join 127.0.0.1:1 {session} --identity -"),
+        &format!("host --listen 127.0.0.1:0 {session} --policy -"),
+        &format!("host --listen 127.0.0.1:0 {session} --engine paillier --key -"),
+        "identity --identity -",
+        "record --identity -",
+        "results --identity -",
+        "peers --identity -",
+        "ui - --no-browser",
+        "man --folder -",
+        "bench paper --quick -o -",
+        "keygen -o - --key-bits 512 --allow-weak-key",
+        "split a.csv --first - --second b.csv",
+        "worker - --tile 1 --listen 127.0.0.1:0",
+        "worker-key abc --tiles 1 -o -",
+    ] {
+        let call = call.replace("FINGERPRINT", &fingerprint);
+        let message = piped(&call, COHORT).refused();
+        assert!(message.contains("standard "), "{call}: {message}");
+    }
+    let nobody = piped("relay --listen 127.0.0.1:0 --institutions -", "nobody\n").refused();
+    assert!(nobody.contains("standard input: line 1"), "{nobody}");
+    assert!(!folder.path().join("-").exists());
+}
+
 #[test]
 fn an_unknown_extension_is_refused() {
     let folder = Folder::new();
@@ -206,29 +316,114 @@ mod unix {
         assert_eq!(reader.join().unwrap(), printed);
     }
 
-    /// As with `| head -2`.
-    #[test]
-    fn a_reader_that_stops_early_is_not_an_error() {
+    /// The exit code and the messages of a call whose standard output was closed at once, as `| head -0` does.
+    fn with_closed_stdout(folder: &Folder, call: &str) -> (Option<i32>, String) {
+        let mut child = folder
+            .command(&call.split(' ').collect::<Vec<_>>())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let result = child.wait_with_output().unwrap();
+        (
+            result.status.code(),
+            String::from_utf8(result.stderr).unwrap(),
+        )
+    }
+
+    /// A folder with a cohort that gives more results than a pipe holds.
+    fn large_cohort() -> Folder {
         let folder = Folder::new();
         let scanpaths = (0..120).map(|index| format!("participant-{index},scene,ABC\n"));
         let rows: String = scanpaths.collect();
         folder.file("a.csv", format!("participant,stimulus,scanpath\n{rows}"));
+        folder
+    }
+
+    const COMPARE: &str = "compare a.csv a.csv --engine plain -q";
+
+    /// As with `| head -2`.
+    #[test]
+    fn a_reader_that_stops_early_is_not_an_error() {
+        let folder = large_cohort();
         for format in ["csv", "json", "table"] {
-            let mut child = folder
-                .command(&["compare", "a.csv", "a.csv", "--engine", "plain", "-q"])
-                .args(["--format", format])
-                .stdout(std::process::Stdio::piped())
-                .stderr(std::process::Stdio::piped())
-                .spawn()
+            let closed = with_closed_stdout(&folder, &format!("{COMPARE} --format {format}"));
+            assert_eq!(closed, (Some(0), String::new()), "{format}");
+        }
+    }
+
+    #[test]
+    fn a_reader_of_a_named_output_that_stops_early_is_an_error() {
+        let folder = large_cohort();
+        for call in [
+            COMPARE,
+            "synth random --count 2000 --seed 4",
+            "synth lifelike --seed 4 --as fixations",
+        ] {
+            for output in ["-", "/dev/stdout", "/dev/fd/1"] {
+                let call = format!("{call} -o {output}");
+                let (code, message) = with_closed_stdout(&folder, &call);
+                assert_eq!(code, Some(2), "{call}: {message}");
+                assert!(message.contains("Broken pipe"), "{call}: {message}");
+            }
+        }
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let reader = std::thread::spawn(move || drop(std::fs::File::open(pipe).unwrap()));
+        let (code, message) = with_closed_stdout(&folder, &format!("{COMPARE} -o pipe"));
+        assert_eq!(code, Some(2), "{message}");
+        reader.join().unwrap();
+    }
+
+    /// A terminal shows the first rows of a long output, how many more there are, and how to get them.
+    #[test]
+    fn a_terminal_shows_the_first_rows() {
+        let script = std::process::Command::new("script")
+            .arg("--version")
+            .output();
+        if !script.is_ok_and(|output| output.status.success()) {
+            return;
+        }
+        let folder = Folder::new();
+        let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+        run("synth lifelike --groups a=20,b=20 --stimuli 1 --seed 7 -o study.csv");
+        run(
+            "synth lifelike --participants 40 --stimuli 1 --seed 7 --as fixations -o fixations.csv",
+        );
+        run("compare study.csv study.csv --engine plain -o study.json");
+        let in_terminal = |call: &str| {
+            let program = env!("CARGO_BIN_EXE_veilpath");
+            let output = std::process::Command::new("script")
+                .args([
+                    "-qec",
+                    &format!("'{program}' {call} 2>/dev/null"),
+                    "/dev/null",
+                ])
+                .current_dir(folder.path())
+                .output()
                 .unwrap();
-            drop(child.stdout.take());
-            let result = child.wait_with_output().unwrap();
-            let message = String::from_utf8(result.stderr).unwrap();
-            assert_eq!(
-                (result.status.code(), message.as_str()),
-                (Some(0), ""),
-                "{format}"
-            );
+            String::from_utf8(output.stdout).unwrap()
+        };
+        for (call, example) in [
+            ("compare study.csv study.csv --engine plain", "scores.csv"),
+            ("encode fixations.csv --screen 1280x720", "cohort.csv"),
+            ("synth random --count 50 --seed 1", "cohort.csv"),
+            ("synth lifelike --seed 1 --as fixations", "fixations.csv"),
+            (
+                "stats study.json --groups study.csv --answer nearest:3",
+                "answers.csv",
+            ),
+        ] {
+            let shown = in_terminal(call);
+            let hint = format!("-o {example} writes all to a file, -o - prints all");
+            assert!(shown.trim_end().ends_with(&hint), "{call}: {shown}");
+            assert!(shown.contains("… and "), "{call}: {shown}");
+            assert!(shown.lines().count() <= 25, "{call}: {shown}");
+            let all = in_terminal(&format!("{call} -o -"));
+            assert!(all.lines().count() > 40, "{call}: {all}");
+            assert_eq!(all.replace('\r', ""), run(call), "a pipe gets everything");
         }
     }
 

@@ -233,14 +233,28 @@ fn a_new_agreement_needs_both_sides() {
 fn a_state_directory_that_others_may_change_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let pair = Pair::with_cohorts();
-    for folder in ["join", "join/peers"] {
+    let set_mode = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for (folder, mode) in [("join", 0o777), ("join/peers", 0o777), ("join", 0o770)] {
         let path = pair.folder.path().join(folder);
         std::fs::create_dir_all(&path).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
-        let output = pair.join("127.0.0.1:9", &[]).end();
-        let message = output.refused();
+        set_mode(&path, mode);
+        let message = pair.join("127.0.0.1:9", &[]).end().refused();
         assert!(message.contains("chmod go-w"), "{message}");
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+        for call in [
+            "identity",
+            "identity --show",
+            "record",
+            "record verify",
+            "results",
+            "peers",
+            "policy init",
+        ] {
+            let message = pair.run_alone(Side::Join, call).refused();
+            assert!(message.contains("chmod go-w"), "{call}: {message}");
+        }
+        set_mode(&path, 0o700);
     }
 }
 

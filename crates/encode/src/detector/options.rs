@@ -4,6 +4,9 @@ use crate::{EncodeField, ReadError};
 use std::fmt;
 use std::str::FromStr;
 
+/// The key of the detector's name among the settings of a cohort.
+pub(crate) const DETECTOR_KEY: &str = "detect";
+
 /// How raw gaze becomes a scanpath, and the parameters of all detectors. Parameters of a detector that is not in use
 /// have no effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -150,7 +153,7 @@ impl DetectionOptions {
 
     /// The settings that must be equal on both sides of a comparison.
     pub(crate) fn settings(&self) -> Vec<(&'static str, String)> {
-        let detector = ("detect", self.detector.name().to_string());
+        let detector = (DETECTOR_KEY, self.detector.name().to_string());
         let min_duration = ("min-duration", format!("{} ms", self.min_duration_ms));
         match self.detector {
             Detector::Runs => Vec::new(),

@@ -10,6 +10,7 @@ pub use error::{Forbidden, PolicyError, PolicyProblem, PolicyRefusal, PolicyRule
 
 use crate::disclosure::DisclosureRefusal;
 use crate::{Fingerprint, ScanpathLimit, StateDir, date};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use veilpath_protocol::{EngineChoice, Reveal};
@@ -195,7 +196,12 @@ pub struct PolicyRequest<'a> {
 impl Policy {
     /// Reads a policy.
     pub fn read(path: &Path) -> Result<Self, PolicyError> {
-        parse::read(path)
+        parse::read(path, || std::fs::File::open(path))
+    }
+
+    /// Reads a policy from any reader. `name` appears in errors.
+    pub fn read_from(name: &Path, reader: impl Read) -> Result<Self, PolicyError> {
+        parse::read(name, || Ok(reader))
     }
 
     /// The policy in a text; the path is for errors.

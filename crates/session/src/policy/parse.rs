@@ -4,7 +4,7 @@ use super::{
     AnswerKind, ENGINES, METRICS, MIN_GROUP_SIZE, Policy, PolicyError, PolicyPartner,
     PolicyProblem, PolicyTexts, WithLine,
 };
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -33,7 +33,10 @@ const TEXT_KEYS: &[&str] = &[
     "retention",
 ];
 
-pub(super) fn read(path: &Path) -> Result<Policy, PolicyError> {
+pub(super) fn read<R: Read>(
+    path: &Path,
+    open: impl FnOnce() -> io::Result<R>,
+) -> Result<Policy, PolicyError> {
     let failed = |problem| PolicyError {
         path: path.to_path_buf(),
         line: None,
@@ -41,10 +44,10 @@ pub(super) fn read(path: &Path) -> Result<Policy, PolicyError> {
         problem,
     };
     let mut text = String::new();
-    let size = std::fs::File::open(path)
+    let size = open()
         .and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text))
         .map_err(|error| match error.kind() {
-            std::io::ErrorKind::InvalidData => failed(PolicyProblem::NotText),
+            io::ErrorKind::InvalidData => failed(PolicyProblem::NotText),
             _ => failed(PolicyProblem::Io(error)),
         })?;
     if size as u64 > MAX_BYTES {

@@ -5,7 +5,7 @@ use super::statement::role_name;
 use crate::error::{FileProblem, SessionError};
 use crate::{Fingerprint, StateDir};
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use veilpath_protocol::Role;
 
@@ -102,17 +102,25 @@ pub enum RecordProblem {
 impl SignedRecord {
     /// Reads and checks a record. If its owner is known, lines of others are a problem.
     pub fn read(path: &Path, owner: Option<Fingerprint>) -> Result<Self, SessionError> {
-        let failed = |error: io::Error| SessionError::io(path, error);
+        let file = std::fs::File::open(path).map_err(|error| SessionError::io(path, error))?;
+        Self::read_from(path, file, owner)
+    }
+
+    /// Reads and checks a record from any reader. `name` appears in errors.
+    pub fn read_from(
+        name: &Path,
+        reader: impl Read,
+        owner: Option<Fingerprint>,
+    ) -> Result<Self, SessionError> {
         let mut bytes = Vec::new();
-        std::fs::File::open(path)
-            .map_err(failed)?
+        reader
             .take(MAX_BYTES + 1)
             .read_to_end(&mut bytes)
-            .map_err(failed)?;
+            .map_err(|error| SessionError::io(name, error))?;
         if bytes.len() as u64 > MAX_BYTES {
-            return Err(SessionError::file(path, FileProblem::RecordTooLarge));
+            return Err(SessionError::file(name, FileProblem::RecordTooLarge));
         }
-        Ok(Self::parse(path, &String::from_utf8_lossy(&bytes), owner))
+        Ok(Self::parse(name, &String::from_utf8_lossy(&bytes), owner))
     }
 
     pub(crate) fn parse(path: &Path, text: &str, owner: Option<Fingerprint>) -> Self {

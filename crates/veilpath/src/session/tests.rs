@@ -1,6 +1,7 @@
 use super::*;
 use crate::{Fault, Input, LocalCohort, MetricOptions, PlanOptions, Policy, PolicyRule};
-use veilpath_session::Identity;
+use std::path::Path;
+use veilpath_session::{Identity, StateDir};
 
 /// A peer with long scanpaths must not stop a host that serves others.
 #[test]

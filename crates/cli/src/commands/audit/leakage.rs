@@ -1,10 +1,11 @@
 //! `veilpath audit leakage`: an honest-but-curious host records a comparison and tries the known attacks.
 
+use crate::destination::to_stdout;
 use crate::engine_args::key_size;
 use crate::failure::Failure;
 use crate::messages;
 use crate::metric_args::MetricArgs;
-use crate::output::{Format, to_stdout};
+use crate::output::Format;
 use crate::progress::{Unit, bar};
 use clap::Args;
 use veilpath::{Alphabet, KeySize, MetricOptions};

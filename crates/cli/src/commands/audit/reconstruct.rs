@@ -1,9 +1,9 @@
 //! `veilpath audit reconstruct`: how many comparisons a partner that chooses its own scanpaths needs to reconstruct one.
 
+use crate::destination::to_stdout;
 use crate::failure::Failure;
 use crate::messages;
 use crate::metric_args::MetricArgs;
-use crate::output::to_stdout;
 use crate::progress::{Unit, bar};
 use clap::{Args, ValueEnum};
 use veilpath::{Alphabet, MetricOptions, Reveal};

@@ -7,8 +7,8 @@ mod network;
 mod paillier;
 mod paper;
 
+use crate::destination::to_stdout;
 use crate::failure::Failure;
-use crate::output::to_stdout;
 use clap::{Args, Subcommand, ValueEnum};
 
 const EXAMPLES: &str = "\

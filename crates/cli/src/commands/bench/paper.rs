@@ -26,7 +26,7 @@ the same command again.";
 #[command(after_help = EXAMPLES)]
 pub(super) struct PaperArgs {
     /// The folder for the results
-    #[arg(short, long, value_name = "FOLDER")]
+    #[arg(short, long, value_name = "FOLDER", value_parser = inputs::named_place())]
     output: PathBuf,
 
     /// Time for the comparisons with the paillier engine

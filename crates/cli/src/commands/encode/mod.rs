@@ -5,10 +5,10 @@ mod names;
 mod summary;
 
 use crate::commands::compare::NotationName;
+use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::inputs::{self, is_dash};
 use crate::numbers::decimal;
-use crate::output::Destination;
 use crate::{messages, progress};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -213,7 +213,9 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
     let encoded = encode(sources?, &options, &bar);
     bar.finish();
     let Encoded { cohort, summary } = encoded?;
-    destination.write(|out| write_cohort(&cohort, summary.aspect, &[], out))?;
+    destination.write_table("cohort.csv", |out| {
+        write_cohort(&cohort, summary.aspect, &[], out)
+    })?;
     match args.summary {
         SummaryFormat::Text => messages::info(&summary::text(&summary)),
         SummaryFormat::Json => {

@@ -2,8 +2,6 @@
 
 use crate::hints::encode::{flag, with_flags};
 use crate::hints::first_of;
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use veilpath::encode::{DetectedCount, Dropped, EncodeField, EncodeNote, Summary};
 use veilpath::units::{counted, grouped};
@@ -27,11 +25,14 @@ pub(super) fn text(summary: &Summary) -> String {
     }
     lines.add("rows read", &grouped(summary.rows_read));
     lines.add("rows used", &grouped(summary.rows_used));
-    lines.add("not used", &not_used(&summary.dropped));
+    lines.add(
+        "not used",
+        &not_used(summary.rows_not_used(), &summary.reasons()),
+    );
     if !summary.left_out.is_empty() {
         let labels = summary.left_out.iter();
         let labels = labels.map(|(label, count)| format!("{} {label}", grouped(*count)));
-        let all = counted_parts(summary.left_out.values().sum(), labels);
+        let all = counted_parts(summary.rows_left_out(), labels);
         let text = format!("{all}, by event label");
         lines.add("left out", &with_flags(&text, &[EncodeField::Events]));
     }
@@ -84,22 +85,19 @@ fn length(summary: &Summary) -> String {
 
 /// What a detector found, with its settings.
 fn detected_fixations(detected: &DetectedCount) -> String {
-    let detector = detected.settings.get("detect").map_or("", String::as_str);
-    let numbers = detected
-        .settings
-        .iter()
-        .filter(|(name, _)| *name != "detect");
-    let numbers: Vec<String> = numbers
+    let parameters: Vec<String> = detected
+        .parameters()
         .map(|(name, value)| format!("{name} {value}"))
         .collect();
-    let dropped = match detected.dropped.is_empty() {
-        true => String::new(),
-        false => format!("; not used: {}", not_used(&detected.dropped)),
+    let dropped = match detected.not_used() {
+        0 => String::new(),
+        count => format!("; not used: {}", not_used(count, &detected.reasons())),
     };
     format!(
-        "{} by {detector}: {}{dropped}",
+        "{} by {}: {}{dropped}",
         counted(detected.fixations, "fixation"),
-        numbers.join(", ")
+        detected.detector(),
+        parameters.join(", ")
     )
 }
 
@@ -178,14 +176,11 @@ impl Lines {
     }
 }
 
-/// `7 (4 without coordinates; 3 outside the stimulus)`, the most frequent reason first.
-fn not_used(dropped: &BTreeMap<Dropped, u64>) -> String {
-    let mut reasons: Vec<(Dropped, u64)> =
-        dropped.iter().map(|(&it, &count)| (it, count)).collect();
-    reasons.sort_by_key(|&(_, count)| Reverse(count));
-    let reasons = reasons.into_iter();
-    let reasons = reasons.map(|(it, count)| format!("{} {}", grouped(count), in_words(it, count)));
-    counted_parts(dropped.values().sum(), reasons)
+/// `7 (4 without coordinates; 3 outside the stimulus)`.
+fn not_used(all: u64, reasons: &[(Dropped, u64)]) -> String {
+    let reasons = reasons.iter();
+    let reasons = reasons.map(|&(it, count)| format!("{} {}", grouped(count), in_words(it, count)));
+    counted_parts(all, reasons)
 }
 
 /// `7 (4 of this; 3 of that)`.
