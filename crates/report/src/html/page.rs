@@ -1,7 +1,7 @@
 //! The page: results first, then the figures, then how they were computed.
 
+use super::cut::cut;
 use super::encoded::policy_hash;
-use super::heat_map::cut;
 use super::histogram::Spread;
 use super::letters::Letters;
 use super::{Report, answers, figures, numbers, pairs, scanpaths, scarf, summaries, transitions};
