@@ -163,7 +163,7 @@ impl WrittenTo {
                 withheld: false,
             } => Some(format!("results: {}", path.display())),
             WrittenTo::File { path, .. } => Some(format!(
-                "{} is empty: only the other side gets results",
+                "{} has no results: only the other side gets them",
                 path.display()
             )),
             WrittenTo::Kept(path) => Some(format!(

@@ -18,7 +18,7 @@
 mod answers;
 mod bars;
 mod clustering;
-mod cut;
+pub(crate) mod cut;
 mod eigen;
 pub(crate) mod encoded;
 mod figures;
@@ -195,7 +195,7 @@ impl<'a> Report<'a> {
             .views
             .views
             .first()
-            .ok_or(NoHeatMap("the result file has no pairs"))?;
+            .ok_or(NoHeatMap("the results of single pairs are not in the file"))?;
         let no_map = NoHeatMap(figures::no_heat_map(view));
         let matrix = view.matrix.as_ref().ok_or(no_map)?;
         Ok((
