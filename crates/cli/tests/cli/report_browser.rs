@@ -305,7 +305,10 @@ fn outputs_and_own_figures_work_in_a_browser() {
         browser.press(ARROW_RIGHT);
     }
     let tip = browser.texts("#tip").concat();
-    assert_eq!(tip, "A: p\nB: y\ndet undefined");
+    assert_eq!(
+        tip,
+        "the first cohort: p\nthe second cohort: y\ndet undefined"
+    );
 
     let phone = json!({"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": true});
     browser.devtools("Emulation.setDeviceMetricsOverride", &phone);

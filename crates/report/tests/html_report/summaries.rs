@@ -260,6 +260,13 @@ fn a_table_without_rows_does_not_claim_that_nothing_was_compared() {
     );
 }
 
+#[test]
+fn a_table_has_a_first_and_a_second_cohort() {
+    let page = page(&format!("{HEADER}p,x,,1,0.5\np,y,,2,0.25\n"));
+    assert!(page.contains("1 participant of the first cohort with 2 of the second cohort."));
+    assert!(page.contains("nearest in the second cohort"));
+}
+
 /// Every format says that results are missing, and so does a page made from CSV.
 #[test]
 fn missing_results_are_marked_in_every_format() {
