@@ -126,10 +126,10 @@ fn write_rows(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Resul
     Ok(())
 }
 
-/// The columns of the ids: those of CSV, followed by the names of the cohorts if they have names.
+/// The columns of the ids: those of CSV, followed by the names of the cohorts if they have other names.
 fn id_columns(Outcome { names, .. }: &Outcome) -> [String; IDS.len()] {
     let [a, b, stimulus] = IDS;
-    let [a, b] = match *names == Outcome::UNNAMED {
+    let [a, b] = match *names == Outcome::UNNAMED || *names == [a, b] {
         true => [a, b].map(String::from),
         false => [(a, &names[0]), (b, &names[1])].map(|(id, name)| format!("{id}: {}", cut(name))),
     };
