@@ -106,9 +106,9 @@ fn both_institutions_can_make_a_report() {
     assert!(join.contains("<dt>pairs</dt><dd>32</dd>") && join.contains("What each side learned"));
     assert!(join.contains("32 pairs were compared; the results are for the other side only"));
     assert!(join.contains("Your own scanpaths") && !join.contains("class=\"heat\""));
-    let [_, join] = pair.run(&only_host, &["-o", "host.csv"], &["-o", "join.csv"]);
-    let message = "join.csv has no results: only the other side gets them";
-    assert!(join.stderr.contains(message), "{}", join.stderr);
+    for output in pair.run(&only_host, &["-o", "host.csv"], &["-o", "join.csv"]) {
+        output.ok();
+    }
     let join = pair.folder.run(&["report", "join.csv"]).ok();
     assert!(join.contains("no pairs were compared, or only the other side gets them"));
 }
