@@ -313,6 +313,20 @@ mod tests {
     }
 
     #[test]
+    fn files_without_results_are_not_called_empty() {
+        let written = |withheld| WrittenTo::File {
+            path: "scores.json".into(),
+            withheld,
+        };
+        let message = written(true).message().unwrap();
+        assert_eq!(
+            message,
+            "scores.json has no results: only the other side gets them"
+        );
+        assert_eq!(written(false).message().unwrap(), "results: scores.json");
+    }
+
+    #[test]
     fn a_terminal_shows_the_first_rows() {
         let written = |outcome: &Outcome, is_terminal, output: Option<&str>, format| {
             let args = OutputArgs {

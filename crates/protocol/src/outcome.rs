@@ -107,8 +107,8 @@ impl Cost {
 }
 
 impl Outcome {
-    /// Default names of the cohorts.
-    pub const UNNAMED: [&'static str; 2] = ["A", "B"];
+    /// Default names of the cohorts, as they read in a sentence.
+    pub const UNNAMED: [&'static str; 2] = ["the first cohort", "the second cohort"];
 
     /// The same outcome with other names for the cohorts.
     #[must_use]

@@ -2,6 +2,7 @@
 
 use crate::answers;
 use crate::csv::IDS;
+use crate::html::cut::cut;
 use crate::units::{bytes, counted, error_bound, fixation_rounding, grouped, output_unit, seconds};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -96,8 +97,10 @@ fn answers_title(outcome: &Outcome) -> String {
 /// Whether a table of results starts with this line.
 pub fn is_first_line(line: &str) -> bool {
     let mut words = line.split_whitespace();
-    let is_header = IDS[..2].iter().all(|id| words.next() == Some(id));
-    is_header
+    let is_unnamed = IDS[..2].iter().all(|id| words.next() == Some(id));
+    let is_named = line.starts_with(" a: ") && line.contains("  b: ");
+    is_unnamed
+        || is_named
         || line.ends_with(WITHHELD)
         || line.starts_with(MISSING)
         || line.starts_with(STATISTICS)
@@ -132,7 +135,7 @@ fn write_rows(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Resul
     let with_stimulus = rows().any(|row| row.stimulus.is_some());
     let outputs = outcome.results.outputs();
     let names = outputs.iter().map(|output| printable(&output.name));
-    let header: Vec<String> = IDS.map(String::from).into_iter().chain(names).collect();
+    let header: Vec<String> = id_columns(outcome).into_iter().chain(names).collect();
     // Numbers are right-aligned.
     let is_number = |column: usize| {
         let output = column.checked_sub(IDS.len()).and_then(|at| outputs.get(at));
@@ -156,6 +159,16 @@ fn write_rows(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Resul
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
+}
+
+/// The columns of the ids: those of CSV, followed by the names of the cohorts if they have other names.
+fn id_columns(Outcome { names, .. }: &Outcome) -> [String; IDS.len()] {
+    let [a, b, stimulus] = IDS;
+    let [a, b] = match *names == Outcome::UNNAMED || *names == [a, b] {
+        true => [a, b].map(String::from),
+        false => [(a, &names[0]), (b, &names[1])].map(|(id, name)| format!("{id}: {}", cut(name))),
+    };
+    [a, b, stimulus.into()]
 }
 
 /// The column that is omitted if there are no stimuli.

@@ -153,6 +153,18 @@ fn wide_letters_keep_the_table_aligned() {
 }
 
 #[test]
+fn the_table_has_the_names_of_the_cohorts() {
+    let long = "The University Hospital, Department of Neurology";
+    let named = outcome().with_names(["clinic".into(), long.into()]);
+    let table = render_of(&named, table::write);
+    let header = table.lines().next().unwrap();
+    let expected = " a: clinic  b: The Univers… Neurology  stimulus  score  similarity";
+    assert_eq!(header, expected);
+    assert!(table::is_first_line(header));
+    assert!(render_of(&named, csv::write).starts_with("a,b,stimulus,"));
+}
+
+#[test]
 fn the_preview_counts_the_remaining_rows() {
     let mut bytes = Vec::new();
     let more = table::write_first(&outcome(), 1, &mut bytes).unwrap();
@@ -217,9 +229,9 @@ fn group_answers_are_written_below_the_pairs() {
      P1   Q1       cows          1        0.75
      P,2  Q?[31m2  boat          3           0
     Group means of score (pairs of participants):
-     A \ B     experts   novices
-     experts  4.25 (6)  7.5 (12)
-     novices  7.5 (12)         –
+     the first cohort \ the second cohort   experts   novices
+     experts                               4.25 (6)  7.5 (12)
+     novices                               7.5 (12)         –
     Are experts more alike than novices?
       The difference of means (stimulus cows) was -3.25 (permutation test, 9,999 permutations, p = 0.0312).
     ");

@@ -306,12 +306,13 @@ mod tests {
         let path = folder.path().join("p2.csv");
         let cohort = "# veilpath cohort 1\n";
         let table = " a   b   stimulus  score\n p1  q1  cows      1\n";
+        let named = " a: clinic  b: university  stimulus  score\n p1         q1             cows          1\n";
         let recording = "x,y,duration\n1,2,3\n";
         for (contents, ours, others) in [
             (Contents::Cohort, vec![cohort], vec![recording, table]),
             (
                 Contents::Results,
-                vec!["a,b,stimulus,score,similarity\n", table],
+                vec!["a,b,stimulus,score,similarity\n", table, named],
                 vec![recording, cohort, "a note\n", "{\"my\": 1}"],
             ),
             (Contents::Page, vec!["<!DOCTYPE html><html>"], vec![cohort]),

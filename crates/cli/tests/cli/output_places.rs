@@ -127,7 +127,11 @@ fn a_hyphen_is_standard_input_or_output() {
         common::RunOutput::from(call.to_string(), output)
     };
     for (call, input, same) in [
-        ("compare - a.csv", COHORT, "compare a.csv a.csv"),
+        (
+            "compare - a.csv --names a,b",
+            COHORT,
+            "compare a.csv a.csv --names a,b",
+        ),
         (
             "encode - --screen 700x700 --input-format table",
             FIXATIONS,

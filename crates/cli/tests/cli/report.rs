@@ -106,6 +106,11 @@ fn both_institutions_can_make_a_report() {
     assert!(join.contains("<dt>pairs</dt><dd>32</dd>") && join.contains("What each side learned"));
     assert!(join.contains("32 pairs were compared; the results are for the other side only"));
     assert!(join.contains("Your own scanpaths") && !join.contains("class=\"heat\""));
+    for output in pair.run(&only_host, &["-o", "host.csv"], &["-o", "join.csv"]) {
+        output.ok();
+    }
+    let join = pair.folder.run(&["report", "join.csv"]).ok();
+    assert!(join.contains("no pairs were compared, or only the other side gets them"));
 }
 
 /// A page does not depend on time, place or chance, so that it can be compared and archived.
@@ -293,7 +298,7 @@ fn invalid_arguments_and_files_are_refused_with_advice() {
         (vec!["clinic.csv"], "this is not a result file"),
         (
             vec!["none.csv", "--svg", "h.svg"],
-            "there is no heat map to draw: the result file has no pairs",
+            "there is no heat map to draw: the results of single pairs are not in the file",
         ),
         (
             with(&["--stimulus", "scene-9"]),

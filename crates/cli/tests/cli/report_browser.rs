@@ -305,7 +305,10 @@ fn outputs_and_own_figures_work_in_a_browser() {
         browser.press(ARROW_RIGHT);
     }
     let tip = browser.texts("#tip").concat();
-    assert_eq!(tip, "A: p\nB: y\ndet undefined");
+    assert_eq!(
+        tip,
+        "the first cohort: p\nthe second cohort: y\ndet undefined"
+    );
 
     let phone = json!({"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": true});
     browser.devtools("Emulation.setDeviceMetricsOverride", &phone);
@@ -338,7 +341,10 @@ fn long_names_fit_a_phone() {
     let folder = Folder::new();
     let cohort = |start: &str| {
         let row = |at: usize| {
-            let id = format!("{start}-{at}-participant-of-the-longitudinal-study-of-reading-2019");
+            let id = match start {
+                "centre" => format!("participant-of-the-longitudinal-study-of-reading-{at}"),
+                _ => format!("{start}-{at}-participant-of-the-longitudinal-study-of-reading-2019"),
+            };
             let stimulus = format!(
                 "the-stimulus-with-the-longest-name-of-all-stimuli-{}",
                 at % 2
@@ -376,7 +382,37 @@ fn long_names_fit_a_phone() {
     for page in ["long.html", "bits.html"] {
         browser.open(&folder.path().join(page));
         fits_a_phone(&browser);
+        headers_stay_in_their_columns(&browser);
+        ids_are_different_and_in_the_drawing(&browser);
     }
+    browser.devtools("Emulation.clearDeviceMetricsOverride", &json!({}));
+    ids_are_different_and_in_the_drawing(&browser);
+}
+
+fn headers_stay_in_their_columns(browser: &Browser) {
+    let wide = browser.run(
+        "return [...document.querySelectorAll('.view:not([hidden]) .below thead th')] \
+           .filter((th) => th.querySelector('button').getBoundingClientRect().right > th.getBoundingClientRect().right + 1) \
+           .map((th) => th.textContent)",
+    );
+    assert_eq!(wide, json!([]), "headers that cover the next one");
+}
+
+fn ids_are_different_and_in_the_drawing(browser: &Browser) {
+    let found = browser.run(
+        "const svg = [...document.querySelectorAll('.view:not([hidden]) .heat svg')].find((svg) => svg.getBoundingClientRect().width > 0); \
+         const edge = svg.getBoundingClientRect(); \
+         return ['.rows text', '.columns text'].map((ids) => [...svg.querySelectorAll(ids)]).map((ids) => [ \
+           ids.length, \
+           new Set(ids.map((id) => id.textContent)).size, \
+           ids.filter((id) => { const box = id.getBoundingClientRect(); return box.left < edge.left || box.right > edge.right; }).length \
+         ])",
+    );
+    assert_eq!(
+        found,
+        json!([[12, 12, 0], [12, 12, 0]]),
+        "all, different, outside"
+    );
 }
 
 /// The ids in this file would run as scripts if anything let them.

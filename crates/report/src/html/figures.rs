@@ -1,7 +1,8 @@
 //! The figures and tables of each view.
 
+use super::cut::cut;
 use super::encoded::{base64, json_in_script};
-use super::heat_map::{HeatMap, cut};
+use super::heat_map::HeatMap;
 use super::histogram::{self, Spread};
 use super::matrix::Matrix;
 use super::table::{Column, Field, folded, table};

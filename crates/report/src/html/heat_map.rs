@@ -7,6 +7,7 @@ mod dendrogram;
 mod layout;
 
 use super::clustering::{self, Tree};
+use super::cut::{cut, cut_apart, cut_to};
 use super::encoded::base64;
 use super::matrix::Matrix;
 use super::numbers;
@@ -238,7 +239,10 @@ impl<'a> HeatMap<'a> {
 
     fn labels(&self, layout: &Layout) -> Markup {
         let [wide, high] = layout.tile;
-        let cut = |id: &str| cut_to(id, layout.characters);
+        let shown = |ids: &[String], order: &[usize]| {
+            let ids: Vec<&str> = order.iter().map(|&at| ids[at].as_str()).collect();
+            cut_apart(&ids, layout.characters)
+        };
         let below = layout.top + layout.tiles[1] + 8.0;
         let angle = if wide >= SLANT_TILE { -40 } else { -90 };
         let (row_x, anchor) = match layout.legend {
@@ -249,16 +253,16 @@ impl<'a> HeatMap<'a> {
             g fill="currentColor" {
                 @if layout.labels[0] {
                     g class="rows" font-size=(n(font_size(high).min(layout.font))) text-anchor=(anchor) {
-                        @for (down, &row) in self.rows.order.iter().enumerate() {
-                            text x=(n(row_x)) y=(n(layout.top + high * (down as f64 + 0.5))) dominant-baseline="central" { (cut(&self.matrix.a[row])) }
+                        @for (down, id) in shown(&self.matrix.a, &self.rows.order).iter().enumerate() {
+                            text x=(n(row_x)) y=(n(layout.top + high * (down as f64 + 0.5))) dominant-baseline="central" { (id) }
                         }
                     }
                 }
                 @if layout.labels[1] {
                     g class="columns" font-size=(n(font_size(wide).min(layout.font))) text-anchor="end" {
-                        @for (across, &column) in self.columns.order.iter().enumerate() {
+                        @for (across, id) in shown(&self.matrix.b, &self.columns.order).iter().enumerate() {
                             @let x = layout.left + wide * (across as f64 + 0.5);
-                            text transform=(format!("translate({} {}) rotate({angle})", n(x), n(below + 2.0))) dominant-baseline="central" { (cut(&self.matrix.b[column])) }
+                            text transform=(format!("translate({} {}) rotate({angle})", n(x), n(below + 2.0))) dominant-baseline="central" { (id) }
                         }
                     }
                 }
@@ -350,20 +354,6 @@ fn bit_legend(scale: &Scale, [x, y]: [f64; 2], [right, down]: [f64; 2]) -> Marku
             text x=(n(x + 22.0)) y=(n(y + 11.5)) { (word) }
         }
     }
-}
-
-/// Truncates an id or name to fit a drawing or a table header.
-pub(crate) fn cut(id: &str) -> String {
-    cut_to(id, 22)
-}
-
-pub(crate) fn cut_to(id: &str, characters: usize) -> String {
-    let clean = crate::table::printable(id);
-    if clean.chars().count() <= characters {
-        return clean;
-    }
-    let start: String = clean.chars().take(characters.saturating_sub(1)).collect();
-    format!("{start}…")
 }
 
 /// Formats a coordinate. Two decimals are finer than any screen.

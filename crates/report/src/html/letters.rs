@@ -1,6 +1,7 @@
 //! The names and colours of the letters in this side's scanpaths.
 
-use super::heat_map::{cut_to, n};
+use super::cut::cut_to;
+use super::heat_map::n;
 use super::scale::{Rgb, hex};
 use super::scanpaths::OwnCohort;
 use maud::{Markup, html};

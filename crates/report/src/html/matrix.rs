@@ -4,9 +4,9 @@ use super::quantity::{Quantity, ScoreKind};
 use std::collections::{BTreeSet, HashMap};
 use veilpath_protocol::OutputKind;
 
-/// The most matrix cells. A file has a cell for each pair unless its pairs are scattered, so this is about the largest
+/// The most heat-map tiles. A file has a tile for each pair unless its pairs are scattered, so this is about the largest
 /// file that is read.
-pub(crate) const MAX_CELLS: usize = 4_000_000;
+pub(crate) const MAX_TILES: usize = 4_000_000;
 
 /// The most rows or columns. Browsers cannot draw a larger picture.
 pub(crate) const MAX_ROWS_OR_COLUMNS: usize = 16_000;
@@ -21,13 +21,13 @@ pub(crate) struct Matrix {
     pub(crate) b: Vec<String>,
     /// Row by row; NaN if there is no pair.
     values: Vec<f64>,
-    /// The second number of each cell, if it differs from the first.
+    /// The second number of each tile, if it differs from the first.
     secondary: Option<Vec<f64>>,
     /// The number of pairs behind each value.
     counts: Vec<u32>,
-    /// The number of matrix cells that average several pairs.
+    /// The number of tiles that average several pairs.
     pub(crate) averaged: usize,
-    /// The number of matrix cells without a number.
+    /// The number of tiles without a number.
     pub(crate) missing: usize,
     /// Whether a pair was compared but has no number, in the order of `values`.
     undefined: Vec<bool>,
@@ -45,7 +45,7 @@ pub(crate) struct PairValue<'a> {
 
 impl Matrix {
     /// Builds the matrix of these pairs. Repeated pairs are averaged. `None` if it would have too many rows, columns or
-    /// cells, or no number.
+    /// tiles, or no number.
     pub(crate) fn new<'a>(pairs: impl Iterator<Item = PairValue<'a>> + Clone) -> Option<Self> {
         let (mut a, mut b) = (Labels::default(), Labels::default());
         for pair in pairs.clone() {
@@ -53,7 +53,7 @@ impl Matrix {
             b.number(pair.b);
         }
         let size = a.names.len().checked_mul(b.names.len())?;
-        if size == 0 || size > MAX_CELLS || a.names.len().max(b.names.len()) > MAX_ROWS_OR_COLUMNS {
+        if size == 0 || size > MAX_TILES || a.names.len().max(b.names.len()) > MAX_ROWS_OR_COLUMNS {
             return None;
         }
         let (mut counts, mut undefined) = (vec![0_u32; size], vec![false; size]);
@@ -123,7 +123,7 @@ impl Matrix {
         &self.values[row * self.columns()..(row + 1) * self.columns()]
     }
 
-    /// The second number of a cell, if it differs from the first in any cell.
+    /// The second number of a tile, if it differs from the first in any tile.
     pub(crate) fn secondary(&self, row: usize, column: usize) -> Option<f64> {
         let number = *self
             .secondary
@@ -136,7 +136,7 @@ impl Matrix {
         self.secondary.is_some()
     }
 
-    /// The number of pairs behind a cell.
+    /// The number of pairs behind a tile.
     pub(crate) fn count(&self, row: usize, column: usize) -> u32 {
         self.counts[row * self.columns() + column]
     }

@@ -8,7 +8,7 @@
 //! | `letters`, `scanpaths`, `scarf`, `transitions`, `pairs` | figures of this side's own scanpaths |
 //! | `summary` | the top of the page, as a fragment for another page |
 //! | `neighbours`, `summaries`, `answers`, `table` | the tables: every figure has one with the same content |
-//! | `numbers` | number formatting |
+//! | `numbers`, `cut` | number formatting, and ids cut to fit |
 //! | `figures`, `page`, `page.css`, `page.js`, `encoded`, `image` | the page around them |
 //!
 //! The page loads nothing: a content security policy forbids it, and allows only the page's own script, by its hash.
@@ -18,6 +18,7 @@
 mod answers;
 mod bars;
 mod clustering;
+pub(crate) mod cut;
 mod eigen;
 pub(crate) mod encoded;
 mod figures;
@@ -194,7 +195,7 @@ impl<'a> Report<'a> {
             .views
             .views
             .first()
-            .ok_or(NoHeatMap("the result file has no pairs"))?;
+            .ok_or(NoHeatMap("the results of single pairs are not in the file"))?;
         let no_map = NoHeatMap(figures::no_heat_map(view));
         let matrix = view.matrix.as_ref().ok_or(no_map)?;
         Ok((

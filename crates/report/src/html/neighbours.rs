@@ -1,6 +1,6 @@
 //! The most similar participants.
 
-use super::heat_map::cut;
+use super::cut::cut;
 use super::matrix::Matrix;
 use super::numbers;
 use super::quantity::{Quantity, ScoreKind, ThresholdSide};

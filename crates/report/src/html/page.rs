@@ -1,7 +1,7 @@
 //! The page: results first, then the figures, then how they were computed.
 
+use super::cut::cut;
 use super::encoded::policy_hash;
-use super::heat_map::cut;
 use super::histogram::Spread;
 use super::letters::Letters;
 use super::{Report, answers, figures, numbers, pairs, scanpaths, scarf, summaries, transitions};
@@ -101,7 +101,9 @@ fn no_results(outcome: Option<&Outcome>) -> String {
         Some(outcome) if outcome.pairs > 0 => {
             "The results of single pairs are not in the file.".into()
         }
-        _ => "The file has no results: nothing was compared.".into(),
+        Some(_) => "The file has no results: nothing was compared.".into(),
+        // A table has only its header in both cases.
+        None => "The file has no results: either no pairs were compared, or only the other side gets them.".into(),
     }
 }
 
@@ -115,6 +117,7 @@ pub(super) fn subtitle(report: &Report<'_>) -> String {
     let [first, second] = [cut(&report.names[0]), cut(&report.names[1])];
     let participants = numbers::counted(file.a().len(), "participant");
     let sides = match (file.a().len(), one_cohort) {
+        (0, _) if file.outcome().is_none() => "No results".into(),
         (0, _) => "No pairs".into(),
         (_, true) => format!("{participants} of {first} with each other"),
         (_, false) => {
@@ -141,13 +144,16 @@ pub(super) fn subtitle(report: &Report<'_>) -> String {
 pub(super) fn headline(report: &Report<'_>) -> Vec<(String, String)> {
     let outcome = report.file.outcome();
     let first = report.views.views.first();
-    let pairs = match (first, outcome) {
-        (Some(view), _) => (view.values.len() + view.undefined) as u64,
-        // The results are for the other side only.
-        (None, outcome) => outcome.map_or(0, |outcome| outcome.pairs),
+    let pairs = match first {
+        Some(view) => Some((view.values.len() + view.undefined) as u64),
+        // The results are for the other side only. A table does not say how many there are.
+        None => outcome.map(|outcome| outcome.pairs),
     };
-    let noun = if pairs == 1 { "pair" } else { "pairs" };
-    let mut tiles = vec![(numbers::count(pairs), noun.to_string())];
+    let mut tiles = Vec::new();
+    if let Some(pairs) = pairs {
+        let noun = if pairs == 1 { "pair" } else { "pairs" };
+        tiles.push((numbers::count(pairs), noun.to_string()));
+    }
     let several = report.views.quantities.len() > 1;
     for view in report.views.first_of_each().take(MAX_MEANS) {
         let quantity = view.quantity;
@@ -184,10 +190,13 @@ pub(super) fn headline(report: &Report<'_>) -> Vec<(String, String)> {
 }
 
 fn tiles(report: &Report<'_>) -> Markup {
+    let tiles = headline(report);
     html! {
-        dl class="summary" {
-            @for (number, name) in headline(report) {
-                div { dt { (name) } dd { (number) } }
+        @if !tiles.is_empty() {
+            dl class="summary" {
+                @for (number, name) in &tiles {
+                    div { dt { (name) } dd { (number) } }
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Two of this side's scanpaths side by side: how the metric aligns them, and where they recur.
 
 use super::Report;
-use super::heat_map::cut_to;
+use super::cut::cut_to;
 use super::numbers;
 use super::quantity::Quantity;
 use super::table::{Column, Field, folded, table};

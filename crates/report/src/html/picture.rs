@@ -9,7 +9,7 @@ use std::io::{self, Write};
 const PIXELS: usize = 900;
 
 /// The largest tile, in pixels.
-const MAX_CELL: usize = 64;
+const MAX_TILE: usize = 64;
 
 /// The palette entry for a tile without a pair.
 const NONE: u8 = 255;
@@ -21,9 +21,9 @@ pub(crate) fn write(
     scale: &Scale,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let enlarged = |cells: usize| (PIXELS / cells.max(1)).clamp(1, MAX_CELL);
+    let enlarged = |tiles: usize| (PIXELS / tiles.max(1)).clamp(1, MAX_TILE);
     let (wide, high) = (enlarged(matrix.columns()), enlarged(matrix.rows()));
-    let side = |cells: usize, size: usize| u32::try_from(cells * size).map_err(io::Error::other);
+    let side = |tiles: usize, size: usize| u32::try_from(tiles * size).map_err(io::Error::other);
     let (width, height) = (side(matrix.columns(), wide)?, side(matrix.rows(), high)?);
     let mut encoder = png::Encoder::new(out, width, height);
     encoder.set_color(png::ColorType::Indexed);

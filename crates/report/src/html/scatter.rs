@@ -1,6 +1,6 @@
 //! Draws the map of one cohort.
 
-use super::heat_map::cut;
+use super::cut::{cut, cut_apart};
 use super::matrix::{Matrix, NotSquare};
 use super::mds::{self, Map};
 use super::numbers;
@@ -135,8 +135,8 @@ fn labels(names: &[String], positions: &[(f64, f64)]) -> Vec<Label> {
         .map(|&(x, y)| [x - 5.0, y - 5.0, x + 5.0, y + 5.0])
         .collect();
     let mut labels = Vec::new();
-    for (name, &(x, y)) in names.iter().zip(positions) {
-        let label = cut(name);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for (label, &(x, y)) in cut_apart(&names, 22).into_iter().zip(positions) {
         let wide = label.chars().count() as f64 * 6.6;
         let sides = [
             (x + 9.0, y, "start", x + 8.0),

@@ -11,6 +11,7 @@ use veilpath_protocol::Outcome;
 /// would affect the surrounding page.
 pub(super) fn summary(report: &Report<'_>) -> io::Result<Markup> {
     let outcome = report.file.outcome();
+    let headline = headline(report);
     let map = match report.first_heat_map() {
         Ok((view, map)) => Some(map.svg("heat-map", &table::printable(&report.heading(view)))?),
         Err(_) => None,
@@ -21,9 +22,11 @@ pub(super) fn summary(report: &Report<'_>) -> io::Result<Markup> {
             @if let Some(count) = report.file.incomplete() {
                 p { strong { "Incomplete: " (count) "." } }
             }
-            table {
-                tr { @for (_, name) in headline(report) { th { (name) } } }
-                tr { @for (number, _) in headline(report) { td { (number) } } }
+            @if !headline.is_empty() {
+                table {
+                    tr { @for (_, name) in &headline { th { (name) } } }
+                    tr { @for (number, _) in &headline { td { (number) } } }
+                }
             }
             @if let Some(outcome) = outcome {
                 @if !outcome.answers.is_empty() {

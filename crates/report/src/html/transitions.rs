@@ -1,6 +1,7 @@
 //! How often each letter of this side's scanpaths follows each other letter.
 
-use super::heat_map::{cut_to, n};
+use super::cut::cut_to;
+use super::heat_map::n;
 use super::letters::Letters;
 use super::numbers;
 use super::page::choice;

@@ -38,7 +38,7 @@ fn only_a_self_comparison_has_a_map() {
         "equal ids are not enough"
     );
     let renamed = self::page(&rows.replace(",p", ",q"));
-    assert!(renamed.contains("only A was compared with B"));
+    assert!(renamed.contains("only the first cohort was compared with the second cohort"));
 }
 
 /// A quarter of a million pairs take at most a few seconds and megabytes, and the picture shows two blocks.

@@ -241,6 +241,32 @@ fn group_answers_are_shown() {
     }
 }
 
+/// Such a table is also what `--reveal-to` leaves the side without results.
+#[test]
+fn a_table_without_rows_does_not_claim_that_nothing_was_compared() {
+    let empty = page(HEADER);
+    assert!(empty.contains("no pairs were compared, or only the other side gets them"));
+    for wrong in ["nothing was compared", "No pairs", "<dt>pairs</dt>"] {
+        assert!(!empty.contains(wrong), "{wrong}");
+    }
+    let file = read(HEADER);
+    let mut summary = Vec::new();
+    let report = Report::new(&file, Options::default()).unwrap();
+    report.write_summary(&mut summary).unwrap();
+    let summary = String::from_utf8(summary).unwrap();
+    assert!(
+        summary.contains("No results.") && !summary.contains("<table>"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn a_table_has_a_first_and_a_second_cohort() {
+    let page = page(&format!("{HEADER}p,x,,1,0.5\np,y,,2,0.25\n"));
+    assert!(page.contains("1 participant of the first cohort with 2 of the second cohort."));
+    assert!(page.contains("nearest in the second cohort"));
+}
+
 /// Every format says that results are missing, and so does a page made from CSV.
 #[test]
 fn missing_results_are_marked_in_every_format() {

@@ -1,6 +1,7 @@
 //! A small matrix with named rows and columns, drawn as tiles with numbers in them.
 
-use crate::html::heat_map::{cut_to, n};
+use crate::html::cut::cut_to;
+use crate::html::heat_map::n;
 use crate::html::scale::{Scale, hex};
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthStr;

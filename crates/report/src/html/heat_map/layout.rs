@@ -1,7 +1,7 @@
 //! The layout of a heat map drawing: wide for screens and paper, narrow for phones.
 
+use super::super::cut::cut_to;
 use super::super::matrix::Matrix;
-use super::cut_to;
 
 /// The positions of the parts, in drawing units.
 pub(crate) struct Layout {
@@ -67,7 +67,7 @@ impl Layout {
         let high = high.min((4.0 * wide).max(16.0));
         let tiles = [wide * matrix.columns() as f64, high * matrix.rows() as f64];
         let labels = [high >= LABEL_TILE, wide >= LABEL_TILE];
-        let name = |name: &str| cut_to(name, CHARACTERS).chars().count() as f64 * 7.4 + 24.0;
+        let name = |name: &String| longest(std::slice::from_ref(name), CHARACTERS) * 7.4 + 24.0;
         let right = match labels[0] {
             true => longest(&matrix.a, CHARACTERS) * font_size(high) * 0.6 + 16.0,
             false => 30.0,
@@ -79,7 +79,14 @@ impl Layout {
             true => below + 6.0,
             false => 24.0,
         };
-        let (left, top) = (TREE + 12.0, TREE + 8.0);
+        // A slanted id ends below its column, so the first one starts further left.
+        let slanted = match labels[1] && wide >= SLANT_TILE {
+            true => {
+                longest(&matrix.b, CHARACTERS) * font_size(wide) * 0.6 * 0.77 + 8.0 - wide / 2.0
+            }
+            false => 0.0,
+        };
+        let (left, top) = (slanted.max(TREE + 12.0), TREE + 8.0);
         let legend = left + tiles[0] + right + 18.0;
         Self {
             left,
