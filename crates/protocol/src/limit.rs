@@ -14,9 +14,12 @@
 //! | any, with a threshold | make the one bit mean something else | 2 |
 //! | `garbled` | change looked-up costs (joining side) or garble another circuit (host) | 2 to the number of output bits |
 //! | `shares` | change shared numbers (either side) | 2 to the number of output bits |
-//! | `paillier` | have another number opened (joining side) | those that the key holder accepts for these lengths, at most `n·c + 1`, where a substitution costs at most `c` |
+//! | `paillier` | have another number opened (joining side) | two for each result that the key holder accepts for these lengths, at most `n·c + 1`, where a substitution costs at most `c`; and one more |
 //!
-//! With `paillier`, the opened number may be about any scanpath of the host. So the limit of each of its scanpaths counts
+//! With `paillier`, the joining side also sees at the end whether a masked value was out of range, and the key holder may
+//! refuse a result. Both can depend on the host's letters, so they count as values, too.
+//!
+//! The opened number may be about any scanpath of the host. So the limit of each of its scanpaths counts
 //! the comparisons of *all* of them ([`Engine::exposes_any_scanpath`]), and `R` is that of the host's longest scanpath
 //! ([`DefaultLimit::for_answers_about`]).
 //!
@@ -59,8 +62,8 @@ pub(crate) enum AnswerSize {
     Bits(usize),
     /// The bit length of `n` times this number.
     BitsOf(u64),
-    /// One of `n` times this plus one values.
-    ValuesPerLetter(u64),
+    /// One of `n` times this plus one results, with or without an error at the end, or a refusal.
+    ResultsPerLetter(u64),
 }
 
 impl DefaultLimit {
@@ -80,7 +83,7 @@ impl DefaultLimit {
                 match (spec.engine, comparison.model()) {
                     (_, Model::Clear) => AnswerSize::Bits(NUMBER_BITS),
                     (Engine::Paillier(_), _) => {
-                        AnswerSize::ValuesPerLetter(paillier::result_range_per_letter(&comparison))
+                        AnswerSize::ResultsPerLetter(paillier::result_range_per_letter(&comparison))
                     }
                     (Engine::Garbled | Engine::Shares | Engine::Plain, _) => {
                         garbled::answer_size(&comparison, spec.pad_to)
@@ -159,7 +162,10 @@ impl AnswerSize {
         match self {
             Self::Bits(bits) => bits as f64,
             Self::BitsOf(largest) => bits_for(length.saturating_mul(largest)) as f64,
-            Self::ValuesPerLetter(values) => (length as f64 * values as f64 + 1.0).log2(),
+            Self::ResultsPerLetter(results) => {
+                let results = length as f64 * results as f64 + 1.0;
+                (2.0 * results + 1.0).log2()
+            }
         }
     }
 }
@@ -330,7 +336,7 @@ mod tests {
         spec.engine = Engine::Paillier(crate::PaillierOptions::DEFAULT);
         let limit = DefaultLimit::new(&spec, Some(51)).unwrap();
         let needed = (20.0 * 51f64.log2() / 21f64.log2()).ceil();
-        assert_eq!((needed, limit.comparisons(20)), (26.0, 12));
+        assert_eq!((needed, limit.comparisons(20)), (26.0, 10));
         assert!(spec.engine.exposes_any_scanpath(Role::Host));
         assert!(!spec.engine.exposes_any_scanpath(Role::Join));
         assert!(!Engine::Garbled.exposes_any_scanpath(Role::Host));
