@@ -40,6 +40,13 @@ pub fn explain_unknown(head: &Head) -> ReadError {
     }
 }
 
+/// What a binary file of a known kind is, such as a spreadsheet with the extension of a table; `None` for text and for
+/// unknown files.
+pub fn explain_binary(head: &Head) -> Option<ReadError> {
+    let (problem, remedy) = certain_mistake(head).filter(|_| head.binary)?;
+    Some(ReadError::new(&head.name, problem).with_remedy(remedy))
+}
+
 /// What a file is, and a remedy.
 type Explanation = (String, String);
 

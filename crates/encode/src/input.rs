@@ -206,11 +206,16 @@ impl Input {
         }
         Head {
             name: self.name.clone(),
-            binary: self.head.contains(&0),
+            binary: self.is_binary(),
             is_whole: complete,
             start: self.head.iter().take(START_BYTES).copied().collect(),
             lines,
         }
+    }
+
+    /// Whether the start contains zero bytes, so that it cannot be text.
+    pub(crate) fn is_binary(&self) -> bool {
+        self.head.contains(&0)
     }
 
     /// The whole content as text, for small files such as cost tables.

@@ -37,7 +37,7 @@ mod trace;
 pub use aoi::Areas;
 pub use cohort_file::{CohortNote, RawCohort};
 pub use collector::Collector;
-pub use detect::{detect, explain_unknown};
+pub use detect::{detect, explain_binary, explain_unknown};
 pub use detector::{
     DetectionOptions, Detector, LengthUnit, ScreenLength, ScreenLengthError, VelocityMethod,
     VelocityMethodError,

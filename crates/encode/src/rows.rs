@@ -3,7 +3,7 @@
 mod source;
 
 use crate::frame::ColumnKind;
-use crate::{EncodeField, Head, Input, Lines, ReadError};
+use crate::{EncodeField, Head, Input, Lines, ReadError, explain_binary};
 use source::{Source, TextRows, split};
 use std::borrow::Cow;
 
@@ -39,6 +39,12 @@ impl Rows {
             Ok((source, columns)) => return Ok(Self { source, columns }),
             Err(input) => *input,
         };
+        // Binary content must not appear in messages as the names of columns.
+        if input.is_binary()
+            && let Some(error) = explain_binary(&input.head())
+        {
+            return Err(error);
+        }
         let mut lines = input.into_lines();
         while let Some(line) = lines.next_line()? {
             let line = line.trim();

@@ -1,6 +1,7 @@
 //! Merges the result files of a plan's tiles.
 
 use crate::Error;
+use crate::report::not_binary;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -39,6 +40,7 @@ pub fn read_outcome_file(path: &Path) -> Result<Outcome, Error> {
 
 /// Reads the outcome of a plan or of one of its tiles from JSON. `name` appears in errors.
 pub fn read_outcome(name: &str, input: impl Read) -> Result<Outcome, Error> {
+    let input = not_binary(name, input)?;
     result_file::read_outcome(input).map_err(|error| Error::ResultFile {
         file: name.to_string(),
         error,
@@ -55,5 +57,25 @@ fn failed_outcome(error: &MergeError) -> Option<usize> {
         | MergeError::OtherPair { outcome }
         | MergeError::Conflict { outcome, .. } => Some(outcome),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::read_result_from;
+
+    #[test]
+    fn a_renamed_spreadsheet_is_not_a_result_file() {
+        let bytes = b"PK\x03\x04\x14\x00\x06\x00[Content_Types].xml....PK\x03\x04xl/workbook.xml";
+        for error in [
+            read_outcome("scores.json", &bytes[..]).unwrap_err(),
+            read_result_from("scores.csv", &bytes[..]).unwrap_err(),
+        ] {
+            assert!(
+                error.to_string().contains("this is a spreadsheet"),
+                "{error}"
+            );
+        }
     }
 }

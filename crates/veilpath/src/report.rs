@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use veilpath_encode::RawCohort;
+use veilpath_encode::{RawCohort, explain_binary};
 use veilpath_metrics::{Cohort, Entry, Grid};
 use veilpath_report::html::{MAX_IMAGE_BYTES, Options, OwnCohort, OwnPair};
 
@@ -154,6 +154,7 @@ pub fn read_result(path: &Path) -> Result<ResultFile, Error> {
 
 /// Reads a result file from any reader. `name` appears in errors.
 pub fn read_result_from(name: &str, input: impl Read) -> Result<ResultFile, Error> {
+    let input = not_binary(name, input)?;
     let file = ResultFile::read(input).map_err(|error| Error::ResultFile {
         file: name.to_string(),
         error,
@@ -165,6 +166,23 @@ pub fn read_result_from(name: &str, input: impl Read) -> Result<ResultFile, Erro
             file: name.to_string(),
             tile: tile.tile,
         }),
+    }
+}
+
+/// Passes the input on unless its start is that of a spreadsheet or another known binary file, which no reader of
+/// result files could explain.
+pub(crate) fn not_binary<R: Read>(name: &str, mut input: R) -> Result<impl Read + use<R>, Error> {
+    const START_BYTES: u64 = 64 << 10;
+    let mut start = Vec::new();
+    let read = input.by_ref().take(START_BYTES).read_to_end(&mut start);
+    read.map_err(|error| Error::ResultFile {
+        file: name.to_string(),
+        error: error.into(),
+    })?;
+    let head = Input::from_bytes(name, start.clone()).map(|input| input.head());
+    match head.ok().as_ref().and_then(explain_binary) {
+        Some(error) => Err(error.into()),
+        None => Ok(io::Cursor::new(start).chain(input)),
     }
 }
 

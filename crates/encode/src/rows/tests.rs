@@ -62,3 +62,18 @@ fn errors_name_the_place() {
     let advice = advice(&rows("Anne,17,0.25\n"));
     assert!(advice.contains("missing") && !advice.contains("Anne"));
 }
+
+/// A renamed spreadsheet is named as such, and its bytes do not appear as names of columns.
+#[test]
+fn a_renamed_spreadsheet_is_not_a_table() {
+    let bytes = b"PK\x03\x04\x14\x00\x06\x00[Content_Types].xml,a,b\nPK\x03\x04xl/workbook.xml";
+    let input = || Input::from_bytes("table.csv", bytes.to_vec()).unwrap();
+    for error in [
+        Rows::open(input()).err().unwrap(),
+        crate::Groups::read(input()).unwrap_err(),
+        crate::Areas::read(input()).unwrap_err(),
+    ] {
+        assert!(error.problem.contains("this is a spreadsheet"), "{error}");
+        assert!(error.remedy.contains("save the sheet"), "{error}");
+    }
+}
