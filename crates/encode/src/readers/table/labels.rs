@@ -1,23 +1,18 @@
 //! Decides which rows of a table are fixations, by event labels, such as those of REMoDNaV, and by columns of 0 and 1.
 //!
-//! A column contains labels if its first values are words for eye movements. Unless its name suggests labels, nearly all
-//! must be such words, for fixations and for others. Unknown words are not guessed: all rows are used, and a note lists
-//! the words.
+//! A column contains labels if its name suggests so and its first values are words for eye movements, or if these have
+//! both a word for a fixation and one for another movement. Unknown words are not guessed: their rows are used unless
+//! other rows are labelled as fixations, and a note or an assumption lists the words.
 
 use super::columns::{Layout, normalised_name};
 use super::indicators::{Indicator, indicators};
+use super::label_columns::{Candidate, Counts, LISTED_LABELS, LabelColumn, NameHint};
 use super::words::{LabelMeaning, is_loss, meaning};
 use crate::{
     Columns, EncodeField, EncodeNote, EventChoice, NoEffect, ReadError, ReadOptions, Row, Rows,
     Sink, is_missing,
 };
 use std::collections::BTreeSet;
-
-/// A column with more distinct values than this in its first rows does not contain event labels.
-const MAX_LABELS: usize = 12;
-
-/// The maximum number of labels that a note lists.
-const LISTED_LABELS: usize = 5;
 
 /// The verdict of the event columns on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +29,7 @@ pub(super) enum Verdict<'a> {
 
 /// The columns about events and the events to take.
 pub(super) struct EventFilter {
-    /// The label column, and those of its values that messages may quote.
-    labels: Option<(usize, BTreeSet<String>)>,
+    labels: Option<LabelColumn>,
     indicators: Vec<(usize, Indicator)>,
     /// `None` for gaze samples unless the user chooses events: labels then only mark lost samples.
     choice: Option<EventChoice>,
@@ -95,7 +89,7 @@ impl EventFilter {
 
     /// The columns in use, for the summary.
     pub(super) fn columns(&self) -> impl Iterator<Item = (&'static str, usize)> {
-        let labels = self.labels.iter().map(|(column, _)| ("event", *column));
+        let labels = self.labels.iter().map(|labels| ("event", labels.column));
         let flags = self.indicators.iter();
         labels.chain(flags.map(|(column, indicator)| (indicator.name(), *column)))
     }
@@ -103,9 +97,16 @@ impl EventFilter {
     fn report(&self, columns: &Columns, found: &LabelValues, sink: &mut dyn Sink) {
         let name = |column: usize| columns.names()[column].as_str();
         let events = &[EncodeField::Events];
-        if let Some((column, labels)) = &self.labels {
-            let column = name(*column);
+        if let Some(labels) = &self.labels {
+            let column = name(labels.column);
             match &self.choice {
+                Some(EventChoice::Fixations) if labels.takes_unknown => sink.assumed(
+                    &format!(
+                        "the column \"{column}\" has event labels, but none is a known word for a fixation; rows of other eye movements were left out, and those with unknown labels{} were used",
+                        labels.listed_unknown()
+                    ),
+                    events,
+                ),
                 Some(EventChoice::Fixations) => sink.assumed(
                     &format!("the column \"{column}\" has event labels; only fixations were used"),
                     events,
@@ -114,7 +115,7 @@ impl EventFilter {
                     &format!("the column \"{column}\" has event labels; the requested ones were used"),
                     events,
                 ),
-                None if labels.iter().any(|label| is_loss(label)) => sink.assumed(
+                None if labels.quotable.iter().any(|label| is_loss(label)) => sink.assumed(
                     &format!("samples that the column \"{column}\" labels as blinks or losses count as lost; those of all other events were used"),
                     events,
                 ),
@@ -155,14 +156,17 @@ impl EventFilter {
                 };
             }
         }
-        let Some((column, quotable)) = &self.labels else {
+        let Some(labels) = &self.labels else {
             return Verdict::Take;
         };
-        let label = row.text(*column);
+        let label = row.text(labels.column);
         let taken = match &self.choice {
             None if is_loss(label) => return Verdict::Lost,
             None | Some(EventChoice::All) => true,
-            Some(EventChoice::Fixations) => meaning(label) == Some(LabelMeaning::Fixation),
+            Some(EventChoice::Fixations) => match meaning(label) {
+                None => labels.takes_unknown && !is_missing(label),
+                known => known == Some(LabelMeaning::Fixation),
+            },
             Some(EventChoice::Labels(wanted)) => {
                 let position = wanted.iter().position(|wanted| is_label(wanted, label));
                 if let Some(occurred) = position.and_then(|at| self.occurred.get_mut(at)) {
@@ -175,7 +179,7 @@ impl EventFilter {
             true => Verdict::Take,
             false if is_missing(label) => Verdict::LeaveOut("(no label)"),
             // The values of a column with other contents must not fill the summary.
-            false if quotable.contains(label) || meaning(label).is_some() => {
+            false if labels.quotable.contains(label) || meaning(label).is_some() => {
                 Verdict::LeaveOut(label)
             }
             false => Verdict::LeaveOut("(other)"),
@@ -184,9 +188,7 @@ impl EventFilter {
 
     /// Checks the requested labels after the last row: those that do not occur were mistyped, or are in another column.
     pub(super) fn check(&self, columns: &Columns, sink: &mut dyn Sink) -> Result<(), ReadError> {
-        let (Some(EventChoice::Labels(wanted)), Some((column, labels))) =
-            (&self.choice, &self.labels)
-        else {
+        let (Some(EventChoice::Labels(wanted)), Some(labels)) = (&self.choice, &self.labels) else {
             return Ok(());
         };
         let missing: Vec<String> = wanted
@@ -196,7 +198,7 @@ impl EventFilter {
             .map(|(label, _)| label.clone())
             .collect();
         if missing.len() == wanted.len() {
-            return Err(no_such_label(columns, *column, labels, &missing));
+            return Err(no_such_label(columns, labels, &missing));
         }
         if !missing.is_empty() {
             sink.note(EncodeNote::LabelsMissing { labels: missing });
@@ -211,20 +213,6 @@ struct LabelValues {
     flags: Vec<bool>,
 }
 
-struct Candidate {
-    column: usize,
-    name: NameHint,
-    counts: Counts,
-}
-
-/// Whether a column's name suggests event labels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NameHint {
-    No,
-    Maybe,
-    Yes,
-}
-
 impl LabelValues {
     fn read(
         columns: &Columns,
@@ -232,24 +220,22 @@ impl LabelValues {
         flags: &[(usize, Indicator)],
         mut first_rows: Rows,
     ) -> Result<Self, ReadError> {
-        let named = layout.event.map(|column| (column, NameHint::Yes));
-        let likely = layout.event_candidates.iter().map(|&(column, specific)| {
-            let hint = if specific {
-                NameHint::Yes
-            } else {
-                NameHint::Maybe
-            };
-            (column, hint)
+        let named = layout.event.map(|column| (column, NameHint::Events));
+        let suggested = layout.event_candidates.iter();
+        let suggested = suggested.map(|&(column, specific)| match specific {
+            true => (column, NameHint::Events),
+            false => (column, NameHint::MaybeEvents),
         });
-        let unused = (0..columns.names().len()).filter(|&column| !layout.uses(column));
-        let unused = unused.map(|column| (column, NameHint::No));
+        let others = (0..columns.names().len()).filter(|&column| !layout.uses(column));
+        let others = others.map(|column| (column, NameHint::Nothing));
         let mut candidates: Vec<Candidate> = Vec::new();
-        for (column, name) in named.into_iter().chain(likely).chain(unused) {
-            if candidates.iter().all(|known| known.column != column) {
+        for (column, name) in named.into_iter().chain(suggested).chain(others) {
+            if !candidates.iter().any(|one| one.column == column) {
+                let counts = Counts::default();
                 candidates.push(Candidate {
                     column,
                     name,
-                    counts: Counts::default(),
+                    counts,
                 });
             }
         }
@@ -277,7 +263,7 @@ impl LabelValues {
     }
 
     /// The column that the user names, else the first whose values are words for eye movements.
-    fn known_labels(&self, layout: &Layout) -> Option<(usize, BTreeSet<String>)> {
+    fn known_labels(&self, layout: &Layout) -> Option<LabelColumn> {
         let found = self.candidates.iter().find(|candidate| {
             Some(candidate.column) == layout.event || candidate.has_eye_movements()
         });
@@ -290,10 +276,10 @@ impl LabelValues {
         columns: &Columns,
         layout: &Layout,
         wanted: &[String],
-    ) -> Result<(usize, BTreeSet<String>), ReadError> {
+    ) -> Result<LabelColumn, ReadError> {
         let has_one = |candidate: &&Candidate| {
             let mut labels = candidate.counts.labels.iter();
-            candidate.name != NameHint::No
+            candidate.may_have_labels()
                 && labels.any(|label| wanted.iter().any(|wanted| is_label(wanted, label)))
         };
         let named = |candidate: &&Candidate| Some(candidate.column) == layout.event;
@@ -307,63 +293,10 @@ impl LabelValues {
             .ok_or_else(|| no_labels(columns, "events were chosen by their labels"))
     }
 
-    /// Columns with the name and form of labels, but with unknown words.
-    fn other_labels(&self) -> impl Iterator<Item = (usize, &BTreeSet<String>)> {
-        let unknown = self.candidates.iter().filter(|one| one.has_labels());
-        unknown.map(|candidate| (candidate.column, &candidate.counts.labels))
-    }
-}
-
-impl Candidate {
-    fn has_eye_movements(&self) -> bool {
-        let counts = &self.counts;
-        let mostly_known = counts.recognised * 10 >= counts.values * 8;
-        match self.name {
-            NameHint::Yes => counts.movements > 0,
-            NameHint::Maybe => counts.movements > 0 && mostly_known,
-            // A column about the previous or next event of a fixation never says fixation.
-            NameHint::No => (1..counts.movements).contains(&counts.fixations) && mostly_known,
-        }
-    }
-
-    fn has_labels(&self) -> bool {
-        self.name != NameHint::No && (2..=MAX_LABELS).contains(&self.counts.labels.len())
-    }
-
-    fn labels(&self) -> (usize, BTreeSet<String>) {
-        let labels = match self.counts.labels.len() {
-            0..=MAX_LABELS => self.counts.labels.clone(),
-            _ => BTreeSet::new(),
-        };
-        (self.column, labels)
-    }
-}
-
-#[derive(Default)]
-struct Counts {
-    values: usize,
-    recognised: usize,
-    /// Of these, words for fixations and other movements, and those for fixations alone.
-    movements: usize,
-    fixations: usize,
-    /// At most one more than `MAX_LABELS`.
-    labels: BTreeSet<String>,
-}
-
-impl Counts {
-    fn add(&mut self, value: &str) {
-        if is_missing(value) {
-            return;
-        }
-        let meaning = meaning(value);
-        self.values += 1;
-        self.recognised += usize::from(meaning.is_some());
-        self.movements +=
-            usize::from(meaning.is_some_and(|meaning| meaning != LabelMeaning::Vague));
-        self.fixations += usize::from(meaning == Some(LabelMeaning::Fixation));
-        if self.labels.len() <= MAX_LABELS && !self.labels.contains(value) {
-            self.labels.insert(value.to_string());
-        }
+    /// Columns that seem to have labels, but with unknown words.
+    fn other_labels(&self) -> impl Iterator<Item = (usize, BTreeSet<String>)> {
+        let candidates = self.candidates.iter();
+        candidates.filter_map(|candidate| Some((candidate.column, candidate.labels_for_note()?)))
     }
 }
 
@@ -384,13 +317,8 @@ fn no_labels(columns: &Columns, chosen: &str) -> ReadError {
         .with_fields(&[EncodeField::Events, EncodeField::EventColumn])
 }
 
-fn no_such_label(
-    columns: &Columns,
-    column: usize,
-    labels: &BTreeSet<String>,
-    missing: &[String],
-) -> ReadError {
-    let listed: Vec<&str> = labels.iter().map(String::as_str).collect();
+fn no_such_label(columns: &Columns, labels: &LabelColumn, missing: &[String]) -> ReadError {
+    let listed: Vec<&str> = labels.quotable.iter().map(String::as_str).collect();
     let remedy = match listed.len() {
         0 => format!(
             "this column has no labels, or too many; say which column it is; {}",
@@ -403,7 +331,7 @@ fn no_such_label(
             "no row has the requested label {}",
             missing.join(" or ")
         ))
-        .at_column(column, &columns.names()[column])
+        .at_column(labels.column, &columns.names()[labels.column])
         .with_remedy(remedy)
         .with_fields(&[EncodeField::Events, EncodeField::EventColumn])
 }

@@ -9,6 +9,7 @@ mod columns;
 mod coordinates;
 mod eyes;
 mod indicators;
+mod label_columns;
 mod labels;
 mod likely;
 mod recordings;

@@ -14,8 +14,9 @@ pub(crate) enum LabelMeaning {
 
 /// The meaning of a word; `None` if it is unknown.
 pub(crate) fn meaning(label: &str) -> Option<LabelMeaning> {
-    match normalised_name(label).as_str() {
-        "fixation" | "fixations" | "fix" | "fixa" | "efix" => Some(LabelMeaning::Fixation),
+    match without_eye(label).as_str() {
+        "fixation" | "fixations" | "fixate" | "fix" | "fixa" | "efix" | "visualintake"
+        | "intake" => Some(LabelMeaning::Fixation),
         "saccade"
         | "saccades"
         | "sacc"
@@ -38,13 +39,12 @@ pub(crate) fn meaning(label: &str) -> Option<LabelMeaning> {
         | "blinks"
         | "blnk"
         | "blk"
-        | "bl"
         | "eblink"
         | "eyesnotfound"
         | "unknowneyemovement"
         | "vor" => Some(LabelMeaning::Movement),
         "unclassified" | "unknown" | "undefined" | "noise" | "gap" | "lost" | "missing"
-        | "trackloss" | "artifact" | "artefact" | "drift" | "outlier" | "other" => {
+        | "trackloss" | "artifact" | "artefact" | "drift" | "outlier" | "other" | "bl" => {
             Some(LabelMeaning::Vague)
         }
         _ => None,
@@ -54,7 +54,7 @@ pub(crate) fn meaning(label: &str) -> Option<LabelMeaning> {
 /// Whether a label says that the eye was not seen.
 pub(crate) fn is_loss(label: &str) -> bool {
     matches!(
-        normalised_name(label).as_str(),
+        without_eye(label).as_str(),
         "blink"
             | "blinks"
             | "blnk"
@@ -66,4 +66,18 @@ pub(crate) fn is_loss(label: &str) -> bool {
             | "missing"
             | "trackloss"
     )
+}
+
+/// The normalised label without the eye that SMI and EyeLink add, as in `Fixation L`.
+fn without_eye(label: &str) -> String {
+    let label = label.trim();
+    let event = match label.rsplit_once([' ', '_']) {
+        Some((event, eye))
+            if ["l", "r", "left", "right"].contains(&eye.to_ascii_lowercase().as_str()) =>
+        {
+            event
+        }
+        _ => label,
+    };
+    normalised_name(event)
 }

@@ -89,6 +89,66 @@ fn labels_have_many_names_and_spellings() {
     }
 }
 
+/// The labels of fixations and of another movement together say enough, whatever the column's name.
+#[test]
+fn labels_are_found_in_columns_with_any_name() {
+    for (column, fixation, other) in [
+        ("trial_type", "fixation", "saccade"),
+        ("em_type", "FIXA", "PURS"),
+        ("message", "Fixation L", "Saccade L"),
+        ("description", "Fixation R", "Blink R"),
+        ("value", "Visual Intake", "Saccade"),
+        ("marker", "VisualIntake", "blink"),
+        ("category", "Visual Intake", "Saccade"),
+        ("phase", "fixate", "saccade"),
+        ("kind", "intake", "EBLINK"),
+    ] {
+        let text = format!(
+            "x,y,duration,{column}\n1,2,200,{fixation}\n3,4,30,{other}\n5,6,300,{fixation}\n7,8,9,unheard of\n"
+        );
+        let found = plain(&text);
+        assert_eq!(points(&found), [(1.0, 2.0), (5.0, 6.0)], "{column}");
+        assert_eq!(found.left_out[other], 1, "{column}");
+        assert!(assumes(&found, &format!("\"{column}\" has event labels")));
+        let chosen = with_events(EventChoice::Labels(vec![other.to_string()]));
+        assert_eq!(points(&read(&text, &chosen).unwrap()), [(3.0, 4.0)]);
+    }
+    // A column with a role is not searched for labels.
+    let areas = plain("x,y,duration,aoi\n1,2,200,fixation\n3,4,30,saccade\n");
+    assert_eq!(points(&areas).len(), 2);
+}
+
+/// In a column that is meant for labels, other movements are left out even if the word for a fixation is unknown.
+#[test]
+fn known_movements_are_left_out_without_a_known_fixation() {
+    for column in ["eventtype", "category"] {
+        let found = plain(&format!(
+            "x,y,duration,{column}\n1,2,200,Fijacion\n3,4,30,Saccade\n5,6,90,Blink\n7,8,200,\n"
+        ));
+        assert_eq!(points(&found), [(1.0, 2.0)], "{column}");
+        assert_eq!(found.left_out["Saccade"], 1, "{column}");
+        assert!(assumes(&found, "unknown labels (Fijacion) were used"));
+    }
+    // A list of saccades has no fixations.
+    let saccades = plain("x,y,duration,eventtype\n1,2,200,Saccade\n3,4,30,Saccade\n");
+    assert!(saccades.recordings.is_empty());
+    // Elsewhere it may be a task, so all rows are used, with a note.
+    let other = plain("x,y,duration,task\n1,2,200,antisaccade\n3,4,30,saccade\n");
+    assert_eq!(points(&other).len(), 2);
+    assert!(matches!(
+        &other.notes[..],
+        [EncodeNote::LabelsNotUsed { column, .. }] if column == "task"
+    ));
+    let many: String = (0..20).map(|n| format!("1,2,200,text {n}\n")).collect();
+    let many = plain(&format!("x,y,duration,message\n{many}3,4,30,saccade\n"));
+    assert!(matches!(
+        &many.notes[..],
+        [EncodeNote::LabelsNotUsed { labels, .. }] if labels[..] == ["saccade"]
+    ));
+    let corners = plain("x,y,duration,corner\n1,2,200,bl\n3,4,30,tr\n");
+    assert!(corners.notes.is_empty());
+}
+
 /// A column with one of these names but other contents is ignored.
 #[test]
 fn columns_with_these_names_and_other_values_are_not_events() {
