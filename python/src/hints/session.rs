@@ -1,7 +1,7 @@
 //! Advice about sessions.
 
 use veilpath::{
-    DeclineReason, FRESH_FIELD, FileProblem, Limit, LimitOrigin, NetworkError,
+    DeclineReason, FRESH_FIELD, FileProblem, Limit, LimitOrigin, NUMBER_FIELD, NetworkError,
     PROTOCOL_VERSION_FIELD, SessionError,
 };
 
@@ -24,6 +24,8 @@ fn advice(error: &SessionError) -> Option<String> {
                 "both sides need the same version of veilpath"
             } else if differ_in(FRESH_FIELD) {
                 "to compare all pairs again, both sides pass fresh=True; to continue, neither does"
+            } else if differ_in(NUMBER_FIELD) {
+                "the side with the smaller number has lost its files, or restored old ones: run both again, and only that side passes fresh=True; it gets the results again, and nothing counts again"
             } else {
                 "agree on one value for each, and use the same arguments and the same encoding on both sides"
             }

@@ -45,7 +45,7 @@ fn hint(error: &SessionError) -> Option<String> {
             } else if differ_in(FRESH_FIELD) {
                 "to compare all pairs again, both sides pass --fresh, and every comparison counts again; to continue, neither does"
             } else if differ_in(NUMBER_FIELD) {
-                "one side has lost its journal of this comparison, or restored an old one: run both commands again, with --fresh; every comparison then counts again"
+                "the side with the smaller number has lost its files, or restored old ones: run both commands again, and only that side adds --fresh; it gets the results again, and nothing counts again"
             } else if differences.iter().any(leaves_engine_open) {
                 "auto chooses only between garbled and shares: give both commands the same --engine"
             } else {

@@ -263,7 +263,15 @@ fn a_second_run_uses_the_journal_and_limits_are_enforced() {
     both_fail(
         runs,
         3,
-        [&["that is 8", "limit is 4"], &["declined", "limit allows"]],
+        [
+            &[
+                "that is 8",
+                "limit is 4",
+                "--limit-per-scanpath 8",
+                "--reveal mean",
+            ],
+            &["declined", "limit allows"],
+        ],
     );
 }
 

@@ -132,9 +132,19 @@ fn a_ban_holds_until_this_sides_user_lifts_it() {
         .refused();
     assert!(unknown.contains("veilpath peers") && !unknown.contains("--yes"));
     let unasked = pair.run_alone(Side::Host, &format!("peers unban {peer}"));
-    assert!(unasked.refused().contains("--yes"));
     let lifted = pair.run_alone(Side::Host, &format!("peers unban {peer} --yes"));
-    assert!(lifted.stderr.contains("known pair"), "{}", lifted.stderr);
+    // The warning comes before the question, and also where the answer is given in advance.
+    for output in [&unasked, &lifted] {
+        let words = [
+            "known pair",
+            "without the ban it may repeat that",
+            "learn more about your scanpaths",
+        ];
+        for word in words {
+            assert!(output.stderr.contains(word), "{word}: {}", output.stderr);
+        }
+    }
+    assert!(unasked.refused().contains("--yes"));
     lifted.ok();
     for output in pair.run(&[], &[], &[]) {
         output.ok();

@@ -92,3 +92,6 @@ pub fn receive_halves(count: usize, channel: &mut dyn Channel) -> Result<Vec<u64
         .map(|half| u64::from_le_bytes(*half))
         .collect())
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,7 +16,8 @@
 //! ```
 //!
 //! An agreement is a plan and a number. Repeating a plan on purpose takes a new number, and both users must ask for it, because
-//! everything is counted again. A side that has lost its files asks for it too, and gets the number of the other side.
+//! everything is counted again. If only a side that has lost its files asks for it, it gets the number of the other side, and what
+//! both may know is sent again without being counted.
 
 use super::open_storage::{OpenStorage, StorageScope, all_comparisons};
 use super::{Agreement, Proposal, Session, by_role};

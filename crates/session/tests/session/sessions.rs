@@ -3,6 +3,7 @@
 
 mod engines;
 mod limits_and_journals;
+mod lost_files;
 mod tiles;
 
 use std::path::Path;

@@ -203,22 +203,45 @@ fn the_default_limit_applies_to_private_engines_and_can_be_raised() {
 #[test]
 fn risky_settings_are_refused_before_connecting_unless_allowed() {
     let (a, b) = (Party::new(), Party::new());
-    let metric = MetricOptions {
-        name: MetricName::NeedlemanWunsch,
-        substitution: Some(SubstitutionChoice::Index),
-        gap: Some(1000.0),
-        ..MetricOptions::default()
-    };
-    let mut options = a.options_with(A, PlanOptions::new(Engine::Garbled, metric));
-    options.wait = Duration::from_millis(100);
-    let refused = join("127.0.0.1:9", b.fingerprint(), &options, &()).unwrap_err();
-    match refused {
-        Error::RiskySettings { settings } => assert_eq!(settings, [RiskySetting::ExtremeGap]),
-        other => panic!("{other}"),
+    let table = a.folder.path().join("costs.csv");
+    std::fs::write(&table, "0,2\n1,0\n").unwrap();
+    for (substitution, gap, cohort, risk, other) in [
+        (
+            SubstitutionChoice::Index,
+            1000.0,
+            A,
+            RiskySetting::ExtremeGap,
+            RiskySetting::AsymmetricTable,
+        ),
+        (
+            SubstitutionChoice::File(table),
+            1.0,
+            "participant,scanpath\np1,ABBA\np2,AAB\n",
+            RiskySetting::AsymmetricTable,
+            RiskySetting::ExtremeGap,
+        ),
+    ] {
+        let metric = MetricOptions {
+            name: MetricName::NeedlemanWunsch,
+            substitution: Some(substitution),
+            gap: Some(gap),
+            ..MetricOptions::default()
+        };
+        let mut options = a.options_with(cohort, PlanOptions::new(Engine::Garbled, metric));
+        options.wait = Duration::from_millis(100);
+        // Another risk that is allowed makes no difference.
+        for allow in [vec![], vec![other]] {
+            options.allow = allow;
+            let refused = join("127.0.0.1:9", b.fingerprint(), &options, &()).unwrap_err();
+            match refused {
+                Error::RiskySettings { settings } => assert_eq!(settings, [risk]),
+                other => panic!("{other}"),
+            }
+        }
+        options.allow = vec![risk];
+        let absent = join("127.0.0.1:9", b.fingerprint(), &options, &()).unwrap_err();
+        assert_eq!(absent.fault(), Fault::Network, "{absent}");
     }
-    options.allow = vec![RiskySetting::ExtremeGap];
-    let absent = join("127.0.0.1:9", b.fingerprint(), &options, &()).unwrap_err();
-    assert_eq!(absent.fault(), Fault::Network);
 }
 
 #[test]

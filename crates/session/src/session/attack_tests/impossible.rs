@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::digests::journal_id;
-use crate::error::BanReason;
+use crate::error::{BanReason, Limit};
 use crate::journal::Journal;
 use veilpath_protocol::Misbehaviour;
 
@@ -163,6 +163,18 @@ fn a_different_result_is_banned_whether_possible_or_not() {
             let error = result.victim.as_ref().unwrap();
             assert_eq!(error.ban(), Some(BanReason::ChangedAnswer), "{case:?}");
             assert_eq!(result.sent[0].len(), first.sent[0].len(), "{case:?}");
+            // An honest session with that peer is refused before it agrees on anything.
+            let empty = tempfile::tempdir().unwrap();
+            let next = setup.attack(&Attempt {
+                letters: vec![0; 4],
+                ..Attempt::new(empty.path(), 2)
+            });
+            let banned = Limit::Banned(BanReason::ChangedAnswer);
+            match next.victim {
+                Some(SessionError::Limit(limit)) => assert_eq!(limit, banned, "{case:?}"),
+                other => panic!("{case:?}: {other:?}"),
+            }
+            assert_eq!(next.agreed, None, "{case:?}");
         }
     });
 }
