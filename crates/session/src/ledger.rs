@@ -15,8 +15,8 @@
 //! All tiles of a plan are one agreement. The limits apply to their sum, both before the first tile starts and at every
 //! comparison.
 //!
-//! A peer that was caught cheating is banned: it gets nothing about this side's cohort in later sessions, not even ids, until this
-//! side's user lifts the ban.
+//! A peer that was caught cheating is banned: until this side's user lifts the ban, it gets nothing about this side's cohort
+//! but the notation, and the alphabet and grid that this side declares.
 //!
 //! The file contains authentication tags under this side's key, not ids.
 

@@ -91,6 +91,15 @@ impl Format for Table {
                 ))
                 .with_fields(&[EncodeField::Columns, EncodeField::Rate, EncodeField::Rows]));
         }
+        if let (false, Some(start), Some(_)) = (fixations, layout.start, options.rate_hz) {
+            sink.assumed(
+                &format!(
+                    "times are those of the column \"{}\"; the given rate only says how long a sample lasts",
+                    columns.names()[start]
+                ),
+                &[EncodeField::Rate],
+            );
+        }
         let mut events =
             EventFilter::find(&columns, &layout, first_rows()?, fixations, options, sink)?;
         let mut eyes = EyeFilter::find(&layout, &input, options.eye, sink)?;

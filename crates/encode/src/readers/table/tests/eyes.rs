@@ -63,3 +63,16 @@ fn a_table_without_eyes_is_read_whole() {
         assert!(plain(text).notes.is_empty());
     }
 }
+
+/// A rate beside times says how long a sample lasts, but not when it begins.
+#[test]
+fn a_rate_beside_times_is_reported() {
+    let options = ReadOptions {
+        rate_hz: Some(50.0),
+        ..ReadOptions::default()
+    };
+    let timed = read("x,y,time\n1,2,0\n3,4,20\n", &options).unwrap();
+    assert!(assumes(&timed, "times are those of the column \"time\""));
+    let untimed = read("x,y,pupil\n1,2,0\n3,4,20\n", &options).unwrap();
+    assert!(!assumes(&untimed, "times are those"));
+}
