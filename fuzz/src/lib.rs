@@ -1,6 +1,6 @@
 //! The fuzz targets. The library's own tests include these files to replay the corpus.
 
 pub mod checks;
-pub mod measures;
+pub mod metrics;
 pub mod scripts;
 pub mod targets;

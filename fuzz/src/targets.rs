@@ -1,7 +1,7 @@
 //! The fuzz targets. Each reads some bytes, and panics if a contract is broken.
 
 use crate::checks::{Checker, options};
-use crate::measures::measures;
+use crate::metrics::metrics;
 use crate::scripts;
 use veilpath_encode::readers::FORMATS;
 use veilpath_encode::{
@@ -27,7 +27,7 @@ pub const TARGETS: [(&str, Target); 17] = [
     ("detection", detection),
     ("rows", rows),
     ("tables", tables),
-    ("measures", measures),
+    ("metrics", metrics),
     ("cohort_files", cohort_files),
     ("gaze_samples", gaze_samples),
     ("session_messages", session_messages),

@@ -49,7 +49,7 @@ impl Destination {
         }
     }
 
-    /// Writes a table: all of it to a file or a pipe, and its first lines to a terminal that the user did not name. `example`
+    /// Writes a table: all of it to a file or a pipe, and only its first lines to a terminal without `-o`. `example`
     /// is a name for the file.
     pub(crate) fn write_table(
         self,

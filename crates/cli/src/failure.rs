@@ -44,7 +44,7 @@ impl Failure {
         }
     }
 
-    /// Standard output could not be written, although the user named it. Then a reader that closed it has lost results.
+    /// Standard output that the user named could not be written: a reader that closed it has lost results.
     pub(crate) fn named_stdout(error: &io::Error) -> Self {
         Failure::Input(format!("standard output cannot be written: {error}"))
     }

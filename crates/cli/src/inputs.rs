@@ -82,7 +82,7 @@ pub(crate) fn named_place() -> impl TypedValueParser<Value = PathBuf> {
 
 /// Why `-` is refused.
 pub(crate) const NOT_STANDARD: &str =
-    "standard input and output cannot be used here (./- is a file of this name)";
+    "standard input and output cannot be used here (use ./- for a file named -)";
 
 /// Reads a cohort file.
 pub(crate) fn cohort(path: &Path) -> Result<RawCohort, Failure> {

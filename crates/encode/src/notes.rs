@@ -39,7 +39,7 @@ pub enum EncodeNote {
         /// How many.
         scanpaths: u64,
     },
-    /// Most fixations are much shorter or longer than fixations are.
+    /// Most durations are too short or too long for a fixation.
     UnlikelyDurations {
         /// How many.
         fixations: u64,
@@ -207,7 +207,7 @@ pub enum NoEffect {
     NoEyeColumn,
     /// Nothing is measured in degrees of visual angle.
     NoVisualAngles,
-    /// A column has the names that it would give.
+    /// A column gives the names instead.
     NamedInColumn,
     /// The detector of this name does not use it.
     Detector(&'static str),

@@ -184,7 +184,7 @@ impl DetectedCount {
         self.dropped.values().sum()
     }
 
-    /// Why they gave no letter, and how many for each reason, the most frequent first.
+    /// Why fixations gave no letter, with counts, the most frequent first.
     pub fn reasons(&self) -> Vec<(Dropped, u64)> {
         most_frequent_first(&self.dropped)
     }
@@ -196,7 +196,7 @@ impl Summary {
         self.dropped.values().sum()
     }
 
-    /// Why they were not used, and how many for each reason, the most frequent first.
+    /// Why rows were not used, with counts, the most frequent first.
     pub fn reasons(&self) -> Vec<(Dropped, u64)> {
         most_frequent_first(&self.dropped)
     }

@@ -331,7 +331,7 @@ mod tests {
     /// A cheating matrix owner reads a letter from each opened number: 26 pairs for an alphabet of 51 letters with 21
     /// possible numbers.
     #[test]
-    fn paillier_allows_half_of_what_a_matrix_owner_needs() {
+    fn paillier_allows_less_than_a_matrix_owner_needs() {
         let mut spec = spec(Metric::Levenshtein, 51);
         spec.engine = Engine::Paillier(crate::PaillierOptions::DEFAULT);
         let limit = DefaultLimit::new(&spec, Some(51)).unwrap();

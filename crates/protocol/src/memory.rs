@@ -117,7 +117,7 @@ mod tests {
     use crate::{PaillierOptions, PairRule};
     use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric};
 
-    fn megabytes(engine: Engine, role: Role, pairs: u64, hosts: [u64; 2], joins: [u64; 2]) -> u64 {
+    fn mebibytes(engine: Engine, role: Role, pairs: u64, hosts: [u64; 2], joins: [u64; 2]) -> u64 {
         let cohort = Cohort {
             alphabet: Alphabet::letters(52).unwrap(),
             encoding: Encoding::default(),
@@ -145,14 +145,14 @@ mod tests {
         let paillier = Engine::Paillier(PaillierOptions::DEFAULT);
         for role in [Role::Host, Role::Join] {
             for engine in [Engine::Plain, Engine::Garbled, paillier] {
-                assert!(megabytes(engine, role, 900, [30, 100], [30, 100]) < 160);
-                assert!(megabytes(engine, role, 70_796, [266, 15], [266, 15]) < 160);
+                assert!(mebibytes(engine, role, 900, [30, 100], [30, 100]) < 160);
+                assert!(mebibytes(engine, role, 70_796, [266, 15], [266, 15]) < 160);
             }
-            let long = megabytes(Engine::Garbled, role, 1, [1, 1], [1, 1 << 22]);
+            let long = mebibytes(Engine::Garbled, role, 1, [1, 1], [1, 1 << 22]);
             assert!(long > 400, "{long}");
         }
-        assert!(megabytes(Engine::Plain, Role::Host, 1, [1, 1], [1, 1 << 24]) > 1000);
-        assert!(megabytes(paillier, Role::Join, 1, [1, 1 << 16], [1, 10]) > 1000);
+        assert!(mebibytes(Engine::Plain, Role::Host, 1, [1, 1], [1, 1 << 24]) > 1000);
+        assert!(mebibytes(paillier, Role::Join, 1, [1, 1 << 16], [1, 10]) > 1000);
     }
 
     #[test]

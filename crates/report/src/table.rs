@@ -161,7 +161,7 @@ fn write_rows(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Resul
     Ok(())
 }
 
-/// The columns of the ids: those of CSV, followed by the names of the cohorts if they have other names.
+/// The id columns as in CSV, with the cohorts' names unless these are the defaults or `a` and `b`.
 fn id_columns(Outcome { names, .. }: &Outcome) -> [String; IDS.len()] {
     let [a, b, stimulus] = IDS;
     let [a, b] = match *names == Outcome::UNNAMED || *names == [a, b] {

@@ -171,7 +171,7 @@ impl Writer<'_> {
                 "The answer is a score for every pair of scanpaths, one from each institution."
             }
             Some(AnswerKind::Threshold) => {
-                "The answer is one bit for every pair of scanpaths: whether the two are at least as similar as a threshold that both have agreed on. The score itself is not disclosed."
+                "The answer is one bit for every pair of scanpaths: whether the two are at least as similar as the agreed threshold requires. The score itself is not disclosed."
             }
             Some(AnswerKind::Mean) => {
                 "The answer is the mean score over all pairs, for each picture or for all together. No score of a single pair is disclosed."

@@ -48,7 +48,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "NAME")]
     stimulus: Vec<String>,
 
-    /// Show only this number of each pair, as in det; may be repeated [default: all; similarity instead of score if there are both]
+    /// Show only this number of each pair, such as det; may be repeated [default: all; similarity instead of score if there are both]
     #[arg(long, value_name = "OUTPUT")]
     of: Vec<String>,
 
@@ -185,7 +185,7 @@ impl ReportArgs {
         let printed = [page, is_printed(&self.svg), is_printed(&self.png)];
         if printed.iter().filter(|is_printed| **is_printed).count() > 1 {
             return Err(Failure::input(
-                "-: only one of the outputs can be standard output\n  name files for the others; the page is standard output without -o",
+                "-: only one of the outputs can be standard output\n  name files for the others; without -o, the page is printed",
             ));
         }
         if is_printed(&self.png) && std::io::stdout().is_terminal() {

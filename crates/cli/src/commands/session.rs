@@ -81,7 +81,7 @@ pub(crate) struct SessionArgs {
     #[arg(long)]
     pub(crate) estimate: bool,
 
-    /// Compare all pairs again, even known ones, which count against the limit again; both sides must pass this option
+    /// Compare and count all pairs again, if both sides pass this; a side that lost its files passes it alone
     #[arg(long)]
     fresh: bool,
 

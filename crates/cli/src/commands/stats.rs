@@ -57,7 +57,7 @@ pub(crate) struct StatsArgs {
     #[arg(long, value_name = "ANSWER", value_parser = questions)]
     answer: Vec<Questions>,
 
-    /// The number to analyse, if pairs have several, as in det [default: the similarity if there is one, else the first]
+    /// The number to analyse, if pairs have several, such as det [default: the similarity if there is one, else the first]
     #[arg(long, value_name = "OUTPUT")]
     of: Option<String>,
 

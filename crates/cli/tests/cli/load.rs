@@ -199,7 +199,7 @@ fn finished(log: &str) -> Vec<&str> {
 /// Checks the documented bounds.
 fn bounded(most: Usage, peers: usize) {
     eprintln!(
-        "the host had at most {:.0} MB, {} open files, {} threads, and computed for {:.2} s",
+        "the host had at most {:.0} MiB, {} open files, {} threads, and computed for {:.2} s",
         most.peak_memory, most.open_files, most.threads, most.cpu
     );
     // 20 for the process itself, 2 for each handshake, 9 for each peer.

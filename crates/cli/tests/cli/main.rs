@@ -28,14 +28,14 @@ mod help_examples;
 mod limits;
 mod load;
 mod loopback;
-#[path = "../../../../fuzz/src/measures.rs"]
+mod memory;
+#[path = "../../../../fuzz/src/metrics.rs"]
 #[allow(
     unreachable_pub,
     clippy::cast_precision_loss,
     reason = "the fuzz targets use this file as a library"
 )]
-mod measures;
-mod memory;
+mod metrics;
 mod output_places;
 mod paillier;
 mod policy_and_record;

@@ -46,7 +46,7 @@ fn run_with(both: &[&str], cohorts: [String; 2], host: &[&str]) -> ([RunOutput; 
     let join = pair.join(&address, &[both, &["--memory", "100000"]].concat());
     let output = [host.end(), join.end()];
     let peak = watcher.end().unwrap().peak_memory;
-    eprintln!("{}: {peak:.0} MB", both.join(" "));
+    eprintln!("{}: {peak:.0} MiB", both.join(" "));
     (output, peak)
 }
 
@@ -131,7 +131,7 @@ fn within_its_estimate(both: &[&str], cohorts: impl Fn() -> [String; 2]) {
     let allowed: f64 = allowed.parse().unwrap();
     assert!(
         allowed > 64.0 && peak < allowed,
-        "{both:?}: {peak} of {allowed} MB"
+        "{both:?}: {peak} of {allowed} MiB"
     );
 }
 

@@ -110,7 +110,7 @@ fn both_institutions_can_make_a_report() {
         output.ok();
     }
     let join = pair.folder.run(&["report", "join.csv"]).ok();
-    assert!(join.contains("no pairs were compared, or only the other side gets them"));
+    assert!(join.contains("no pairs were compared, or only the other side gets results"));
 }
 
 /// A page does not depend on time, place or chance, so that it can be compared and archived.
@@ -298,7 +298,7 @@ fn invalid_arguments_and_files_are_refused_with_advice() {
         (vec!["clinic.csv"], "this is not a result file"),
         (
             vec!["none.csv", "--svg", "h.svg"],
-            "there is no heat map to draw: the results of single pairs are not in the file",
+            "there is no heat map to draw: the file has no results for individual pairs",
         ),
         (
             with(&["--stimulus", "scene-9"]),

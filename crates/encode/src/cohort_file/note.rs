@@ -113,7 +113,7 @@ impl fmt::Display for CohortNote {
             ),
             CohortNote::RepeatedIds(count) => write!(
                 f,
-                "{} with the participant and stimulus of an earlier row; all are kept",
+                "kept {} with the participant and stimulus of an earlier row",
                 pluralized(*count as u64, "row")
             ),
         }

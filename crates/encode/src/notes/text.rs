@@ -34,7 +34,7 @@ impl fmt::Display for EncodeNote {
             ),
             EncodeNote::UnlikelyDurations { fixations, of } => write!(
                 f,
-                "{fixations} of {of} fixations last less than 10 ms or more than 10 s: check the unit of times"
+                "{fixations} of {of} fixations last less than 10 ms or more than 10 s: check the time unit"
             ),
             EncodeNote::MostlyOutside {
                 outside,
@@ -133,7 +133,7 @@ impl fmt::Display for EncodeNote {
                 reason: NoEffect::Format(name),
             } => match field {
                 EncodeField::Eye => {
-                    write!(f, "has no effect: the format {name} has no choice of eye")
+                    write!(f, "has no effect: the format {name} has no eye to choose")
                 }
                 EncodeField::Events => write!(
                     f,

@@ -157,7 +157,7 @@ mod tests {
             ]
         );
         assert_eq!(read.assumed.len(), 2);
-        assert!(read.assumed[1].contains("as blinks count as lost"));
+        assert!(read.assumed[1].contains("as blinks or losses"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::{EncodeField, EncodeNote, EventChoice, Sink};
 pub(super) struct SampleLabels {
     choice: Option<EventChoice>,
     is_fixation: fn(&str) -> bool,
-    is_blink: fn(&str) -> bool,
+    is_loss: fn(&str) -> bool,
     /// Whether each of the labels that the user asks for has occurred.
     occurred: Vec<bool>,
 }
@@ -17,12 +17,12 @@ impl SampleLabels {
         column: &str,
         choice: Option<&EventChoice>,
         is_fixation: fn(&str) -> bool,
-        is_blink: fn(&str) -> bool,
+        is_loss: fn(&str) -> bool,
         sink: &mut dyn Sink,
     ) -> Self {
         let text = match choice {
             None => format!(
-                "samples that the column \"{column}\" labels as blinks count as lost; those of all other events were used"
+                "samples labelled as blinks or losses in the column \"{column}\" count as lost; all others were used"
             ),
             Some(EventChoice::All) => {
                 format!("samples of all events in the column \"{column}\" were used")
@@ -38,7 +38,7 @@ impl SampleLabels {
         Self {
             choice: choice.cloned(),
             is_fixation,
-            is_blink,
+            is_loss,
             occurred: match choice {
                 Some(EventChoice::Labels(labels)) => vec![false; labels.len()],
                 _ => Vec::new(),
@@ -49,7 +49,7 @@ impl SampleLabels {
     /// Whether a sample with this label is used.
     pub(super) fn uses(&mut self, label: &str) -> bool {
         match &self.choice {
-            None => !(self.is_blink)(label),
+            None => !(self.is_loss)(label),
             Some(EventChoice::All) => true,
             Some(EventChoice::Fixations) => (self.is_fixation)(label),
             Some(EventChoice::Labels(labels)) => {

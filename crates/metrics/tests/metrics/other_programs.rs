@@ -1,10 +1,10 @@
-//! Our own pairs with numbers from other programs, written by `assurance/measures/vectors.py`.
+//! Our own pairs with numbers from other programs, written by `assurance/metrics/vectors.py`.
 
 // Test helpers may panic too.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crate::fixation_vectors::fixations;
-use crate::measure_vectors::{close, crqa};
+use crate::other_metric_vectors::{close, crqa};
 use std::path::PathBuf;
 use veilpath_metrics::{
     Alphabet, Comparison, Dtw, DurationDivisor, Fixation, FixationComparison, Frechet, Grid,
@@ -37,7 +37,7 @@ fn letters(list: &[Fixation]) -> Scanpath {
 
 #[test]
 fn measures_are_those_of_other_programs() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/measures/pairs.csv");
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/metrics/pairs.csv");
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some(HEADER));

@@ -12,8 +12,7 @@ pub(crate) fn cut_to(id: &str, characters: usize) -> String {
     without_middle(&letters_of(id), characters)
 }
 
-/// Cuts the ids of one side where it leaves most of them different: in the middle, at the end, or before the place where
-/// they begin to differ and at the end.
+/// Cuts the ids of one side so that most stay different: drops the middle, the end, or the common start and the end.
 pub(crate) fn cut_apart(ids: &[&str], characters: usize) -> Vec<String> {
     let ids: Vec<Vec<char>> = ids.iter().map(|id| letters_of(id)).collect();
     let prefix = common_prefix(&ids);

@@ -195,7 +195,7 @@ impl<'a> Report<'a> {
             .views
             .views
             .first()
-            .ok_or(NoHeatMap("the results of single pairs are not in the file"))?;
+            .ok_or(NoHeatMap("the file has no results for individual pairs"))?;
         let no_map = NoHeatMap(figures::no_heat_map(view));
         let matrix = view.matrix.as_ref().ok_or(no_map)?;
         Ok((

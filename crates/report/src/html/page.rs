@@ -99,11 +99,13 @@ fn no_results(outcome: Option<&Outcome>) -> String {
             format!("{}.", table::withheld(outcome))
         }
         Some(outcome) if outcome.pairs > 0 => {
-            "The results of single pairs are not in the file.".into()
+            "The file has no results for individual pairs.".into()
         }
         Some(_) => "The file has no results: nothing was compared.".into(),
         // A table has only its header in both cases.
-        None => "The file has no results: either no pairs were compared, or only the other side gets them.".into(),
+        None => {
+            "No results: either no pairs were compared, or only the other side gets results.".into()
+        }
     }
 }
 

@@ -245,7 +245,7 @@ fn group_answers_are_shown() {
 #[test]
 fn a_table_without_rows_does_not_claim_that_nothing_was_compared() {
     let empty = page(HEADER);
-    assert!(empty.contains("no pairs were compared, or only the other side gets them"));
+    assert!(empty.contains("no pairs were compared, or only the other side gets results"));
     for wrong in ["nothing was compared", "No pairs", "<dt>pairs</dt>"] {
         assert!(!empty.contains(wrong), "{wrong}");
     }

@@ -10,7 +10,7 @@ struct AnswerPosition<'a> {
     answer: usize,
     /// The group, and the stimulus.
     cell: (&'a str, &'a str),
-    /// The number of the content that the unit had, in the order in which it had them.
+    /// Which of the unit's contents this is, in order of first appearance.
     version: usize,
     /// What the weight of the unit depends on, where the partner can vary it within the answer.
     varied_weight: Option<&'a BTreeSet<String>>,

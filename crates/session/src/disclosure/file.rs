@@ -77,7 +77,7 @@ pub(super) struct Member {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) group: Option<String>,
     pub(super) stimuli: BTreeSet<String>,
-    /// For each stimulus, what the scanpaths were.
+    /// For each stimulus, a tag of the scanpaths.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(super) contents: BTreeMap<String, String>,
 }

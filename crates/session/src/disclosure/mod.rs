@@ -24,8 +24,8 @@
 //! within one answer that weights participants equally, if only scanpaths of the same stimulus are compared: the
 //! partner can give its own groups different stimuli.
 //!
-//! If a scanpath changes between two answers, their difference is about its change. So atoms are also split by the
-//! answers between which a unit's scanpaths changed. If all were encoded again, they changed together.
+//! If a scanpath changes between two answers, their difference is about its change. So atoms are also split by
+//! which version of a unit's scanpaths each answer used. If all were encoded again, they changed together.
 //!
 //! **Histograms.** A count is about a range of scores, and is suppressed if too few participants are in it. Two
 //! histograms that differ in their ranges, metric or participants have counts whose differences are about few
@@ -76,7 +76,7 @@ pub struct GroupMember {
     pub group: Option<String>,
     /// The stimulus of each scanpath that takes part; an empty name where there is none.
     pub stimuli: Vec<String>,
-    /// For each stimulus, a digest of the scanpaths, by which changed ones are recognised. Empty if they do not matter.
+    /// For each stimulus, a digest of the scanpaths, by which changed ones are recognised. Empty if changes do not matter.
     pub contents: BTreeMap<String, [u8; 32]>,
 }
 

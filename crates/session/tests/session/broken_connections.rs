@@ -205,7 +205,7 @@ impl Setup {
         scanpaths.values().map(|it| it.values().sum()).collect()
     }
 
-    /// Breaks the connection until as many sessions have failed, then lets one finish. An undisturbed run takes `total` bytes. Returns both
+    /// Breaks the connection until enough sessions have failed, then lets one finish. An undisturbed run takes `total` bytes. Returns both
     /// sides' last outcomes.
     fn survive(&self, total: i64) -> [CompletedSession; 2] {
         let mut rng = ChaCha20Rng::seed_from_u64(1915);

@@ -25,9 +25,9 @@ pub struct ResultFolder {
 /// Where a peer's results are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResultLocation {
-    /// In the peer's usual file.
+    /// At the default path.
     AtDefaultPath,
-    /// In this file, because the usual one was taken in the meantime.
+    /// In this file, because the default was taken in the meantime.
     Renamed(PathBuf),
     /// Nowhere: this side gets no results, and the file of an earlier session was kept.
     Withheld(PathBuf),

@@ -15,7 +15,7 @@ mod frechet;
 mod hausdorff;
 mod local;
 #[cfg(test)]
-mod measure_tests;
+mod other_metric_tests;
 mod recurrence;
 mod saving;
 #[cfg(test)]

@@ -223,9 +223,9 @@ fn nothing_is_sent_for_pairs_that_the_store_refuses() {
     }
 }
 
-/// Without the other side's word that its halves are stored, a side neither counts the pairs nor sends its halves.
+/// Unless the other side says that its halves are stored, a side neither counts the pairs nor sends its halves.
 #[test]
-fn another_byte_than_stored_ends_the_opening() {
+fn any_byte_but_stored_ends_the_opening() {
     for cheating in 0..2 {
         for to in [RevealTo::Both, RevealTo::Host, RevealTo::Join] {
             for stored in [0, STORED ^ 1, 0xff] {

@@ -59,7 +59,7 @@
 //! the range of the costs. That is **log₂ R bits per charged pair, one letter of an alphabet of up to R**, instead of a score: Σ
 //! wₖ·D(i, k) with weights wₖ = k names the letter i. With 52 letters and Levenshtein distances of 20 letters (R = 21), a scanpath
 //! of 20 letters takes 26 pairs, a quarter of what the scores of chosen scanpaths take. And a pair is charged to its own scanpath,
-//! whichever scanpath the number is about. So the key holder's default limit is half of that number, and counts the pairs of all its
+//! whichever scanpath the number is about. So the key holder's default limit is below half of that, and counts the pairs of all its
 //! scanpaths together; a limit for each scanpath is for partners that follow the protocol. An out-of-range number reveals a bit by
 //! itself, so such a pair is charged as well. Whether masked candidates could come from valid masks would be another such bit, for
 //! which no pair is charged. So the key holder answers invalid candidates like valid ones, and fails only after all pairs have been opened.
@@ -91,7 +91,7 @@
 //! - rounds: with many comparisons in flight, m·n divided by the batch. A single comparison takes two thirds of its
 //!   ready cells at a time, which is about 5·max(m, n) batches;
 //! - memory: the matrix owner keeps D of the scanpaths in use, and the m+n values along the frontier of each matrix in
-//!   flight: about 96 MB at most, plus the longest comparison; the key holder keeps one batch.
+//!   flight: about 96 MiB at most, plus the longest comparison; the key holder keeps one batch.
 //!
 //! Time is counted in products modulo n², eight at once. A squaring costs 0.7 of a product, and an operation modulo p² or q²
 //! a quarter of one modulo n². For each cell, with masked values of L bits:

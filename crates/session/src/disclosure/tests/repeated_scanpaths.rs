@@ -63,7 +63,7 @@ fn one_more_scanpath_of_enough_participants_is_allowed() {
     assert_eq!(fixture.ask(2, mean, &more), Ok(2));
 }
 
-/// Members whose scanpaths of the market have a content: the first `changed` another one than the rest.
+/// Members with a content for the market; the first `changed` differ from the rest.
 fn with_contents(numbers: std::ops::Range<u32>, changed: usize, content: u8) -> Vec<GroupMember> {
     let mut members = members(numbers);
     for (number, member) in members.iter_mut().enumerate() {
@@ -81,7 +81,7 @@ fn scanpaths_that_change_are_a_difference() {
     assert_eq!(fixture.ask(1, mean, &with_contents(0..20, 0, 1)), Ok(1));
     let one = with_contents(0..20, 1, 1);
     assert_eq!(fixture.ask(2, mean, &one), Err(differencing(1)));
-    // Not even a participant fewer, after all others were encoded again.
+    // Nor may one be left out while all others are encoded again.
     let others = with_contents(1..20, 0, 7);
     assert_eq!(fixture.ask(2, mean, &others), Err(differencing(1)));
     // The same again, enough changes, and everything encoded again.

@@ -6,8 +6,8 @@ use crate::error::{Limit, SessionError};
 use veilpath_protocol::GroupAnswer;
 
 /// The sum of all similarities in the joining side's mean over all pairs, if the host allows it, for each of these
-/// cohorts of the host in turn. All scanpaths of the joining side are the same, so every pair of the host's scanpath
-/// has the same similarity.
+/// cohorts of the host in turn. All scanpaths of the joining side are the same, so all pairs of one host scanpath
+/// are equally similar.
 fn sums(hosts: [Cohort; 2]) -> Vec<Result<f64, SessionError>> {
     let timeouts = Timeouts::new(Duration::from_secs(20), Duration::from_secs(20));
     let identities = [0, 1].map(|_| Identity::ephemeral().unwrap());

@@ -28,8 +28,8 @@ fn with(entries: Vec<Entry>) -> Cohort {
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|it| it.starts_with("VmHWM")).unwrap();
-    let kilobytes: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
-    kilobytes << 10
+    let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    kib << 10
 }
 
 /// A size of a test; the environment may set another one.
@@ -56,9 +56,9 @@ fn stays_within_the_default(question: &str, [ours, theirs]: [Cohort; 2]) {
         agreed.run(&()).map(|_| ())
     });
     let used = (peak() - before) / 2;
-    eprintln!("{question}: {} MB, {:?}", used >> 20, host.0);
+    eprintln!("{question}: {} MiB, {:?}", used >> 20, host.0);
     let refused = matches!(host.0, Err(SessionError::Limit(Limit::Memory { .. })));
-    assert!(refused || used < ALLOWED, "{} MB", used >> 20);
+    assert!(refused || used < ALLOWED, "{} MiB", used >> 20);
 }
 
 /// A peer has many participants, few of whom share a stimulus.
@@ -72,7 +72,7 @@ fn a_test_of_sites_has_no_matrix_of_participants_without_common_stimuli() {
     stays_within_the_default("test:sites,20", cohorts);
 }
 
-/// Both sides list the pairs within both.
+/// Each side lists the pairs within both.
 #[test]
 #[ignore = "measures the memory of the process"]
 fn pairs_within_sites_count_as_memory() {

@@ -54,7 +54,7 @@ impl Setup {
     }
 }
 
-/// Sides that have completed the first agreement on a plan and as many new ones.
+/// Sides that have completed the first agreement on a plan and this many new ones.
 fn completed(new_agreements: usize) -> (Setup, [Vec<String>; 2]) {
     let setup = Setup::new();
     let mut results = setup.results([false; 2]);

@@ -324,7 +324,7 @@ fn the_summary_says_what_columns_were_taken_for() {
     assert_eq!(unused, "gaze_x gaze_y pupil");
 }
 
-/// Words for eye movements are recognised whatever the column's name, but not in a column about the previous event.
+/// Labels are recognised in a column of any name, but only if one of them means a fixation.
 #[test]
 fn labels_are_recognised_by_their_words() {
     let rows = "1,1,200,SACC,FIXA\n2,2,200,BLINK,SACC\n3,3,200,SACC,FIXA\n4,4,200,SACC,FIXA\n";

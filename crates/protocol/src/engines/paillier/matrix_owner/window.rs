@@ -27,9 +27,9 @@
 
 use std::ops::RangeInclusive;
 
-/// The range of the smallest number of comparisons in flight.
+/// The bounds of `min_in_flight`.
 const MIN_IN_FLIGHT: RangeInclusive<usize> = 16..=64;
-/// Within this range, one in this many pairs of a session starts at once.
+/// Within these bounds, one pair in this many starts at once.
 const PAIRS_PER_FIRST: usize = 8;
 /// Cells of further comparisons that may be started for each filled one.
 const STARTED_PER_FILLED: u64 = 2;

@@ -39,7 +39,7 @@ fn results_of_a_long_scanpath_stay_within_the_limit_of_a_short_one() {
     let pairs: Vec<(usize, usize)> = (0..8).map(|join| (usize::from(join > 0), join)).collect();
     let spec = spec(short_key(), Metric::Levenshtein, &hosts, &joins);
     let default = DefaultLimit::new(&spec, Some(LETTERS)).unwrap();
-    // Five results of the long scanpath, after the pair with the short one, would have three quarters of the letters.
+    // After the short pair, five results of the long scanpath would reveal three quarters of the letters.
     assert_eq!(default.comparisons(20), 6);
     let default = default.for_answers_about(1727);
     let limits = [20, 1727].map(|length| default.comparisons(length));

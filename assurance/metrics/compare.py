@@ -5,7 +5,7 @@ Needs a release build of veilpath and, for each metric, the package that it is c
 
     python3 -m venv venv
     venv/bin/pip install "numpy<2" scipy similaritymeasures multimatch-gaze frechetdist fastdtw dtaidistance rapidfuzz PyRQA
-    venv/bin/python assurance/measures/compare.py target/release/veilpath [PAIRS [FIXATIONS]]
+    venv/bin/python assurance/metrics/compare.py target/release/veilpath [PAIRS [FIXATIONS]]
 
 A package that is missing is skipped with a message. Each program gets the same pairs, in memory; Veilpath's time includes
 the start of the process, reading two files, and writing the numbers, and it runs on one core. All times are CPU times, so that

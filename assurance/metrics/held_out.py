@@ -3,7 +3,7 @@
 
 Needs a release build of veilpath, the packages of compare.py, and an OpenCL driver for PyRQA (see vectors.py):
 
-    venv/bin/python assurance/measures/held_out.py target/release/veilpath [SEED]
+    venv/bin/python assurance/metrics/held_out.py target/release/veilpath [SEED]
 
 Without a seed, the pairs are new in every run; the seed is printed. Some pairs are made as in vectors.py; others lie on a coarse
 lattice, where many distances are equal. MultiMatch is left out there, because its path is not unique. Numbers that no package

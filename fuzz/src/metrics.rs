@@ -12,7 +12,7 @@ const SCREEN: (f64, f64) = (512.0, 512.0);
 
 /// The first byte chooses the metric and whether it compares fixations, the second its setting, the third where the first scanpath
 /// ends. The rest are letters, or x, y and duration of fixations.
-pub fn measures(data: &[u8]) {
+pub fn metrics(data: &[u8]) {
     let [choice, number, split, rest @ ..] = data else {
         return;
     };

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes testdata/measures/pairs.csv: made-up pairs of scanpaths with the numbers that other programs give for them.
+"""Writes testdata/metrics/pairs.csv: made-up pairs of scanpaths with the numbers that other programs give for them.
 
 Needs the packages of compare.py and an OpenCL driver for PyRQA:
 
     venv/bin/pip install "numpy<2" scipy similaritymeasures multimatch-gaze rapidfuzz PyRQA pocl-binary-distribution
-    venv/bin/python assurance/measures/vectors.py [SEED]
+    venv/bin/python assurance/metrics/vectors.py [SEED]
 
 Fixations are `x y duration` in pixels of a screen of 1280x720 and milliseconds, separated by semicolons. Columns:
 
@@ -34,7 +34,7 @@ from pyrqa.time_series import EmbeddedSeries
 from rapidfuzz.distance import LCSseq
 from scipy.spatial.distance import directed_hausdorff
 
-OUT = Path(__file__).resolve().parents[2] / "testdata" / "measures"
+OUT = Path(__file__).resolve().parents[2] / "testdata" / "metrics"
 WIDTH, HEIGHT, GRID = 1280, 720, 7
 
 
