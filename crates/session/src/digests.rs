@@ -7,7 +7,7 @@ use crate::identity::hex;
 use crate::roster::{Parties, Roster};
 use ring::digest::{Context, SHA256};
 use ring::rand::{SecureRandom, SystemRandom};
-use veilpath_metrics::{Cohort, Scanpath};
+use veilpath_metrics::{Alphabet, Cohort, Scanpath};
 use veilpath_protocol::{Role, Spec, Tile};
 
 /// The id of one side's journal. It differs between the two sides of an agreement, even for the same user, and between tiles.
@@ -65,19 +65,13 @@ fn update_with_letters(context: &mut Context, scanpath: &Scanpath) {
     }
 }
 
-/// A digest of the scanpaths that a participant has of one stimulus, in any order, and of how the cohort was encoded.
-pub(crate) fn content_digest(cohort: &Cohort, mut scanpaths: Vec<&Scanpath>) -> [u8; 32] {
+/// A digest of a scanpath.
+pub(crate) fn scanpath_digest(scanpath: &Scanpath, alphabet: Alphabet) -> [u8; 32] {
     let mut context = Context::new(&SHA256);
-    let settings = cohort.encoding.0.iter();
-    let settings = settings.flat_map(|(name, value)| [name.to_string(), value.to_string()]);
-    for text in std::iter::once(cohort.alphabet.to_string()).chain(settings) {
-        context.update(&(text.len() as u64).to_le_bytes());
-        context.update(text.as_bytes());
-    }
-    scanpaths.sort_unstable_by_key(|scanpath| scanpath.letters());
-    for scanpath in scanpaths {
-        update_with_letters(&mut context, scanpath);
-    }
+    let alphabet = alphabet.to_string();
+    context.update(&(alphabet.len() as u64).to_le_bytes());
+    context.update(alphabet.as_bytes());
+    update_with_letters(&mut context, scanpath);
     let mut digest = [0; 32];
     digest.copy_from_slice(context.finish().as_ref());
     digest

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// How an answer is divided into cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,19 +67,17 @@ impl Weights {
     }
 }
 
-/// The separator between the tag of a stimulus and how many scanpaths of it a participant has, if there are several.
-pub(super) const REPEATED: char = '#';
-
 /// A participant in an answer, with tags instead of names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Member {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) group: Option<String>,
-    pub(super) stimuli: BTreeSet<String>,
-    /// For each stimulus, a tag of the scanpaths.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
-    pub(super) contents: BTreeMap<String, String>,
+    /// For each stimulus, the different scanpaths, and how often each occurs.
+    pub(super) scanpaths: BTreeMap<String, BTreeMap<String, u32>>,
+    /// The number of scanpaths of each stimulus, empty ones included, on which the weight of each depends where participants
+    /// have equal weights.
+    pub(super) weight: BTreeMap<String, u32>,
 }
 
 /// An answer, and who was in it.

@@ -24,8 +24,9 @@
 //! within one answer that weights participants equally, if only scanpaths of the same stimulus are compared: the
 //! partner can give its own groups different stimuli.
 //!
-//! If a scanpath changes between two answers, their difference is about its change. So atoms are also split by
-//! which version of a unit's scanpaths each answer used. If all were encoded again, they changed together.
+//! If a scanpath is added or changed between two answers, their difference is about it. So atoms are also split by which
+//! version of a unit's scanpaths each answer used. A unit can have several scanpaths, which different answers can combine
+//! differently. So the same must hold for atoms of single scanpaths.
 //!
 //! **Histograms.** A count is about a range of scores, and is suppressed if too few participants are in it. Two
 //! histograms that differ in their ranges, metric or participants have counts whose differences are about few
@@ -76,8 +77,10 @@ pub struct GroupMember {
     pub group: Option<String>,
     /// The stimulus of each scanpath that takes part; an empty name where there is none.
     pub stimuli: Vec<String>,
-    /// For each stimulus, a digest of the scanpaths, by which changed ones are recognised. Empty if changes do not matter.
-    pub contents: BTreeMap<String, [u8; 32]>,
+    /// A digest of each of these scanpaths, by which changed ones are recognised; zeros where it is missing.
+    pub contents: Vec<[u8; 32]>,
+    /// The stimulus of each scanpath without letters. Its scores hide nothing, but it counts in weights.
+    pub empty: Vec<String>,
 }
 
 /// A group answer that a plan asks for.
@@ -273,24 +276,20 @@ impl DisclosureLedger {
         for member in members {
             let group = member.group.as_deref();
             let group = group.filter(|_| cells == file::Cells::Groups);
-            let mut scanpaths: BTreeMap<&str, usize> = BTreeMap::new();
-            for stimulus in &member.stimuli {
-                *scanpaths.entry(stimulus).or_default() += 1;
-            }
             let entry = cohort.entry(self.participant_tag(&member.participant));
             let entry = entry.or_default();
             entry.group = group.map(|group| self.tag("group", group));
-            for (stimulus, count) in scanpaths {
-                // The number of scanpaths changes sums over scanpaths, and the weights of sums over participants.
-                let mut tag = self.tag("stimulus", stimulus);
-                if count > 1 {
-                    tag = format!("{tag}{}{count}", file::REPEATED);
-                }
-                if let Some(content) = member.contents.get(stimulus) {
-                    let content = self.tag("content", &crate::identity::hex(content));
-                    entry.contents.insert(tag.clone(), content);
-                }
-                entry.stimuli.insert(tag);
+            let contents = member.contents.iter().chain(std::iter::repeat(&[0; 32]));
+            for (stimulus, content) in member.stimuli.iter().zip(contents) {
+                let unit = entry.scanpaths.entry(self.tag("stimulus", stimulus));
+                let content = self.tag("content", &crate::identity::hex(content));
+                *unit.or_default().entry(content).or_default() += 1;
+            }
+            for stimulus in member.stimuli.iter().chain(&member.empty) {
+                *entry
+                    .weight
+                    .entry(self.tag("stimulus", stimulus))
+                    .or_default() += 1;
             }
         }
         Ok(Answer {

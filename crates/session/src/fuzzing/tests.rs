@@ -94,7 +94,7 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         25,
-        r#"{"version":2,"answers":[{"agreement":"a","cells":"stimuli","weights":"scanpaths","by_stimulus":true,"counts_as":1,"cohort":"c"}],"cohorts":{"c":{"p":{"stimuli":["s"]}}},"withdrawn":[]}"#,
+        r#"{"version":3,"answers":[{"agreement":"a","cells":"stimuli","weights":"scanpaths","by_stimulus":true,"counts_as":1,"cohort":"c"}],"cohorts":{"c":{"p":{"scanpaths":{"s":{"d":1}},"weight":{"s":1}}}},"withdrawn":[]}"#,
     ),
     // A number of a group answer, alone and in a journal.
     (

@@ -1,7 +1,7 @@
 //! Which of this side's participants an answer is about.
 
 use crate::Identity;
-use crate::digests::content_digest;
+use crate::digests::scanpath_digest;
 use crate::disclosure::GroupMember;
 use std::collections::{BTreeMap, BTreeSet};
 use veilpath_metrics::{Cohort, Scanpath};
@@ -12,9 +12,9 @@ pub(crate) fn of(
     cohort: &Cohort,
     taking_part: impl IntoIterator<Item = usize>,
 ) -> Vec<GroupMember> {
-    let has_letters =
-        |at: &usize| matches!(cohort.entries.get(*at), Some(entry) if !entry.scanpath.is_empty());
-    with_empty_scanpaths(cohort, taking_part.into_iter().filter(has_letters))
+    let mut members = members(cohort, taking_part, Scanpath::is_empty);
+    members.retain(|member| !member.stimuli.is_empty());
+    members
 }
 
 /// The same, but scanpaths without letters count as well.
@@ -22,9 +22,16 @@ pub(super) fn with_empty_scanpaths(
     cohort: &Cohort,
     taking_part: impl IntoIterator<Item = usize>,
 ) -> Vec<GroupMember> {
+    members(cohort, taking_part, |_| false)
+}
+
+fn members(
+    cohort: &Cohort,
+    taking_part: impl IntoIterator<Item = usize>,
+    hides_nobody: impl Fn(&Scanpath) -> bool,
+) -> Vec<GroupMember> {
     let taking_part: BTreeSet<usize> = taking_part.into_iter().collect();
     let mut members: BTreeMap<&str, GroupMember> = BTreeMap::new();
-    let mut scanpaths: BTreeMap<(&str, &str), Vec<&Scanpath>> = BTreeMap::new();
     for entry in taking_part
         .into_iter()
         .filter_map(|at| cohort.entries.get(at))
@@ -35,16 +42,14 @@ pub(super) fn with_empty_scanpaths(
             group: entry.group.clone(),
             ..GroupMember::default()
         });
-        let stimulus = entry.stimulus.as_deref().unwrap_or_default();
-        member.stimuli.push(stimulus.into());
-        let unit = scanpaths.entry((&entry.participant, stimulus)).or_default();
-        unit.push(&entry.scanpath);
-    }
-    for ((participant, stimulus), scanpaths) in scanpaths {
-        if let Some(member) = members.get_mut(participant) {
-            let content = content_digest(cohort, scanpaths);
-            member.contents.insert(stimulus.into(), content);
+        let stimulus = entry.stimulus.clone().unwrap_or_default();
+        if hides_nobody(&entry.scanpath) {
+            member.empty.push(stimulus);
+            continue;
         }
+        member.stimuli.push(stimulus);
+        let content = scanpath_digest(&entry.scanpath, cohort.alphabet);
+        member.contents.push(content);
     }
     members.into_values().collect()
 }

@@ -116,9 +116,6 @@ struct MatrixOwner<'a, R> {
     tap: &'a dyn Tap,
 }
 
-/// The cell that every other cell of its matrix depends on.
-const FIRST_CELL: (u32, u32) = (1, 1);
-
 /// Work that needs the key holder.
 enum Work {
     Cell(usize, (u32, u32)),
@@ -153,7 +150,7 @@ enum TaskResult {
 impl<R: CryptoRng> MatrixOwner<'_, R> {
     fn fill_all(&mut self, channel: &mut dyn Channel) -> Result<(), ProtocolError> {
         loop {
-            self.start_pairs();
+            self.start_pairs()?;
             while let Some(header) = self.next_request(0) {
                 self.run_batch(channel, None, Some(header))?;
             }
@@ -175,10 +172,12 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         }
     }
 
-    /// Starts comparisons whose substitution costs have arrived, as long as the window has room.
-    fn start_pairs(&mut self) {
+    /// Starts comparisons whose substitution costs have arrived, as long as the window has room. Charges them now, and not
+    /// when their first cells are chosen: that would take time, and the choice is secret.
+    fn start_pairs(&mut self) -> Result<(), ProtocolError> {
         let alone = self.agreement.batch() == 1;
         let max_values = MAX_STORED_BYTES / (self.agreement.key_size().ciphertext_bytes() + 128);
+        let mut started = Vec::new();
         while let Some(&pair) = self.waiting.front() {
             let host = self.job.pairs[pair].0;
             let (rows, columns) = self.agreement.lengths(self.job, pair);
@@ -198,8 +197,13 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 .insert(pair, Matrix::new(host, (rows, columns), round_width));
             self.matrix_values += values;
             self.window.start(u64::from(rows) * u64::from(columns));
-            self.candidates.push(Work::Cell(pair, FIRST_CELL));
+            self.candidates.push(Work::Cell(pair, (1, 1)));
+            started.push(pair);
         }
+        if !started.is_empty() {
+            self.job.store.start(&started)?;
+        }
+        Ok(())
     }
 
     /// Runs one batch on all cores: extracts the values from an answer (step 6) and prepares the next request, whose
@@ -365,18 +369,9 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         Ok(())
     }
 
-    /// Chooses `count` candidates at random. A pair is charged here, because the request for its first cell is the first
-    /// message that depends on its letters.
+    /// Chooses `count` candidates at random.
     fn draw_steps(&mut self, count: usize) -> Result<Vec<Step>, ProtocolError> {
         let chosen = self.candidates.draw(count, self.rng);
-        let started = chosen.iter().filter_map(|work| match work {
-            Work::Cell(pair, FIRST_CELL) => Some(*pair),
-            _ => None,
-        });
-        let started: Vec<usize> = started.collect();
-        if !started.is_empty() {
-            self.job.store.start(&started)?;
-        }
         chosen.into_iter().map(|work| self.step(work)).collect()
     }
 

@@ -63,12 +63,13 @@ fn one_more_scanpath_of_enough_participants_is_allowed() {
     assert_eq!(fixture.ask(2, mean, &more), Ok(2));
 }
 
-/// Members with a content for the market; the first `changed` differ from the rest.
-fn with_contents(numbers: std::ops::Range<u32>, changed: usize, content: u8) -> Vec<GroupMember> {
-    let mut members = members(numbers);
+/// Participants with these scanpaths of one stimulus: one letter for each; the first participant may have others.
+fn with_contents(participants: std::ops::Range<u32>, usual: &str, first: &str) -> Vec<GroupMember> {
+    let mut members = members(participants);
     for (number, member) in members.iter_mut().enumerate() {
-        let content = content + u8::from(number < changed);
-        member.contents.insert("market".into(), [content; 32]);
+        let contents = if number == 0 { first } else { usual };
+        member.stimuli = vec!["market".into(); contents.len()];
+        member.contents = contents.bytes().map(|content| [content; 32]).collect();
     }
     members
 }
@@ -78,14 +79,79 @@ fn with_contents(numbers: std::ops::Range<u32>, changed: usize, content: u8) -> 
 fn scanpaths_that_change_are_a_difference() {
     let fixture = Fixture::new();
     let mean = AnswerKind::Mean;
-    assert_eq!(fixture.ask(1, mean, &with_contents(0..20, 0, 1)), Ok(1));
-    let one = with_contents(0..20, 1, 1);
-    assert_eq!(fixture.ask(2, mean, &one), Err(differencing(1)));
-    // Nor may one be left out while all others are encoded again.
-    let others = with_contents(1..20, 0, 7);
-    assert_eq!(fixture.ask(2, mean, &others), Err(differencing(1)));
-    // The same again, enough changes, and everything encoded again.
-    assert_eq!(fixture.ask(2, mean, &with_contents(0..20, 0, 1)), Ok(2));
-    assert_eq!(fixture.ask(3, mean, &with_contents(0..20, 5, 1)), Ok(3));
-    assert_eq!(fixture.ask(4, mean, &with_contents(0..20, 0, 7)), Ok(4));
+    let all = |usual| with_contents(0..20, usual, usual);
+    assert_eq!(fixture.ask(1, mean, &all("a")), Ok(1));
+    let refused = Err(differencing(1));
+    assert_eq!(
+        fixture.ask(2, mean, &with_contents(0..20, "a", "b")),
+        refused
+    );
+    // Nor may one be left out, or stay the same, while all others change.
+    assert_eq!(
+        fixture.ask(2, mean, &with_contents(1..20, "b", "b")),
+        refused
+    );
+    assert_eq!(
+        fixture.ask(2, mean, &with_contents(0..20, "b", "a")),
+        refused
+    );
+    assert_eq!(
+        fixture.ask(2, mean, &with_contents(1..20, "bc", "bc")),
+        refused
+    );
+    // The same again, and everything changed.
+    assert_eq!(fixture.ask(2, mean, &all("a")), Ok(2));
+    assert_eq!(fixture.ask(3, mean, &all("b")), Ok(3));
+    // The sum of both, with one more scanpath or another one.
+    for first in ["abc", "bb", "ac"] {
+        assert_eq!(
+            fixture.ask(4, mean, &with_contents(0..20, "ab", first)),
+            refused
+        );
+    }
+    assert_eq!(fixture.ask(4, mean, &all("ab")), Ok(4));
+}
+
+/// Scores of all scanpaths in a mean but one give that one, in any order.
+#[test]
+fn scores_and_a_mean_that_differ_by_one_scanpath_are_refused() {
+    let (mean, score) = (AnswerKind::Mean, AnswerKind::Score);
+    let all = with_contents(0..20, "a", "a");
+    let changed = with_contents(0..20, "a", "b");
+    for (first, second) in [
+        ((mean, &all), (score, &changed)),
+        ((score, &changed), (mean, &all)),
+    ] {
+        let fixture = Fixture::new();
+        assert!(fixture.ask(1, first.0, first.1).is_ok());
+        assert_eq!(fixture.ask(2, second.0, second.1), Err(differencing(1)));
+    }
+    let fixture = Fixture::new();
+    let two_each = with_contents(1..20, "ab", "ab");
+    assert!(fixture.ask(1, score, &two_each).is_ok());
+    assert_eq!(fixture.ask(2, mean, &all), Err(differencing(1)));
+}
+
+/// A scanpath without letters halves the weight of the other one, if participants have equal weights.
+#[test]
+fn empty_scanpaths_change_weights() {
+    let mut members = with_contents(0..20, "a", "a");
+    members[0].empty.push("market".into());
+    let fixture = Fixture::new();
+    let groups = AnswerKind::TestSites;
+    assert_eq!(fixture.ask(1, groups, &members), Ok(1));
+    assert_eq!(
+        fixture.ask(2, AnswerKind::Mean, &members),
+        Err(differencing(1))
+    );
+    let request = AnswerRequest {
+        by_stimulus: true,
+        ..answer_request(1, groups)
+    };
+    let refused = DisclosureRefusal::SmallCell {
+        participants: 1,
+        minimum: 5,
+    };
+    let fixture = Fixture::new();
+    assert_eq!(fixture.ask_for(&request, &members, LIMITS), Err(refused));
 }
