@@ -115,7 +115,7 @@ fn odd_files_still_make_a_page() {
     let one = page(&format!("{HEADER}p,q,,3,0.5\n"));
     assert!(one.contains("1 pair: 0.5.") && one.contains("There is no map"));
     let empty = page(HEADER);
-    assert!(empty.contains("The file has no results") && !empty.contains("class=\"heat\""));
+    assert!(empty.contains("No results: either") && !empty.contains("class=\"heat\""));
     let equal = page(&format!("{HEADER}p,q,,3,1\np,r,,3,1\ns,q,,3,1\ns,r,,3,1\n"));
     assert!(equal.contains("mean 1.000, standard deviation 0.000"));
     let missing = page(&format!("{HEADER}p,q,,3,0.5\nr,s,,1,0.7\n"));
