@@ -116,26 +116,34 @@ fn transfers(experiment: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) ->
         },
     );
     let mut rng = ChaCha20Rng::seed_from_u64(4);
-    // The letters of both classes are adjacent in memory, so that both are cached equally well.
-    let both = [Class::Fixed, Class::Random].map(|class| some_letters(class, &mut rng));
-    let both: Vec<usize> = both[0]
-        .iter()
-        .zip(&both[1])
-        .flat_map(|(&fixed, &random)| [fixed, random])
-        .collect();
-    let own = letters::receive(ALPHABET, &both, 0, &mut receiver, &mut NullChannel).unwrap();
+    // The letters of both classes are adjacent in memory, so that both are cached equally well. Either class comes first in
+    // one of the lists, because the time of a read can depend on how its address is aligned.
+    let of_classes = [Class::Fixed, Class::Random].map(|class| some_letters(class, &mut rng));
+    let mut list = |first: Class| {
+        let pairs = of_classes[0].iter().zip(&of_classes[1]);
+        let both: Vec<usize> = pairs
+            .flat_map(|(&fixed, &random)| match first {
+                Class::Fixed => [fixed, random],
+                Class::Random => [random, fixed],
+            })
+            .collect();
+        letters::receive(ALPHABET, &both, 0, &mut receiver, &mut NullChannel).unwrap()
+    };
+    let lists = [list(Class::Fixed), list(Class::Random)];
     let mut message = vec![0; column_bytes(ALPHABET, ROWS, WIDTH)];
     rng.fill_bytes(&mut message);
     experiment.probe(
         &name("look-up, letters first or random"),
         ConstantTime,
         &mut |class, rng| {
-            let column = 2 * rng.random_range(0..LETTERS) + class as usize;
+            let list = rng.random_range(0..2);
+            let column = 2 * rng.random_range(0..LETTERS) + (class as usize ^ list);
+            let own = &lists[list];
             let position = PadPosition {
                 comparison: rng.random(),
                 strip: 0,
             };
-            time(|| read_column(kernel, ROWS, WIDTH, &own, column, position, &message).unwrap())
+            time(|| read_column(kernel, ROWS, WIDTH, own, column, position, &message).unwrap())
         },
     );
 }
