@@ -35,6 +35,7 @@ pub(crate) fn encode(
         .value::<String>("name")?
         .unwrap_or_else(|| "cohort".into());
     let repeated: bool = arguments.or_default("allow_repeats")?;
+    let from_experiment = arguments.texts("from_experiment")?;
     let options = encode_options(&arguments)?;
     let (cohort, warnings) = jobs::run(py, progress.as_ref(), move |events| {
         let Encoded { cohort, summary } = veilpath::encode::encode(sources, &options, events)?;
@@ -42,7 +43,7 @@ pub(crate) fn encode(
         if !repeated {
             check_unique_ids(&raw)?;
         }
-        let warnings = hints::encode_notes(&summary);
+        let warnings = hints::encode_notes(&summary, &from_experiment);
         let json = serde_json::to_string(&summary).ok();
         Ok((Cohort::new(raw, json)?, warnings))
     })?;

@@ -3,7 +3,7 @@
 mod session;
 
 use std::io::ErrorKind;
-use veilpath::encode::{EncodeField, Summary};
+use veilpath::encode::{EncodeField, EncodeNote, Summary};
 use veilpath::report::ResultFileError;
 use veilpath::stats::StatsError;
 use veilpath::{
@@ -345,14 +345,19 @@ fn cohort_note(file: &str, note: &CohortNote) -> Option<String> {
 }
 
 /// What a user should know about how gaze was encoded.
-pub(crate) fn encode_notes(summary: &Summary) -> Vec<String> {
-    let with_arguments = |note| {
+pub(crate) fn encode_notes(summary: &Summary, from_experiment: &[String]) -> Vec<String> {
+    let with_arguments = |note: &EncodeNote| {
+        if let EncodeNote::NoEffect { field, .. } = note {
+            let name = argument(*field).split('=').next().unwrap_or_default();
+            let is_given = from_experiment.iter().all(|it| it != name);
+            return is_given.then(|| format!("{name} {note}"));
+        }
         let fields = summary.fields_of(note);
         let arguments: Vec<&str> = fields.into_iter().map(argument).collect();
-        match arguments.is_empty() {
+        Some(match arguments.is_empty() {
             true => note.to_string(),
             false => format!("{note} ({})", arguments.join(", ")),
-        }
+        })
     };
-    summary.notes.iter().map(with_arguments).collect()
+    summary.notes.iter().filter_map(with_arguments).collect()
 }

@@ -77,10 +77,12 @@ def _experiment(gaze: Any, options: dict[str, Any], position: str | None) -> Non
         if None not in size:
             options.setdefault("screen", size)
         size_cm = (screen.width_cm, screen.height_cm)
-        if None not in size_cm:
-            options.setdefault("screen_cm", size_cm)
-        if screen.distance_cm is not None:
-            options.setdefault("distance", screen.distance_cm)
+        known = {"screen_cm": None if None in size_cm else size_cm, "distance": screen.distance_cm}
+        for name, value in known.items():
+            if value is not None and name not in options:
+                options[name] = value
+                # The user did not pass it, so no warning says that it has no effect.
+                options.setdefault("from_experiment", []).append(name)
         if position == "pixel":
             centred = screen.origin == "center"
             options.setdefault("units", "px-centre" if centred else "px")
