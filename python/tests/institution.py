@@ -31,11 +31,11 @@ def incomplete(home: Path) -> int:
 
 
 def kill_one(cluster: LocalCluster, done: threading.Event) -> None:
-    """Kills a worker when all workers are in the middle of a tile."""
+    """Kills a worker when all run and at least one is in the middle of a tile."""
     home = Path(os.environ["VEILPATH_HOME"])
     while not done.is_set():
         pids = [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
-        if len(pids) == incomplete(home) == WORKERS:
+        if len(pids) == WORKERS and incomplete(home) > 0:
             os.kill(pids[0], signal.SIGKILL)
             print("killed", flush=True)
             return
