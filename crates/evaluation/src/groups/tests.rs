@@ -27,7 +27,7 @@ fn every_answer_is_measured() {
 
 /// Needs a release build and a quiet machine.
 #[test]
-#[ignore = "measures time"]
+#[ignore = "measures time; .ci/full runs it"]
 fn tests_of_groups_add_less_than_a_tenth() {
     let options = Options {
         engines: vec![Engine::Garbled, Engine::Shares],

@@ -39,6 +39,8 @@ fn size(name: &str, default: usize) -> usize {
 
 /// Checks that a host that does not refuse the plan stays within its memory.
 fn stays_within_the_default(question: &str, [ours, theirs]: [Cohort; 2]) {
+    // Forgets the peak of earlier tests in this process.
+    std::fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = peak();
     let [host, _] = with_sessions(|role, session, files, _| {
         let cohort = match role {
@@ -63,7 +65,7 @@ fn stays_within_the_default(question: &str, [ours, theirs]: [Cohort; 2]) {
 
 /// A peer has many participants, few of whom share a stimulus.
 #[test]
-#[ignore = "measures the memory of the process"]
+#[ignore = "measures the memory of the process; .ci/full runs it"]
 fn a_test_of_sites_has_no_matrix_of_participants_without_common_stimuli() {
     let stimuli = size("STIMULI", 200);
     let ours = (0..6).flat_map(|it| (0..stimuli).map(move |stimulus| entry(it, stimulus, 0)));
@@ -74,7 +76,7 @@ fn a_test_of_sites_has_no_matrix_of_participants_without_common_stimuli() {
 
 /// Each side lists the pairs within both.
 #[test]
-#[ignore = "measures the memory of the process"]
+#[ignore = "measures the memory of the process; .ci/full runs it"]
 fn pairs_within_sites_count_as_memory() {
     let ours = (0..size("OURS", 100)).map(|it| entry(it, 0, 0));
     let theirs = (0..size("THEIRS", 1400)).map(|it| entry(it, 0, 0));
@@ -84,14 +86,14 @@ fn pairs_within_sites_count_as_memory() {
 
 /// A peer has as many groups as possible, and as many scanpaths as vote.
 #[test]
-#[ignore = "measures the memory of the process, and takes minutes"]
+#[ignore = "measures the memory of the process, in minutes; .ci/full runs it"]
 fn votes_of_many_groups_are_counted_in_parts() {
     stays_within_the_default("nearest:128", many_pairs());
 }
 
 /// A comparison takes more transfers in one direction than in the other. Those that are left do not pile up.
 #[test]
-#[ignore = "measures the memory of the process, and takes minutes"]
+#[ignore = "measures the memory of the process, in minutes; .ci/full runs it"]
 fn transfers_of_one_direction_do_not_pile_up() {
     stays_within_the_default("histogram:20", many_pairs());
 }

@@ -312,7 +312,7 @@ fn a_failed_change_is_forgotten() {
 
 /// `cargo test --release … -- --ignored --nocapture` prints what a charge costs.
 #[test]
-#[ignore = "a measurement"]
+#[ignore = "a measurement; .ci/full runs it"]
 fn time_of_a_charge() {
     let setup = large();
     let file = setup.file();
