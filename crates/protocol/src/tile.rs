@@ -216,9 +216,9 @@ impl PairBlocks {
     }
 
     /// One tile of these pairs. `lengths` has the length of each scanpath of both sides, as both sides see it.
-    pub fn tile(self, lengths: [&[u64]; 2], tile: Tile) -> Self {
+    pub fn tile(&self, lengths: [&[u64]; 2], tile: Tile) -> Self {
         let weights = Weights(lengths);
-        let (mut blocks, mut first, mut count) = (self.0, 1, tile.count);
+        let (mut blocks, mut first, mut count) = (self.0.clone(), 1, tile.count);
         while count > 1 {
             let before = count / 2;
             let (start, end) = split(blocks, &weights, before, count);

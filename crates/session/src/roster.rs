@@ -358,7 +358,7 @@ pub(crate) fn pairs(
         None => plan.clone(),
         Some(tile) => {
             let [host, join] = [host, join].map(|roster| roster.lengths().collect::<Vec<_>>());
-            plan.clone().tile([&host, &join], tile)
+            plan.tile([&host, &join], tile)
         }
     };
     let count = pairs.pairs();

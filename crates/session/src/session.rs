@@ -109,7 +109,7 @@ pub(crate) struct Agreement {
     /// The pairs of this session: of the plan, or of one of its tiles.
     pub(crate) pairs: Vec<(usize, usize)>,
     /// The pairs of the whole plan.
-    pub(crate) blocks: PairBlocks,
+    pub(crate) blocks: Arc<PairBlocks>,
     /// The matrix cells of each pair.
     pub(crate) cells: Vec<u64>,
     pub(crate) journal: Journal,

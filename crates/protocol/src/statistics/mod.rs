@@ -73,7 +73,9 @@ const TRANSFER_BYTES: u64 = 28 << 20;
 /// An upper bound on the memory of a group answer, beyond that of the pairs.
 pub(crate) fn memory(question: GroupQuestion, pairs: u64) -> u64 {
     let compared = match question {
-        GroupQuestion::Mean { .. } | GroupQuestion::Groups { .. } => 0,
+        GroupQuestion::Mean { overall: true } => 1,
+        // Every sum is rounded by a comparison, and there are at most as many sums as pairs.
+        GroupQuestion::Mean { overall: false } | GroupQuestion::Groups { .. } => pairs,
         GroupQuestion::TestSites { .. } | GroupQuestion::TestGroups { .. } => {
             question.permutations().unwrap_or(0).into()
         }

@@ -36,6 +36,7 @@ use crate::roster::{self, Parties, Roster};
 use crate::signed_record::RecordFile;
 use crate::{SessionError, StateDir};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use veilpath_protocol::{
     Engine, EngineChoice, JobError, JobSize, Link, MAX_TILES, PairBlocks, ProtocolError, Role,
     SideSize, Spec, Tile,
@@ -300,7 +301,7 @@ impl Session {
             host,
             join,
             pairs,
-            blocks,
+            blocks: Arc::new(blocks),
             cells,
             journal,
             ledger: ledger_file,

@@ -160,13 +160,12 @@ impl AgreedPlan {
         self.blocks().tile([&host, &join], tile)
     }
 
-    pub(super) fn blocks(&self) -> PairBlocks {
-        let blocks = self.derived.get_or_init(|| {
+    pub(super) fn blocks(&self) -> &Arc<PairBlocks> {
+        self.derived.get_or_init(|| {
             let [host, join] = &self.rosters;
             let blocks = roster::blocks(self.spec.pairs, host, join, &self.parties());
             Arc::new(blocks)
-        });
-        PairBlocks::clone(blocks)
+        })
     }
 
     /// The scanpaths of this side in a tile.

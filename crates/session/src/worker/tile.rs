@@ -7,6 +7,7 @@ use crate::error::SessionError;
 use crate::memory;
 use crate::roster::{self, Roster};
 use crate::session::open_storage::{StorageScope, all_comparisons};
+use std::sync::Arc;
 use veilpath_protocol::{JobSize, PairBlocks, Role, SideSize, Tile};
 
 #[cfg(test)]
@@ -22,7 +23,7 @@ pub(super) struct TilePairs {
     /// The agreement.
     pub(super) id: [u8; 32],
     /// The pairs of the whole plan.
-    pub(super) blocks: PairBlocks,
+    pub(super) blocks: Arc<PairBlocks>,
     pub(super) pairs: Vec<(usize, usize)>,
     pub(super) cells: Vec<u64>,
     /// The comparisons of each scanpath of this side in the whole plan.
@@ -43,7 +44,7 @@ impl AgreedPlan {
         LISTED.with(|listed| listed.set(listed.get() + 1));
         let (role, spec, [host, join]) = (self.role(), &self.spec, &self.rosters);
         let id = self.id()?;
-        let blocks = self.blocks();
+        let blocks = Arc::clone(self.blocks());
         let terms = |roster| Terms::new(spec, None, roster, String::new());
         let (of_host, of_join) = (terms(host)?, terms(join)?);
         let roster_bytes = match role {
