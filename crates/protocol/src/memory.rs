@@ -114,7 +114,7 @@ fn paillier_bytes(key_bits: u32, alphabet: u64, role: Role, size: &JobSize) -> u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{PaillierOptions, PairRule};
+    use crate::{GroupQuestion, PaillierOptions, PairRule};
     use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric};
 
     fn mebibytes(engine: Engine, role: Role, pairs: u64, hosts: [u64; 2], joins: [u64; 2]) -> u64 {
@@ -153,6 +153,13 @@ mod tests {
         }
         assert!(mebibytes(Engine::Plain, Role::Host, 1, [1, 1], [1, 1 << 24]) > 1000);
         assert!(mebibytes(paillier, Role::Join, 1, [1, 1 << 16], [1, 10]) > 1000);
+    }
+
+    #[test]
+    fn means_are_rounded_in_memory_of_their_own() {
+        let mean = |overall, pairs| statistics::memory(GroupQuestion::Mean { overall }, pairs);
+        assert!(mean(false, 1 << 14) > mean(true, 1 << 14) + (20 << 20));
+        assert_eq!(mean(false, 1 << 14), mean(false, 1 << 20));
     }
 
     #[test]

@@ -109,6 +109,23 @@ fn group_answers_stay_within_their_estimate() {
     }
 }
 
+/// Every mean is rounded by a comparison on shares.
+#[test]
+#[ignore = "takes a minute; .ci/full runs it"]
+fn many_means_stay_within_their_estimate() {
+    let side = || {
+        let mut text = HEADER.replace("participant,", "participant,stimulus,");
+        for (participant, stimulus) in (0..6).flat_map(|it| (0..17_000).map(move |at| (it, at))) {
+            writeln!(text, "{participant},{stimulus},AB").unwrap();
+        }
+        text
+    };
+    for engine in ["garbled", "shares"] {
+        let both = ["--engine", engine, "--reveal", "mean"];
+        within_its_estimate(&both, || [side(), side()]);
+    }
+}
+
 /// A user can allow more memory, and the estimate covers what is actually used.
 fn check_estimates(plans: &[(&str, usize, String)]) {
     for &(engine, own, ref theirs) in plans {

@@ -207,6 +207,15 @@ fn journal(setup: &Setup, side: usize, tile: Tile) -> Journal {
     }
 }
 
+/// A coordinator may have hundreds of tiles of a plan with many scanpaths.
+#[test]
+fn tiles_share_the_pairs_of_the_plan() {
+    let setup = Setup::new(Engine::Garbled);
+    let plan = setup.plan(0);
+    let [first, second] = [1, 2].map(|number| plan.pairs_of(tile(number), None).unwrap());
+    assert!(Arc::ptr_eq(&first.blocks, &second.blocks));
+}
+
 /// How far a side has got with a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Progress {
