@@ -8,7 +8,7 @@ use std::thread;
 use veilpath_channel::{Channel, memory_pair};
 use veilpath_mpc::Kernel;
 use veilpath_mpc::ot::correlated::GroupBits;
-use veilpath_mpc::shares::{Cell, Comparison, Finish, LetterLists, Outputs, Party, SharesSession};
+use veilpath_mpc::shares::{MatrixRecurrence, Comparison, Finish, LetterLists, Outputs, Party, SharesSession};
 
 const ALPHABET: usize = 7;
 const ROWS: usize = 9;
@@ -16,19 +16,19 @@ const COLUMNS: usize = 5;
 
 /// Sessions of two comparisons with each recurrence and each kind of output. Letters and all randomness are secret.
 pub fn session(kernel: Kernel) {
-    let local = Cell::Local {
+    let local = MatrixRecurrence::Local {
         largest: 20,
         largest_entry: 10,
         gap: 3,
     };
-    let difference = Cell::Difference {
+    let difference = MatrixRecurrence::Difference {
         insertion_and_deletion: 30,
     };
     // With this many cells per letter, one-bit entries are looked up for several lines at a time: as many as a tree has levels.
     for (cell, outputs, cells, levels) in [
-        (Cell::Unit, Outputs::Numbers, 1, GroupBits::FOUR),
-        (Cell::Unit, Outputs::Numbers, 1 << 20, GroupBits::FOUR),
-        (Cell::Unit, Outputs::Numbers, 1 << 20, GroupBits::EIGHT),
+        (MatrixRecurrence::Unit, Outputs::Numbers, 1, GroupBits::FOUR),
+        (MatrixRecurrence::Unit, Outputs::Numbers, 1 << 20, GroupBits::FOUR),
+        (MatrixRecurrence::Unit, Outputs::Numbers, 1 << 20, GroupBits::EIGHT),
         (difference, Outputs::AtLeast, 1, GroupBits::FOUR),
         (local, Outputs::Numbers, 1, GroupBits::FOUR),
     ] {
@@ -48,7 +48,7 @@ fn side(
     party: Party,
     kernel: Kernel,
     levels: GroupBits,
-    (cell, outputs, cells): (Cell, Outputs, u64),
+    (cell, outputs, cells): (MatrixRecurrence, Outputs, u64),
     mut channel: impl Channel,
 ) {
     let mut rng = SecretRng::new(1 + party as u64);
@@ -71,7 +71,7 @@ fn side(
         lines: Party::Host,
     };
     let entry = |x: usize, y: usize| match cell {
-        Cell::Unit => u64::from(x == y),
+        MatrixRecurrence::Unit => u64::from(x == y),
         _ => 10u64.saturating_sub(x.abs_diff(y) as u64),
     };
     let letters = session

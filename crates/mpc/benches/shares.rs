@@ -10,14 +10,21 @@ use std::time::{Duration, Instant};
 use veilpath_channel::{MemoryChannel, memory_pair};
 use veilpath_mpc::Kernel;
 use veilpath_mpc::ot::correlated::GroupBits;
-use veilpath_mpc::shares::{Cell, Comparison, Finish, LetterLists, Outputs, Party, SharesSession};
+use veilpath_mpc::shares::{
+    Comparison, Finish, LetterLists, MatrixRecurrence, Outputs, Party, SharesSession,
+};
 
 const SCANPATHS: usize = 30;
 const LENGTH: usize = 100;
 const LETTERS: usize = 48;
 
 /// Aligns all pairs. Returns the time without the base transfers.
-fn side(party: Party, cell: Cell, bits: GroupBits, mut channel: MemoryChannel) -> Duration {
+fn side(
+    party: Party,
+    cell: MatrixRecurrence,
+    bits: GroupBits,
+    mut channel: MemoryChannel,
+) -> Duration {
     let mut rng = ChaCha20Rng::seed_from_u64(party as u64);
     let mut session =
         SharesSession::start(party, bits, Kernel::best(), &mut rng, &mut channel).unwrap();
@@ -43,7 +50,7 @@ fn side(party: Party, cell: Cell, bits: GroupBits, mut channel: MemoryChannel) -
         lines: Party::Host,
     };
     let entry = |x: usize, y: usize| match cell {
-        Cell::Unit => u64::from(x == y),
+        MatrixRecurrence::Unit => u64::from(x == y),
         _ => 448u64.saturating_sub(64 * x.abs_diff(y) as u64),
     };
     let entry_bits = cell.entry_bits();
@@ -65,10 +72,13 @@ fn side(party: Party, cell: Cell, bits: GroupBits, mut channel: MemoryChannel) -
 fn cells(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("shares");
     group.sample_size(10);
-    let difference = Cell::Difference {
+    let difference = MatrixRecurrence::Difference {
         insertion_and_deletion: 448,
     };
-    for (name, cell) in [("unit costs", Cell::Unit), ("nine bits", difference)] {
+    for (name, cell) in [
+        ("unit costs", MatrixRecurrence::Unit),
+        ("nine bits", difference),
+    ] {
         for (k, bits) in [("k=4", GroupBits::FOUR), ("k=8", GroupBits::EIGHT)] {
             group.bench_function(format!("{name}, {k}"), |bencher| {
                 bencher.iter_custom(|rounds| {

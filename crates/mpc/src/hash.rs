@@ -36,7 +36,7 @@
 use crate::block::Block;
 use crate::circuit::LANES;
 use crate::kernel::{AsBlock, Garbled, Gate, HashedPoints, Kernel, Lanes, Tables};
-use crate::worker::Worker;
+use crate::worker_thread::WorkerThread;
 
 /// Hashes labels under keys that never repeat.
 #[derive(Clone, Copy)]
@@ -52,7 +52,7 @@ impl TweakedHash {
     }
 
     /// The hash of a worker: no other worker has its keys.
-    pub(crate) fn for_worker(&self, worker: Worker) -> Self {
+    pub(crate) fn for_worker(&self, worker: WorkerThread) -> Self {
         Self {
             kernel: self.kernel,
             start: self.start ^ Block::new(worker.tweak()),

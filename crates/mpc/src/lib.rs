@@ -48,7 +48,7 @@ mod transpose;
 #[cfg(target_arch = "x86_64")]
 mod transpose_kernel;
 pub mod wavefront;
-pub mod worker;
+pub mod worker_thread;
 
 pub use error::{Misbehaviour, MpcError};
 pub use kernel::Kernel;

@@ -2,7 +2,7 @@
 
 use crate::block::Block;
 use crate::kernel::{Kernel, LeafSchedules, Schedule, StreamSums};
-use crate::worker::Worker;
+use crate::worker_thread::WorkerThread;
 use rand::CryptoRng;
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ impl Prg {
 }
 
 /// The second word of the counter block for another worker.
-fn for_worker(domain: u64, worker: Worker) -> u64 {
+fn for_worker(domain: u64, worker: WorkerThread) -> u64 {
     domain & u64::from(u32::MAX) | u64::from(worker.number()) << 32
 }
 
@@ -78,7 +78,7 @@ impl TreeStreams {
     }
 
     /// The streams of the same leaves for another worker, which encrypt counters that no other worker encrypts.
-    pub(crate) fn for_worker(&self, worker: Worker) -> Self {
+    pub(crate) fn for_worker(&self, worker: WorkerThread) -> Self {
         Self {
             schedules: Arc::clone(&self.schedules),
             domain: for_worker(self.domain, worker),
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn stream(leaf: Block, tree: usize, worker: Worker) -> Prg {
+    fn stream(leaf: Block, tree: usize, worker: WorkerThread) -> Prg {
         Prg {
             domain: for_worker(tree as u64, worker),
             ..Prg::of_tree(Kernel::portable(), leaf, tree)
@@ -128,9 +128,9 @@ mod tests {
         let mut seen = BTreeSet::new();
         for tree in 0..3 {
             let workers = [
-                Worker::FIRST,
-                Worker::new(1).unwrap(),
-                Worker::new(2).unwrap(),
+                WorkerThread::FIRST,
+                WorkerThread::new(1).unwrap(),
+                WorkerThread::new(2).unwrap(),
             ];
             for mut stream in workers.map(|worker| stream(Block::new(7), tree, worker)) {
                 let mut blocks = [Block::ZERO; 50];
@@ -145,7 +145,7 @@ mod tests {
     fn streams_are_summed_by_the_bits_of_their_leaves() {
         for (bits, widths) in [(1, [1, 17]), (2, [3, 16]), (4, [64, 21]), (8, [5, 33])] {
             let leaves: Vec<Block> = (0..1 << bits).map(|leaf| Block::new(leaf + 9)).collect();
-            let worker = Worker::new(3).unwrap();
+            let worker = WorkerThread::new(3).unwrap();
             let mut streams: Vec<Prg> =
                 leaves.iter().map(|leaf| stream(*leaf, 5, worker)).collect();
             let trees = Kernel::available().into_iter();

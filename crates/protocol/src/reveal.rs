@@ -23,7 +23,7 @@ pub enum Reveal {
 pub enum RevealError {
     /// The text has none of the known forms.
     #[error(
-        "expected score, threshold:T (as in threshold:12), mean, mean:overall, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS"
+        "unknown answer; expected score, threshold:T (as in threshold:12), mean, mean:overall, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS"
     )]
     Unknown,
     /// The threshold is not a finite number.

@@ -340,7 +340,7 @@ const TAGS: [Tag; 14] = [
     Tag::Intent,
     Tag::Groups,
     Tag::Coins,
-    Tag::Kept,
+    Tag::SharesStored,
     Tag::Answer,
 ];
 

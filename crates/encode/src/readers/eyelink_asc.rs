@@ -9,7 +9,7 @@
 //! - Every line with a time counts as a row; unused samples, saccades and messages are counted as other events.
 
 use super::common::{CurrentRecording, report_fixation, sampling_rate};
-use super::eyelink_lines::{Line, Message, Survey, TrialNames};
+use super::eyelink_lines::{AscLine, Message, Survey, TrialNames};
 use super::eyelink_trials::{TrialHistory, TrialState};
 use super::repeats::Repeats;
 use super::{Format, SupportedOptions, names_of, oriented};
@@ -181,17 +181,17 @@ impl<'a> Reader<'a> {
     }
 
     fn take(&mut self, line: &str) -> Result<(), ReadError> {
-        match Line::of(line) {
-            Line::Nothing => {}
-            Line::Setup(line) => self.set_up(line)?,
-            Line::Other => self.sink.dropped(Dropped::OtherEvent),
-            Line::Message(time, text) => {
+        match AscLine::of(line) {
+            AscLine::Nothing => {}
+            AscLine::Setup(line) => self.set_up(line)?,
+            AscLine::Other => self.sink.dropped(Dropped::OtherEvent),
+            AscLine::Message(time, text) => {
                 self.sink.dropped(Dropped::OtherEvent);
                 self.receive(time, Message::of(text));
             }
-            Line::Fixation(line) if self.fixations_wanted => self.fixation(line)?,
-            Line::Sample(line) if !self.fixations_wanted => self.sample(line)?,
-            Line::Fixation(_) | Line::Sample(_) => self.sink.dropped(Dropped::OtherEvent),
+            AscLine::Fixation(line) if self.fixations_wanted => self.fixation(line)?,
+            AscLine::Sample(line) if !self.fixations_wanted => self.sample(line)?,
+            AscLine::Fixation(_) | AscLine::Sample(_) => self.sink.dropped(Dropped::OtherEvent),
         }
         Ok(())
     }

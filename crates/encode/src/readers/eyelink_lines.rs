@@ -7,7 +7,7 @@ use crate::{Input, Lines, ReadError, Sink};
 
 /// A line of an ASC file.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Line<'a> {
+pub(super) enum AscLine<'a> {
     /// Blank, a comment, or the rest of a message that was broken into lines.
     Nothing,
     /// Numbers: one sample.
@@ -22,7 +22,7 @@ pub(super) enum Line<'a> {
     Other,
 }
 
-impl<'a> Line<'a> {
+impl<'a> AscLine<'a> {
     /// Classifies a line by its first word.
     pub(super) fn of(line: &'a str) -> Self {
         let word = line
@@ -172,23 +172,23 @@ impl Survey {
     }
 
     fn inspect(&mut self, line: &str) {
-        match Line::of(line) {
-            Line::Sample(_) => self.samples = true,
-            Line::Fixation(line) => {
+        match AscLine::of(line) {
+            AscLine::Sample(_) => self.samples = true,
+            AscLine::Fixation(line) => {
                 self.fixations = true;
                 self.left |= line.split_ascii_whitespace().nth(1) == Some("L");
             }
-            Line::Setup(line) => {
+            AscLine::Setup(line) => {
                 self.blocks += usize::from(line.starts_with("START"));
                 self.events_announced |= line.starts_with("EVENTS");
             }
-            Line::Message(_, text) => match Message::of(text) {
+            AscLine::Message(_, text) => match Message::of(text) {
                 Message::TrialStart(id) => self.trials.push(TrialNames::of_id(id)),
                 Message::Picture(name) => self.name_last(|trial| &mut trial.picture, name),
                 Message::Variable(name) => self.name_last(|trial| &mut trial.variable, name),
                 _ => {}
             },
-            Line::Nothing | Line::Other => {}
+            AscLine::Nothing | AscLine::Other => {}
         }
     }
 
@@ -201,7 +201,7 @@ impl Survey {
 }
 
 /// A message, without `MSG` and the offset that may follow the time.
-fn message(line: &str) -> Line<'_> {
+fn message(line: &str) -> AscLine<'_> {
     let (_, rest) = split_word(line);
     let (time, text) = split_word(rest);
     let text = match split_word(text) {
@@ -209,7 +209,7 @@ fn message(line: &str) -> Line<'_> {
         _ => text,
     };
     let time = time.parse().ok().filter(|time: &f64| time.is_finite());
-    Line::Message(time, text)
+    AscLine::Message(time, text)
 }
 
 /// The first word and what follows it.
@@ -267,18 +267,18 @@ mod tests {
     fn lines_are_recognised_by_their_first_word() {
         let at_10 = Some(10.0);
         assert_eq!(
-            Line::of("MSG\t10 TRIALID 3"),
-            Line::Message(at_10, "TRIALID 3")
+            AscLine::of("MSG\t10 TRIALID 3"),
+            AscLine::Message(at_10, "TRIALID 3")
         );
         assert_eq!(
-            Line::of("MSG 10 -4 TRIALID 3"),
-            Line::Message(at_10, "TRIALID 3")
+            AscLine::of("MSG 10 -4 TRIALID 3"),
+            AscLine::Message(at_10, "TRIALID 3")
         );
-        assert_eq!(Line::of("MSG\t10 5"), Line::Message(at_10, "5"));
-        assert_eq!(Line::of("MSG"), Line::Message(None, ""));
-        assert_eq!(Line::of("EBLINK L 1\t2\t3"), Line::Other);
+        assert_eq!(AscLine::of("MSG\t10 5"), AscLine::Message(at_10, "5"));
+        assert_eq!(AscLine::of("MSG"), AscLine::Message(None, ""));
+        assert_eq!(AscLine::of("EBLINK L 1\t2\t3"), AscLine::Other);
         for nothing in ["", "** note", "\t -63 7", "END\t9", "PUPIL\tAREA", ">>>>"] {
-            assert_eq!(Line::of(nothing), Line::Nothing, "{nothing}");
+            assert_eq!(AscLine::of(nothing), AscLine::Nothing, "{nothing}");
         }
     }
 

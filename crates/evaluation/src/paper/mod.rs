@@ -87,7 +87,7 @@ pub struct Evaluation {
 
 /// A file of a finished evaluation.
 #[derive(Clone, Debug)]
-pub struct File {
+pub struct OutputFile {
     /// Its name in the folder.
     pub name: String,
     /// Its content.
@@ -137,20 +137,20 @@ pub fn run(options: &Options, events: &dyn Fn(Event)) -> Result<Evaluation, Erro
 impl Evaluation {
     /// A CSV file per table, all of them as JSON, an HTML page with plots, and a Markdown summary, which quotes the command that
     /// produced it.
-    pub fn files(&self, command: &str) -> serde_json::Result<Vec<File>> {
+    pub fn files(&self, command: &str) -> serde_json::Result<Vec<OutputFile>> {
         let Self { header, tables, .. } = self;
         let origin = markdown::Origin {
             header,
             command,
             time: self.finished,
         };
-        let file = |name: &str, content| File {
+        let file = |name: &str, content| OutputFile {
             name: name.into(),
             content,
         };
-        let mut files: Vec<File> = tables
+        let mut files: Vec<OutputFile> = tables
             .csv()
-            .map(|(name, content)| File { name, content })
+            .map(|(name, content)| OutputFile { name, content })
             .collect();
         let json = serde_json::to_string_pretty(&tables.json(header))?;
         files.push(file("paper.json", json));

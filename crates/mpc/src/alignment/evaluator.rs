@@ -16,7 +16,7 @@ use crate::ot::lookup::messages::column_bytes;
 use crate::ot::lookup::{PadPosition, Share, read_column, share_bits};
 use crate::ot::{Bits, CorrelatedReceiver};
 use crate::wavefront::{Shape, Sweep, SweepOutput};
-use crate::worker::{CreatedWorkers, Worker};
+use crate::worker_thread::{CreatedWorkers, WorkerThread};
 use rand::CryptoRng;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -55,7 +55,7 @@ impl EvaluatorSession<Receiver> {
 
     /// The part of the session that runs on another worker, with its own channel. Only the first worker creates parts,
     /// one for each other worker. All parts share the letter keys.
-    pub fn for_worker(&mut self, worker: Worker) -> Result<Self, MpcError> {
+    pub fn for_worker(&mut self, worker: WorkerThread) -> Result<Self, MpcError> {
         self.workers.claim(worker)?;
         Ok(Self {
             kernel: self.kernel,

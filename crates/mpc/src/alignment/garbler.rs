@@ -15,7 +15,7 @@ use crate::ot::letters::{self, SentLetters};
 use crate::ot::lookup::{PadPosition, Share, StripTable, share_bits, write_column};
 use crate::prg::Prg;
 use crate::wavefront::{STRIP_ROWS, Shape, Sweep, SweepOutput};
-use crate::worker::{CreatedWorkers, Worker};
+use crate::worker_thread::{CreatedWorkers, WorkerThread};
 use rand::CryptoRng;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -81,7 +81,7 @@ impl GarblerSession<Sender> {
 
     /// The part of the session that runs on another worker, with its own channel. Only the first worker creates parts,
     /// one for each other worker. All parts share the letter keys.
-    pub fn for_worker(&mut self, worker: Worker) -> Result<Self, MpcError> {
+    pub fn for_worker(&mut self, worker: WorkerThread) -> Result<Self, MpcError> {
         self.workers.claim(worker)?;
         Ok(Self {
             kernel: self.kernel,

@@ -4,7 +4,7 @@ use crate::error::MpcError;
 use crate::ot::correlated::MAX_BATCH;
 use crate::ot::lookup::MAX_STRIPS;
 use crate::wavefront::{Geometry, STRIP_ROWS, Shape};
-use crate::worker::COMPARISONS;
+use crate::worker_thread::COMPARISONS;
 use std::ops::Range;
 use veilpath_channel::UNREAD_BYTES;
 

@@ -4,7 +4,7 @@ use super::tests::{levenshtein, strings, unit_table};
 use super::*;
 use crate::circuit::cells::UnitCell;
 use crate::kernel::Kernel;
-use crate::worker::Worker;
+use crate::worker_thread::WorkerThread;
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use veilpath_channel::memory_pair;
@@ -16,7 +16,7 @@ fn parallel_workers_give_the_plain_distances() {
     let theirs = strings(&mut rng, &[40], 7);
     let table = unit_table(7);
     let columns = 0..theirs[0].len();
-    let workers = [1, 2, 3].map(|number| Worker::new(number).unwrap());
+    let workers = [1, 2, 3].map(|number| WorkerThread::new(number).unwrap());
     let (mut left, mut right) = memory_pair();
     let mut channels: Vec<_> = (0..4).map(|_| memory_pair()).collect();
     std::thread::scope(|scope| {

@@ -7,7 +7,7 @@ use crate::error::MpcError;
 use crate::hash::TweakedHash;
 use crate::kernel::{Kernel, Lanes, Tables};
 use crate::label::ActiveLabel;
-use crate::worker::Worker;
+use crate::worker_thread::WorkerThread;
 use std::array::from_fn;
 use veilpath_channel::Channel;
 
@@ -36,7 +36,7 @@ impl Evaluator {
     }
 
     /// The evaluator of another worker. The first worker creates all others.
-    pub(crate) fn for_worker(&self, worker: Worker) -> Self {
+    pub(crate) fn for_worker(&self, worker: WorkerThread) -> Self {
         Self::with_hash(self.hash.for_worker(worker))
     }
 

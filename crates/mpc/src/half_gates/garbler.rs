@@ -7,7 +7,7 @@ use crate::error::MpcError;
 use crate::hash::TweakedHash;
 use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel, random_block};
-use crate::worker::Worker;
+use crate::worker_thread::WorkerThread;
 use rand::CryptoRng;
 use std::array::from_fn;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl Garbler {
     }
 
     /// The garbler of another worker, under the same offset. The first worker creates all others.
-    pub(crate) fn for_worker(&self, worker: Worker) -> Self {
+    pub(crate) fn for_worker(&self, worker: WorkerThread) -> Self {
         Self::with_hash(Arc::clone(&self.delta), self.hash.for_worker(worker))
     }
 

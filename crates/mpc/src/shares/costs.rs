@@ -6,7 +6,7 @@ use super::line_lookup::MESSAGE_BITS;
 use super::list_costs::diagonal_runs;
 use super::lookup::TILE;
 use super::portions::group_count;
-use super::recurrence::Cell;
+use super::recurrence::MatrixRecurrence;
 use super::session::{Outputs, Party};
 use crate::ot::correlated::messages::{seed_bytes, transfer_bytes};
 use crate::ot::correlated::{GroupBits, MAX_BATCH};
@@ -32,7 +32,7 @@ pub struct Matrices {
     /// How costs are looked up.
     pub letters: StageLetters,
     /// The recurrence.
-    pub cell: Cell,
+    pub cell: MatrixRecurrence,
     /// Bits of the sum with terms, as in [`super::Finish`].
     pub term_bits: usize,
     /// The outputs.
@@ -218,10 +218,12 @@ impl Matrices {
         let widened = u64::from(bits > width);
         // The first costs are looked up and turned into numbers before the first step.
         let around_steps = match self.cell {
-            Cell::Unit if self.letters.lines.is_some() => 1,
-            Cell::Unit => 2,
-            Cell::Difference { .. } | Cell::Warping { .. } | Cell::Frechet { .. } => 2 + widened,
-            Cell::Local { .. } => 2 + clamp * (1 + levels(positions)) + widened,
+            MatrixRecurrence::Unit if self.letters.lines.is_some() => 1,
+            MatrixRecurrence::Unit => 2,
+            MatrixRecurrence::Difference { .. }
+            | MatrixRecurrence::Warping { .. }
+            | MatrixRecurrence::Frechet { .. } => 2 + widened,
+            MatrixRecurrence::Local { .. } => 2 + clamp * (1 + levels(positions)) + widened,
         };
         let output = match self.outputs {
             Outputs::Numbers => 1 + levels(bits as u64),
@@ -235,10 +237,10 @@ impl Matrices {
     /// Lists of transfers that a step uses in each direction.
     fn lists(&self) -> u64 {
         let clamps = match self.cell {
-            Cell::Unit => return 3,
-            Cell::Difference { .. } | Cell::Warping { .. } => 2,
-            Cell::Frechet { .. } => 3,
-            Cell::Local { .. } => 4,
+            MatrixRecurrence::Unit => return 3,
+            MatrixRecurrence::Difference { .. } | MatrixRecurrence::Warping { .. } => 2,
+            MatrixRecurrence::Frechet { .. } => 3,
+            MatrixRecurrence::Local { .. } => 4,
         };
         let lists = clamps * clamp_lists(self.cell.width()) + self.cell.entry_bits();
         lists.div_ceil(2) as u64
@@ -261,7 +263,7 @@ impl StageLetters {
         lines: LineLetters,
         cells: u64,
         largest: u64,
-        cell: Cell,
+        cell: MatrixRecurrence,
     ) -> Self {
         let shared = uses_line_trees(cell.entry_bits(), cells, lines.count, largest);
         Self {

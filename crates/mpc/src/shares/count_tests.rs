@@ -13,7 +13,7 @@ use super::runs::Runs;
 use super::seeds::SeedRequest;
 use super::sets::largest_chosen_cost;
 use super::tests::{TaskRun, run_both_sides};
-use super::{Cell, Comparison, Finish, InnerProduct, Outputs};
+use super::{Comparison, Finish, InnerProduct, MatrixRecurrence, Outputs};
 use crate::circuit::numbers::bits_for;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
@@ -250,28 +250,28 @@ fn lines(alphabet: usize, length: usize) -> TaskRun<()> {
 }
 
 /// The recurrence of a simulated case. A local alignment has a gap of 3 and rewards of at most 4.
-fn cell(kind: &str, parameter: usize) -> Cell {
+fn cell(kind: &str, parameter: usize) -> MatrixRecurrence {
     match kind {
-        "unit" => Cell::Unit,
-        "difference" | "padded" => Cell::Difference {
+        "unit" => MatrixRecurrence::Unit,
+        "difference" | "padded" => MatrixRecurrence::Difference {
             insertion_and_deletion: parameter as u64,
         },
-        "local" => Cell::Local {
+        "local" => MatrixRecurrence::Local {
             largest: parameter as u64,
             largest_entry: 10,
             gap: 3,
         },
-        "warping" => Cell::Warping {
+        "warping" => MatrixRecurrence::Warping {
             largest: parameter as u64,
             largest_entry: 36,
             padded: false,
         },
-        "padded-warping" => Cell::Warping {
+        "padded-warping" => MatrixRecurrence::Warping {
             largest: parameter as u64,
             largest_entry: 36,
             padded: true,
         },
-        "frechet" => Cell::Frechet {
+        "frechet" => MatrixRecurrence::Frechet {
             largest: parameter as u64,
         },
         other => panic!("{other}"),

@@ -119,7 +119,7 @@ pub use arithmetic::{Factors, Products};
 pub use compare::GadgetCost;
 pub use letters::{LetterLists, SharedLetters};
 pub use portions::matrix_fits;
-pub use recurrence::Cell;
+pub use recurrence::MatrixRecurrence;
 pub use runs::runs_fit;
 pub use session::{Comparison, Finish, Outputs, Party, SharesSession};
 pub use sets::{ChosenNumbers, InnerProduct};

@@ -5,14 +5,18 @@ use super::couplings::{self, Coupling, Total};
 use super::gates::Gates;
 use super::group::Group;
 use super::packing::{Words, mask, words};
-use super::recurrence::Cell;
+use super::recurrence::MatrixRecurrence;
 use super::session::{Comparison, Finish, Outputs};
 use super::unit;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
 /// Bits of a group's numbers: of the largest result, or of the sum with terms.
-pub(crate) fn number_bits(cell: Cell, comparisons: &[Comparison], finish: Finish) -> usize {
+pub(crate) fn number_bits(
+    cell: MatrixRecurrence,
+    comparisons: &[Comparison],
+    finish: Finish,
+) -> usize {
     let results = comparisons
         .iter()
         .map(|comparison| cell.result_bits(comparison.rows.len(), comparison.columns.len()));
@@ -23,7 +27,7 @@ pub(crate) fn number_bits(cell: Cell, comparisons: &[Comparison], finish: Finish
 pub(crate) async fn numbers(
     gates: &Gates,
     group: &mut Group<'_>,
-    cell: Cell,
+    cell: MatrixRecurrence,
     comparisons: &[Comparison],
     finish: Finish,
     on_cells: &dyn Fn(usize),
@@ -31,7 +35,7 @@ pub(crate) async fn numbers(
     let modulus = number_bits(cell, comparisons, finish) + 1;
     let width = cell.width();
     let results = match cell {
-        Cell::Unit => {
+        MatrixRecurrence::Unit => {
             let [minus, plus] = unit::unit(gates, group, on_cells).await?;
             let count = minus.len();
             let mut bits = Zeroizing::new(Vec::with_capacity(2 * count));
@@ -57,13 +61,13 @@ pub(crate) async fn numbers(
                 })
             }))
         }
-        Cell::Difference { .. } => {
+        MatrixRecurrence::Difference { .. } => {
             let across = cells::difference(gates, group, width, on_cells).await?;
             let across = widened(gates, across, width, modulus).await?;
             let sum = |sum: u64, at: usize| sum.wrapping_add(across[at]);
             words(group.positions_of().map(|range| range.fold(0, sum)))
         }
-        Cell::Local {
+        MatrixRecurrence::Local {
             largest: _,
             largest_entry: _,
             gap,
@@ -80,9 +84,9 @@ pub(crate) async fn numbers(
             let best = cells::largest(gates, lists.collect(), width).await?;
             widened(gates, best, width, modulus).await?
         }
-        Cell::Warping { .. } | Cell::Frechet { .. } => {
+        MatrixRecurrence::Warping { .. } | MatrixRecurrence::Frechet { .. } => {
             let (total, padded) = match cell {
-                Cell::Warping { padded, .. } => (Total::Sum, padded),
+                MatrixRecurrence::Warping { padded, .. } => (Total::Sum, padded),
                 _ => (Total::Largest, false),
             };
             let coupling = Coupling {

@@ -2,7 +2,7 @@
 
 use super::group::Matrix;
 use super::lookup::{MAX_LETTERS, MAX_POSITIONS, TILE, tile_bytes};
-use super::recurrence::Cell;
+use super::recurrence::MatrixRecurrence;
 use crate::error::MpcError;
 use std::ops::Range;
 use veilpath_channel::UNREAD_BYTES;
@@ -22,7 +22,7 @@ pub(crate) fn max_active(bytes: usize) -> usize {
 }
 
 /// An upper bound on the bytes of a matrix in any message of its group, including look-ups of this many streams.
-pub(crate) fn message_bytes(matrix: &Matrix, cell: Cell, streams: usize) -> usize {
+pub(crate) fn message_bytes(matrix: &Matrix, cell: MatrixRecurrence, streams: usize) -> usize {
     let (lines, positions) = (matrix.lines.len(), matrix.positions.len());
     let cells = lines.min(positions);
     let tiles = match streams {
@@ -36,12 +36,12 @@ pub(crate) fn message_bytes(matrix: &Matrix, cell: Cell, streams: usize) -> usiz
     let numbers = width * width / 4 + 2 * width;
     let result = cell.result_bits(lines.max(positions), lines.max(positions)) + SLACK_BITS;
     let (of_cell, of_position) = match cell {
-        Cell::Unit => (5, 2 * result),
-        Cell::Difference { .. } | Cell::Warping { .. } | Cell::Frechet { .. } => {
-            (tables.max(numbers), result)
-        }
+        MatrixRecurrence::Unit => (5, 2 * result),
+        MatrixRecurrence::Difference { .. }
+        | MatrixRecurrence::Warping { .. }
+        | MatrixRecurrence::Frechet { .. } => (tables.max(numbers), result),
         // The maxima of the previous step are updated at the same time; at the end, half of the positions are compared.
-        Cell::Local { .. } => ((2 * tables).max(numbers + width), tables / 2 + width),
+        MatrixRecurrence::Local { .. } => ((2 * tables).max(numbers + width), tables / 2 + width),
     };
     let bits = (cells * (of_cell + SLACK_BITS)).max(positions * of_position);
     tiles * tile_bytes(streams, positions.min(TILE)) + bits.div_ceil(8)
@@ -54,7 +54,7 @@ const SLACK_BITS: usize = 8;
 pub(super) const GROUP_BYTES: usize = MAX_UNREAD / 32;
 
 /// The message bytes of a matrix with this shape.
-fn message_bytes_of(rows: usize, columns: usize, cell: Cell, streams: usize) -> usize {
+fn message_bytes_of(rows: usize, columns: usize, cell: MatrixRecurrence, streams: usize) -> usize {
     let matrix = Matrix {
         rows_are_lines: true,
         own_lines: true,
@@ -67,7 +67,7 @@ fn message_bytes_of(rows: usize, columns: usize, cell: Cell, streams: usize) -> 
 
 /// Whether a matrix of this shape can be compared: look-ups support the alphabet, and messages fit the buffers of a
 /// channel.
-pub fn matrix_fits(rows: usize, columns: usize, cell: Cell, alphabet: usize) -> bool {
+pub fn matrix_fits(rows: usize, columns: usize, cell: MatrixRecurrence, alphabet: usize) -> bool {
     (1..=MAX_LETTERS).contains(&alphabet)
         && rows.max(columns) <= MAX_POSITIONS
         && message_bytes_of(rows, columns, cell, alphabet - 1) <= MAX_UNREAD
@@ -78,7 +78,7 @@ pub(crate) fn group_count(
     matrices: u64,
     rows: usize,
     columns: usize,
-    cell: Cell,
+    cell: MatrixRecurrence,
     streams: usize,
 ) -> [u64; 2] {
     let own = message_bytes_of(rows, columns, cell, streams);
@@ -94,7 +94,7 @@ pub(crate) fn group_count(
 /// Matrices that advance together: enough for large messages, few enough for the channel's buffers.
 pub(crate) fn groups(
     matrices: &[Matrix],
-    cell: Cell,
+    cell: MatrixRecurrence,
     streams: usize,
 ) -> Result<Vec<Range<usize>>, MpcError> {
     let mut groups = Vec::new();

@@ -5,7 +5,7 @@ use crate::circuit::numbers::bits_for;
 
 /// The recurrence of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cell {
+pub enum MatrixRecurrence {
     /// Insertions, deletions and substitutions cost 1. The table says whether letters are equal.
     Unit,
     /// Any global alignment with insertions and deletions that together cost `insertion_and_deletion`. The table has
@@ -39,7 +39,7 @@ pub enum Cell {
     },
 }
 
-impl Cell {
+impl MatrixRecurrence {
     /// Bits of a table's entries.
     pub fn entry_bits(&self) -> usize {
         match *self {

@@ -8,7 +8,7 @@ use super::lookup::{MAX_MATRICES, MAX_POSITIONS};
 use super::outputs::{number_bits, numbers, output};
 use super::pool::{Hashes, Pool};
 use super::portions::{groups, max_active, message_bytes};
-use super::recurrence::Cell;
+use super::recurrence::MatrixRecurrence;
 use super::rounds::{Rounds, Task, run};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
@@ -142,7 +142,7 @@ impl SharesSession {
     /// empty.
     pub fn align(
         &mut self,
-        cell: Cell,
+        cell: MatrixRecurrence,
         letters: &SharedLetters,
         comparisons: &[Comparison],
         finish: Finish,

@@ -46,7 +46,7 @@ fn ranges(scanpaths: &[Vec<usize>]) -> Vec<std::ops::Range<usize>> {
 
 /// Outputs of both sides, and the first side's traffic.
 fn run(
-    cell: Cell,
+    cell: MatrixRecurrence,
     finish: Finish,
     alphabet: usize,
     cohorts: &Cohorts,
@@ -152,18 +152,42 @@ fn distances_and_threshold_bits_equal_plain_ones() {
     let cohorts = Cohorts::of_pairs(&strings);
     for group_bits in [GroupBits::FOUR, GroupBits::EIGHT] {
         let equal = |x: usize, y: usize| u64::from(x == y);
-        let (numbers, _) = run(Cell::Unit, NUMBERS, 26, &cohorts, equal, 0, group_bits);
+        let (numbers, _) = run(
+            MatrixRecurrence::Unit,
+            NUMBERS,
+            26,
+            &cohorts,
+            equal,
+            0,
+            group_bits,
+        );
         let finish = Finish {
             outputs: Outputs::AtLeast,
             ..NUMBERS
         };
-        let (bits, _) = run(Cell::Unit, finish, 26, &cohorts, equal, 17, group_bits);
+        let (bits, _) = run(
+            MatrixRecurrence::Unit,
+            finish,
+            26,
+            &cohorts,
+            equal,
+            17,
+            group_bits,
+        );
         let finish = Finish {
             doubled: true,
             term_bits: 9,
             ..NUMBERS
         };
-        let (twice, _) = run(Cell::Unit, finish, 26, &cohorts, equal, 0, group_bits);
+        let (twice, _) = run(
+            MatrixRecurrence::Unit,
+            finish,
+            26,
+            &cohorts,
+            equal,
+            0,
+            group_bits,
+        );
         let found = numbers.iter().zip(bits).zip(twice);
         for ((a, b), ((number, bit), twice)) in strings.iter().zip(found) {
             assert_eq!(a.len() + *number as usize, b.len() + distance(a, b));
@@ -179,17 +203,17 @@ fn traffic_is_that_of_the_formulas() {
     let strings = random_strings(3, pairs, length..length + 1, alphabet);
     let cohorts = Cohorts::of_pairs(&strings);
     let cells = (pairs * length * length) as f64;
-    let difference = Cell::Difference {
+    let difference = MatrixRecurrence::Difference {
         insertion_and_deletion: 448,
     };
     for (cell, group_bits, cot_bits) in [
-        (Cell::Unit, GroupBits::FOUR, 31.0),
-        (Cell::Unit, GroupBits::EIGHT, 15.0),
+        (MatrixRecurrence::Unit, GroupBits::FOUR, 31.0),
+        (MatrixRecurrence::Unit, GroupBits::EIGHT, 15.0),
         (difference, GroupBits::FOUR, 31.0),
         (difference, GroupBits::EIGHT, 15.0),
     ] {
         let entry = |x: usize, y: usize| match cell {
-            Cell::Unit => u64::from(x == y),
+            MatrixRecurrence::Unit => u64::from(x == y),
             _ => 448u64.saturating_sub(x.abs_diff(y) as u64 * 64),
         };
         let (_, traffic) = run(cell, NUMBERS, alphabet, &cohorts, entry, 0, group_bits);
@@ -240,7 +264,15 @@ fn many_comparisons_of_a_scanpath_share_its_trees() {
             Party::Host => GroupBits::FOUR,
             Party::Join => GroupBits::EIGHT,
         };
-        let (numbers, _) = run(Cell::Unit, NUMBERS, 11, &cohorts, equal, 0, bits);
+        let (numbers, _) = run(
+            MatrixRecurrence::Unit,
+            NUMBERS,
+            11,
+            &cohorts,
+            equal,
+            0,
+            bits,
+        );
         for ((host, join), number) in cohorts.pairs.iter().zip(numbers) {
             let (a, b) = (&cohorts.hosts[*host], &cohorts.joins[*join]);
             assert_eq!(a.len() + number as usize, b.len() + distance(a, b));
@@ -258,7 +290,7 @@ fn shared_trees_take_a_fraction_of_the_bits() {
         [(GroupBits::FOUR, 4.0, 31.0), (GroupBits::EIGHT, 8.0, 15.0)]
     {
         let (_, traffic) = run(
-            Cell::Unit,
+            MatrixRecurrence::Unit,
             NUMBERS,
             alphabet,
             &cohorts,
@@ -266,7 +298,7 @@ fn shared_trees_take_a_fraction_of_the_bits() {
             0,
             group_bits,
         );
-        let cost = Cell::Unit.cost();
+        let cost = MatrixRecurrence::Unit.cost();
         let streams = alphabet as f64 - 1.0;
         let of_cell = cost.cots as f64 * cot_bits + cost.bits as f64 + streams / lines_per_tree;
         // Each column has a tree with a level for each line that shares it. Transfers are made in both directions.
@@ -386,7 +418,14 @@ fn numbers_of_comparisons_end_before_streams_repeat() {
         };
         session.matrices = MAX_MATRICES - 1;
         let two = [comparison.clone(), comparison];
-        let aligned = session.align(Cell::Unit, &letters, &two, NUMBERS, &mut channel, &|_| ());
+        let aligned = session.align(
+            MatrixRecurrence::Unit,
+            &letters,
+            &two,
+            NUMBERS,
+            &mut channel,
+            &|_| (),
+        );
         assert!(matches!(aligned, Err(MpcError::Misuse(_))));
         let runs = session.diagonal_runs(&letters, &two, 2, &mut channel, &|_| ());
         assert!(matches!(runs, Err(MpcError::Misuse(_))));

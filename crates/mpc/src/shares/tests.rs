@@ -5,7 +5,7 @@ use super::gates::Gates;
 use super::packing::{Words, mask};
 use super::pool::{Demand, Hashes, Pool};
 use super::rounds::{Rounds, Task, run};
-use super::{Cell, GadgetCost};
+use super::{GadgetCost, MatrixRecurrence};
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
@@ -207,7 +207,7 @@ fn clamping_costs_what_the_formula_says() {
     for (insertion_and_deletion, cots, bits, exchanges) in
         [(448, 39, 202, 10), (65_535, 68, 434, 12)]
     {
-        let cell = Cell::Difference {
+        let cell = MatrixRecurrence::Difference {
             insertion_and_deletion,
         };
         let designed = GadgetCost {

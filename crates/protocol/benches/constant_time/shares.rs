@@ -16,7 +16,9 @@ use veilpath_mpc::hash::TweakedHash;
 use veilpath_mpc::label::Delta;
 use veilpath_mpc::ot::correlated::GroupBits;
 use veilpath_mpc::ot::pads::{PadReceiver, PadSender};
-use veilpath_mpc::shares::{Cell, Comparison, Finish, LetterLists, Outputs, Party, SharesSession};
+use veilpath_mpc::shares::{
+    Comparison, Finish, LetterLists, MatrixRecurrence, Outputs, Party, SharesSession,
+};
 use veilpath_protocol::Engine;
 
 /// Pads that are timed together, and the bits of their choices.
@@ -31,17 +33,32 @@ const LENGTH: usize = 16;
 const MANY: u64 = 1 << 30;
 
 pub(crate) fn all(experiment: &mut Experiment) {
-    let difference = Cell::Difference {
+    let difference = MatrixRecurrence::Difference {
         insertion_and_deletion: 448,
     };
     for kernel in Kernel::available() {
         let name = |what: &str| format!("shares {}: {what}", kernel.name());
         pads(experiment, kernel, &name);
         for (what, cell, cells, levels) in [
-            ("unit costs", Cell::Unit, 0, GroupBits::FOUR),
-            ("unit costs, eight levels", Cell::Unit, 0, GroupBits::EIGHT),
-            ("lines of four", Cell::Unit, MANY, GroupBits::FOUR),
-            ("lines of eight", Cell::Unit, MANY, GroupBits::EIGHT),
+            ("unit costs", MatrixRecurrence::Unit, 0, GroupBits::FOUR),
+            (
+                "unit costs, eight levels",
+                MatrixRecurrence::Unit,
+                0,
+                GroupBits::EIGHT,
+            ),
+            (
+                "lines of four",
+                MatrixRecurrence::Unit,
+                MANY,
+                GroupBits::FOUR,
+            ),
+            (
+                "lines of eight",
+                MatrixRecurrence::Unit,
+                MANY,
+                GroupBits::EIGHT,
+            ),
             ("any costs", difference, 0, GroupBits::FOUR),
         ] {
             let name = name(&format!("{what}, letters first or random"));
@@ -100,7 +117,7 @@ fn pads(experiment: &mut Experiment, kernel: Kernel, name: &dyn Fn(&str) -> Stri
 /// What a session computes.
 #[derive(Clone, Copy)]
 struct Work {
-    cell: Cell,
+    cell: MatrixRecurrence,
     /// The number of cells that the sides announce.
     cells: u64,
     levels: GroupBits,
@@ -163,7 +180,7 @@ impl Side {
             lines: Party::Host,
         };
         let entry = |x: usize, y: usize| match cell {
-            Cell::Unit => u64::from(x == y),
+            MatrixRecurrence::Unit => u64::from(x == y),
             _ => 448u64.saturating_sub(64 * x.abs_diff(y) as u64),
         };
         let Self {

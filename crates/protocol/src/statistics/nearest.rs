@@ -8,8 +8,8 @@ use zeroize::Zeroizing;
 /// The largest number of groups. Labels are one-hot words.
 pub(crate) const MAX_GROUPS: usize = super::GroupSizes::MAX_GROUPS;
 
-/// A question about the nearest scanpaths.
-pub(crate) struct Nearest<'a> {
+/// Queries whose nearest references vote.
+pub(crate) struct NearestQueries<'a> {
     pub(crate) k: usize,
     /// The number of groups.
     pub(crate) groups: usize,
@@ -36,7 +36,7 @@ impl<C: Channel> SharesSide<'_, C> {
     pub(crate) fn majorities(
         &mut self,
         values: &[u64],
-        nearest: &Nearest<'_>,
+        nearest: &NearestQueries<'_>,
     ) -> Result<SecretNumbers, ProtocolError> {
         let queries = nearest.queries.len();
         let each = nearest.queries.first().map_or(0, Vec::len);
@@ -59,7 +59,7 @@ impl<C: Channel> SharesSide<'_, C> {
 
     /// The keys to sort by. A key is a value plus a little more for earlier references, so that the earlier of two equal
     /// values is nearer.
-    fn entries(&self, values: &[u64], nearest: &Nearest<'_>) -> Entries {
+    fn entries(&self, values: &[u64], nearest: &NearestQueries<'_>) -> Entries {
         let count = nearest.queries.iter().map(Vec::len).sum();
         let mut keys = Zeroizing::new(Vec::with_capacity(count));
         let mut labels = Zeroizing::new(Vec::with_capacity(count));
@@ -111,7 +111,7 @@ impl<C: Channel> SharesSide<'_, C> {
         entries: &Entries,
         queries: usize,
         each: usize,
-        nearest: &Nearest<'_>,
+        nearest: &NearestQueries<'_>,
     ) -> Result<SecretNumbers, ProtocolError> {
         let (k, groups) = (nearest.k, nearest.groups);
         let at_once = at_once(k * groups);
@@ -145,7 +145,7 @@ impl<C: Channel> SharesSide<'_, C> {
         &mut self,
         votes: &[u64],
         queries: usize,
-        nearest: &Nearest<'_>,
+        nearest: &NearestQueries<'_>,
     ) -> Result<SecretNumbers, ProtocolError> {
         let groups = nearest.groups;
         let one = u64::from(self.role == Role::Host);

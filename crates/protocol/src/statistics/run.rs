@@ -3,7 +3,7 @@
 use super::answer_schema::mask;
 use super::counting::PairParticipants;
 use super::linear::{sums_by_key, sums_by_published_labels};
-use super::nearest::Nearest;
+use super::nearest::NearestQueries;
 use super::permutation::Permutations;
 use super::plan::{GroupPlan, side};
 use super::{OwnLabels, SecretNumbers, SharesSide};
@@ -220,7 +220,7 @@ impl GroupPlan<'_> {
             let of_size = |query: &usize| queries[*query].len() == size;
             let indices: Vec<usize> = (0..queries.len()).filter(of_size).collect();
             let lists: Vec<Vec<usize>> = indices.iter().map(|at| queries[*at].clone()).collect();
-            let nearest = Nearest {
+            let nearest = NearestQueries {
                 k,
                 groups: self.names.len(),
                 value_bits: self.value_bits,

@@ -2,7 +2,7 @@
 
 use super::counting::PairParticipants;
 use super::linear::sums_by_key;
-use super::nearest::Nearest;
+use super::nearest::NearestQueries;
 use super::permutation::Permutations;
 use super::*;
 use rand::{RngExt, SeedableRng};
@@ -266,7 +266,7 @@ fn majorities_of_the_nearest_equal_those_in_the_clear() {
         shared.add_error(3);
         let found = run_both_sides(|side| {
             let is_host = side.role == Role::Host;
-            let nearest = Nearest {
+            let nearest = NearestQueries {
                 k,
                 groups: 3,
                 value_bits: VALUE_BITS + 8,

@@ -1,8 +1,8 @@
 //! Group answers: matrices, tests, classifications and distributions, each with its table.
 
 mod distributions;
+mod heat_map;
 mod matrices;
-mod tiles;
 
 use super::numbers;
 use super::table::{Column, Field, folded, table};

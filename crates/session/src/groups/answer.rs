@@ -144,12 +144,12 @@ impl Opening<'_> {
             return Err(InternalError::ComparedAgain.into());
         }
         if self.role == Role::Join {
-            control::receive_bytes(channel, Tag::Kept)?;
+            control::receive_bytes(channel, Tag::SharesStored)?;
         }
         self.journal.keep_halves(&numbers, shares, run)?;
-        control::send_bytes(channel, Tag::Kept, &[])?;
+        control::send_bytes(channel, Tag::SharesStored, &[])?;
         if self.role == Role::Host {
-            control::receive_bytes(channel, Tag::Kept)?;
+            control::receive_bytes(channel, Tag::SharesStored)?;
         }
         Ok(())
     }

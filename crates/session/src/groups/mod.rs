@@ -11,8 +11,8 @@
 //!  │◀─────────────────────────────── Coins ──│
 //!       … all pairs are compared: both sides keep their halves, and send none …
 //!       … statistics on shares, see `statistics` in veilpath-protocol …
-//!  │── Kept ───────────────────────────────▶│   this side's shares of the answer are on disk
-//!  │◀──────────────────────────────── Kept ──│
+//!  │── SharesStored ───────────────────────▶│   this side's shares of the answer are on disk
+//!  │◀──────────────────────── SharesStored ──│
 //!  │◀────────────────────────────── Answer ──│   the shares, if the host learns the answer
 //!  │── Answer ─────────────────────────────▶│   the shares, if the joining side does
 //! ```

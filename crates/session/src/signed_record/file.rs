@@ -1,6 +1,6 @@
 //! The record of a state folder: finding what was signed, and appending.
 
-use super::line::{Line, RecordEntry, SessionEntry};
+use super::line::{ChainedLine, RecordEntry, SessionEntry};
 use super::statement::{Disclosure, Signed, Step};
 use super::verify::{MAX_BYTES, RecordProblem, SignedRecord};
 use crate::error::{FileProblem, SessionError};
@@ -74,7 +74,7 @@ impl RecordFile {
             return Ok(());
         }
         let last = last.as_ref().map(|(line, text)| (line.line, *text));
-        let mut text = Line::after(last, entry, identity)?.to_text()?;
+        let mut text = ChainedLine::after(last, entry, identity)?.to_text()?;
         text.push('\n');
         let end = content.complete.len() as u64;
         // A line that a crash has truncated was never acted on.
@@ -124,7 +124,7 @@ impl Content {
             if !text.contains(&disclosure.agreement) {
                 return None;
             }
-            match Line::parse(text)?.entry {
+            match ChainedLine::parse(text)?.entry {
                 RecordEntry::Session(entry)
                     if entry.step == step && entry.disclosure == *disclosure =>
                 {
@@ -137,11 +137,11 @@ impl Content {
 
     /// The last line of an intact record; a broken one is not extended. The signature of the last line covers all lines, because each
     /// has the hash of the line before it. So the other signatures need not be verified here.
-    fn last(&self, path: &Path) -> Result<Option<(Line, &str)>, SessionError> {
+    fn last(&self, path: &Path) -> Result<Option<(ChainedLine, &str)>, SessionError> {
         let (mut previous, mut number) = (None, 0);
         for text in self.complete.split_terminator('\n') {
             number += 1;
-            if !Line::is_chained(text, number, previous) {
+            if !ChainedLine::is_chained(text, number, previous) {
                 return Err(self.broken(path, number));
             }
             previous = Some(text);
@@ -149,7 +149,7 @@ impl Content {
         let Some(text) = previous else {
             return Ok(None);
         };
-        match Line::parse(text).filter(Line::is_signed) {
+        match ChainedLine::parse(text).filter(ChainedLine::is_signed) {
             Some(line) => Ok(Some((line, text))),
             None => Err(self.broken(path, number)),
         }

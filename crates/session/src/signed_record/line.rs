@@ -72,7 +72,7 @@ impl SessionEntry {
 /// A line of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Line {
+pub(super) struct ChainedLine {
     /// Its number, from 1.
     pub(super) line: u64,
     /// The hash of the line before it.
@@ -84,7 +84,7 @@ pub(super) struct Line {
     signature: String,
 }
 
-impl Line {
+impl ChainedLine {
     /// The line after another one, given by its number and its text.
     pub(super) fn after(
         last: Option<(u64, &str)>,

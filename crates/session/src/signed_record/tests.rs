@@ -1,4 +1,4 @@
-use super::line::Line;
+use super::line::ChainedLine;
 use super::*;
 use crate::error::FileProblem;
 use crate::{Identity, SessionError, StateDir};
@@ -185,7 +185,7 @@ fn an_owner_cannot_forge_the_partners_signature() {
     let forged = |change: fn(&mut SessionEntry)| {
         let mut entry = entry.clone();
         change(&mut entry);
-        let line = Line::after(None, RecordEntry::Session(entry), &sides.host).unwrap();
+        let line = ChainedLine::after(None, RecordEntry::Session(entry), &sides.host).unwrap();
         problem(&joined(&[&line.to_text().unwrap()]))
     };
     assert_eq!(forged(|_| ()), None);
@@ -214,7 +214,7 @@ fn replaced_lines_are_detected() {
     let sides = Sides::with_sessions();
     let text = sides.text(Role::Host);
     let lines: Vec<&str> = text.lines().collect();
-    let other = Line::after(
+    let other = ChainedLine::after(
         Some((1, lines[0])),
         sides.entry(Step::Intent, 7),
         &sides.host,
@@ -225,7 +225,7 @@ fn replaced_lines_are_detected() {
         Some((3, RecordProblem::Unchained))
     );
     let another = Identity::ephemeral().unwrap();
-    let line = Line::after(None, sides.entry(Step::Intent, 1), &another).unwrap();
+    let line = ChainedLine::after(None, sides.entry(Step::Intent, 1), &another).unwrap();
     let foreign = Some((1, RecordProblem::OtherOwner(another.fingerprint())));
     assert_eq!(problem(&joined(&[&line.to_text().unwrap()])), foreign);
     let expected = Some(sides.join.fingerprint());
@@ -272,7 +272,7 @@ fn a_record_broken_in_the_middle_is_not_extended() {
     let [a, b, c] = lines[..] else { unreachable!() };
     let changed = |line: &str| line.replacen("\"pairs\":300", "\"pairs\":301", 1);
     let (first, last) = (changed(a), changed(c));
-    let replaced = Line::after(Some((1, a)), sides.entry(Step::Intent, 7), &sides.host);
+    let replaced = ChainedLine::after(Some((1, a)), sides.entry(Step::Intent, 7), &sides.host);
     let replaced = replaced.unwrap().to_text().unwrap();
     let file = RecordFile::of(Some(&sides.directory(Role::Host)));
     for broken in [

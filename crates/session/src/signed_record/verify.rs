@@ -1,6 +1,6 @@
 //! Checks every line of a record.
 
-use super::line::{Line, RecordEntry};
+use super::line::{ChainedLine, RecordEntry};
 use super::statement::role_name;
 use crate::error::{FileProblem, SessionError};
 use crate::{Fingerprint, StateDir};
@@ -125,7 +125,8 @@ impl SignedRecord {
 
     pub(crate) fn parse(path: &Path, text: &str, owner: Option<Fingerprint>) -> Self {
         let texts: Vec<&str> = text.split_terminator('\n').collect();
-        let parsed: Vec<Option<Line>> = texts.iter().map(|text| Line::parse(text)).collect();
+        let parsed: Vec<Option<ChainedLine>> =
+            texts.iter().map(|text| ChainedLine::parse(text)).collect();
         // The position of each number, to tell a removed line from a moved one.
         let numbers = parsed.iter().zip(1..);
         let positions: BTreeMap<u64, u64> = numbers
@@ -192,7 +193,7 @@ impl StateDir {
 }
 
 fn check(
-    line: Line,
+    line: ChainedLine,
     position: u64,
     previous: Option<&str>,
     owner: Option<Fingerprint>,

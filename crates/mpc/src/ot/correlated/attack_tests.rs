@@ -12,7 +12,7 @@ use crate::label::{Delta, ZeroLabel, random_block};
 use crate::ot::base::BaseKeys;
 use crate::ot::{Bits, CorrelatedReceiver, CorrelatedSender, CotSender};
 use crate::prg::Prg;
-use crate::worker::Worker;
+use crate::worker_thread::WorkerThread;
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use std::sync::Arc;
@@ -240,7 +240,7 @@ fn cheating_batch(
         }
     }
     assert_eq!(bytes.len(), corrections_bytes(width, dealt.group_bits));
-    let mut transcript = dealt.transcript().for_worker(Worker::FIRST);
+    let mut transcript = dealt.transcript().for_worker(WorkerThread::FIRST);
     transcript.absorb(b"chunk", &bytes);
     let mut coefficients = transcript.coefficients(width);
     coefficients[width - 1] = field::ONE;
@@ -383,7 +383,7 @@ fn proofs_belong_to_their_session_and_worker() {
     let bytes = honest_bytes(&dealt, &[true; 128]);
     assert!(send(dealt.sender(&dealt.message).unwrap(), 128, &bytes).is_ok());
     let second = dealt.sender(&dealt.message).unwrap();
-    let second = second.for_worker(Worker::new(1).unwrap());
+    let second = second.for_worker(WorkerThread::new(1).unwrap());
     assert!(is_caught(
         &send(second, 128, &bytes),
         Misbehaviour::InconsistentTransfers

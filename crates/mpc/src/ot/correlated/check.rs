@@ -7,7 +7,7 @@ use crate::field;
 use crate::kernel::Kernel;
 use crate::lane_hash::compress_lanes;
 use crate::prg::Prg;
-use crate::worker::Worker;
+use crate::worker_thread::WorkerThread;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
@@ -31,7 +31,7 @@ impl Transcript {
     }
 
     /// The transcript of a worker, which has its own messages.
-    pub(super) fn for_worker(&self, worker: Worker) -> Self {
+    pub(super) fn for_worker(&self, worker: WorkerThread) -> Self {
         let mut transcript = self.clone();
         transcript.absorb(b"worker", &worker.number().to_le_bytes());
         transcript

@@ -13,7 +13,7 @@ use crate::label::ActiveLabel;
 use crate::ot::cot::check_lengths;
 use crate::ot::{Bits, CorrelatedReceiver, CotReceiver, base, bits_at};
 use crate::prg::TreeStreams;
-use crate::worker::Worker;
+use crate::worker_thread::WorkerThread;
 use rand::CryptoRng;
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
@@ -57,7 +57,13 @@ impl Receiver {
     ) -> Self {
         let trees = leaves.iter().enumerate();
         let trees = trees.map(|(number, leaves)| TreeStreams::new(kernel, leaves, number));
-        Self::with_streams(kernel, group_bits, trees.collect(), root, Worker::FIRST)
+        Self::with_streams(
+            kernel,
+            group_bits,
+            trees.collect(),
+            root,
+            WorkerThread::FIRST,
+        )
     }
 
     fn with_streams(
@@ -65,7 +71,7 @@ impl Receiver {
         group_bits: GroupBits,
         trees: Vec<TreeStreams>,
         root: Transcript,
-        worker: Worker,
+        worker: WorkerThread,
     ) -> Self {
         Self {
             kernel,
@@ -81,7 +87,7 @@ impl Receiver {
     }
 
     /// The transfers of another worker, from the same seeds. The first worker creates all others.
-    pub(crate) fn for_worker(&self, worker: Worker) -> Self {
+    pub(crate) fn for_worker(&self, worker: WorkerThread) -> Self {
         let trees = self.trees.iter().map(|tree| tree.for_worker(worker));
         Self::with_streams(
             self.kernel,

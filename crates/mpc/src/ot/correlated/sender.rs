@@ -16,7 +16,7 @@ use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel};
 use crate::ot::{CorrelatedSender, CotSender, base};
 use crate::prg::TreeStreams;
-use crate::worker::Worker;
+use crate::worker_thread::WorkerThread;
 use rand::CryptoRng;
 use std::sync::Arc;
 use veilpath_channel::Channel;
@@ -96,7 +96,7 @@ impl Sender {
             kernel,
             trees,
             root,
-            Worker::FIRST,
+            WorkerThread::FIRST,
         ))
     }
 
@@ -106,7 +106,7 @@ impl Sender {
         kernel: Kernel,
         trees: Vec<TreeStreams>,
         root: Transcript,
-        worker: Worker,
+        worker: WorkerThread,
     ) -> Self {
         Self {
             kernel,
@@ -123,7 +123,7 @@ impl Sender {
     }
 
     /// The transfers of another worker, from the same seeds. The first worker creates all others.
-    pub(crate) fn for_worker(&self, worker: Worker) -> Self {
+    pub(crate) fn for_worker(&self, worker: WorkerThread) -> Self {
         let trees = self.trees.iter().map(|tree| tree.for_worker(worker));
         Self::with_streams(
             Arc::clone(&self.delta),

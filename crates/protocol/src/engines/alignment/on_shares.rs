@@ -7,14 +7,14 @@ use veilpath_mpc::circuit::cells::{
 };
 use veilpath_mpc::circuit::numbers::bits_for;
 use veilpath_mpc::circuit::recurrence::{RecurrenceOutput, RecurrenceOutputs};
-use veilpath_mpc::shares::{Cell, InnerProduct, matrix_fits, runs_fit};
+use veilpath_mpc::shares::{InnerProduct, MatrixRecurrence, matrix_fits, runs_fit};
 
 /// A metric on shares.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engines) struct OnShares {
     pub(in crate::engines) method: Method,
     /// The matrix cell, if the method uses matrices.
-    pub(in crate::engines) cell: Option<Cell>,
+    pub(in crate::engines) cell: Option<MatrixRecurrence>,
     /// The circuit with the same inputs.
     pub(in crate::engines) inputs: Circuit,
 }
@@ -36,7 +36,7 @@ pub(in crate::engines) enum Method {
 impl Scoring {
     /// The computation on shares for matrices of scanpaths up to these lengths.
     pub(in crate::engines) fn on_shares(&self, longest: Longest) -> OnShares {
-        let matrix = |cell: Cell, inputs: Circuit| OnShares {
+        let matrix = |cell: MatrixRecurrence, inputs: Circuit| OnShares {
             method: Method::Matrix {
                 // The circuit's numbers count costs; the recurrence on shares counts savings.
                 from_two_per_column: self.kind == Kind::Clipped,
@@ -45,21 +45,21 @@ impl Scoring {
             inputs,
         };
         let difference = |sum: u64| {
-            let cell = Cell::Difference {
+            let cell = MatrixRecurrence::Difference {
                 insertion_and_deletion: sum,
             };
             matrix(cell, Circuit::Difference(DifferenceCell::new(sum)))
         };
         let padded = self.padding.is_some();
         match self.kind {
-            Kind::Unit => matrix(Cell::Unit, Circuit::Unit(UnitCell)),
+            Kind::Unit => matrix(MatrixRecurrence::Unit, Circuit::Unit(UnitCell)),
             Kind::Clipped => difference(2),
             Kind::Difference { insert, delete } => difference(insert + delete),
             Kind::Reward { largest } => difference(largest),
             Kind::Local { gap, best } => {
                 let largest = u64::from(longest.shorter) * best;
                 let gap = gap.min(largest);
-                let cell = Cell::Local {
+                let cell = MatrixRecurrence::Local {
                     largest,
                     largest_entry: best.saturating_add(gap.saturating_mul(2)),
                     gap,
@@ -72,7 +72,7 @@ impl Scoring {
                     .padding
                     .map_or(longest.longer, |padding| padding.length);
                 let longer = u64::from(longer.max(1));
-                let cell = Cell::Warping {
+                let cell = MatrixRecurrence::Warping {
                     largest: largest.saturating_mul(longer),
                     largest_entry: largest,
                     padded,
@@ -81,7 +81,7 @@ impl Scoring {
                 matrix(cell, Circuit::Warping(inputs))
             }
             Kind::Frechet { largest } => {
-                let cell = Cell::Frechet {
+                let cell = MatrixRecurrence::Frechet {
                     largest: largest.saturating_add(padded.into()),
                 };
                 matrix(cell, Circuit::Frechet(FrechetCell::new(largest, padded)))
@@ -93,7 +93,7 @@ impl Scoring {
             },
             Kind::Recurrence(outputs) => OnShares {
                 method: Method::Recurrence(outputs),
-                cell: has_diagonals(&outputs).then_some(Cell::Unit),
+                cell: has_diagonals(&outputs).then_some(MatrixRecurrence::Unit),
                 inputs: Circuit::Recurrence(outputs.cell()),
             },
         }

@@ -68,7 +68,7 @@ pub(in crate::engines) fn test(
 }
 
 /// The answers that this side learns, as they arrive.
-pub(in crate::engines) struct Results<'a> {
+pub(in crate::engines) struct AnswerCollector<'a> {
     observer: &'a dyn Observer,
     /// `None` if the scores are hidden from this side.
     answers: Option<Vec<Option<Answer>>>,
@@ -77,7 +77,7 @@ pub(in crate::engines) struct Results<'a> {
     out_of_range: bool,
 }
 
-impl<'a> Results<'a> {
+impl<'a> AnswerCollector<'a> {
     /// Starts with the answers that follow from the lengths, those for empty scanpaths.
     pub(in crate::engines) fn new(
         job: &Job<'_>,
@@ -85,7 +85,7 @@ impl<'a> Results<'a> {
         lengths: impl Fn(usize) -> (u32, u32),
         observer: &'a dyn Observer,
     ) -> Result<Self, ProtocolError> {
-        let mut results = Self {
+        let mut collector = Self {
             observer,
             answers: job
                 .learns_pairs(job.role)
@@ -97,10 +97,10 @@ impl<'a> Results<'a> {
             if scoring.follows_from_lengths(rows, columns) {
                 let raw = scoring.empty_matrix_result(rows, columns)?;
                 let pair_score = job.comparison.read(raw, rows as usize, columns as usize)?;
-                results.store(pair, job.answer(pair_score));
+                collector.store(pair, job.answer(pair_score));
             }
         }
-        Ok(results)
+        Ok(collector)
     }
 
     /// Stores the answer for a pair.
@@ -114,14 +114,18 @@ impl<'a> Results<'a> {
 }
 
 /// Stores the opened outputs of a portion.
-pub(in crate::engines) fn store(job: &Job<'_>, results: &Mutex<Results<'_>>, opened: Vec<Opened>) {
-    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+pub(in crate::engines) fn store(
+    job: &Job<'_>,
+    collector: &Mutex<AnswerCollector<'_>>,
+    opened: Vec<Opened>,
+) {
+    let mut collector = collector.lock().unwrap_or_else(PoisonError::into_inner);
     for Opened { pair, answer } in opened {
         match answer {
-            Some(answer) => results.store(pair, answer),
+            Some(answer) => collector.store(pair, answer),
             None => {
                 job.store.reject(pair);
-                results.out_of_range = true;
+                collector.out_of_range = true;
             }
         }
     }
@@ -129,13 +133,15 @@ pub(in crate::engines) fn store(job: &Job<'_>, results: &Mutex<Results<'_>>, ope
 
 /// All answers, once every pair has one; empty if they are hidden from this side.
 pub(in crate::engines) fn complete(
-    results: Mutex<Results<'_>>,
+    collector: Mutex<AnswerCollector<'_>>,
 ) -> Result<Vec<Answer>, ProtocolError> {
-    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if results.out_of_range {
+    let collector = collector
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    if collector.out_of_range {
         return Err(Misbehaviour::ResultOutOfRange.into());
     }
-    results
+    collector
         .answers
         .unwrap_or_default()
         .into_iter()

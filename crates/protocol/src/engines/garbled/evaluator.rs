@@ -5,7 +5,7 @@ use super::outputs::{add_length_terms, bits_of, reduce_to_output};
 use super::schedule::{Portion, Schedule, Stage};
 use super::workers::{evaluator_channels, stage_result};
 use crate::engines::alignment::circuit::{Circuit, with_cell};
-use crate::engines::alignment::results::{Opened, Results, complete, store};
+use crate::engines::alignment::results::{AnswerCollector, Opened, complete, store};
 use crate::engines::alignment::work::{joined, timed};
 use crate::{Answer, Job, Observer, ProtocolError};
 use rand::CryptoRng;
@@ -17,7 +17,7 @@ use veilpath_mpc::Kernel;
 use veilpath_mpc::alignment::{EvaluatorComparison, EvaluatorSession};
 use veilpath_mpc::ot::Bits;
 use veilpath_mpc::ot::letters::ReceivedLetters;
-use veilpath_mpc::worker::Worker;
+use veilpath_mpc::worker_thread::WorkerThread;
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
 
@@ -65,7 +65,7 @@ pub(super) fn join_with(
             continue;
         }
         while sessions.len() < count {
-            let worker = Worker::new(sessions.len() as u32);
+            let worker = WorkerThread::new(sessions.len() as u32);
             let worker = worker.ok_or(ProtocolError::Internal("there are too many workers"))?;
             let session = sessions[0].for_worker(worker)?;
             sessions.push(session);
@@ -111,7 +111,7 @@ struct StageEvaluator<'a, 'o> {
     schedule: &'a Schedule,
     column_ranges: &'a HashMap<usize, Range<usize>>,
     letters: &'a ReceivedLetters,
-    results: &'a Mutex<Results<'o>>,
+    results: &'a Mutex<AnswerCollector<'o>>,
     observer: &'o dyn Observer,
 }
 

@@ -6,7 +6,7 @@ use super::schedule::{Portion, Schedule};
 use super::workers::{garbler_channels, stage_result};
 use crate::engines::alignment::circuit::{Circuit, with_cell};
 use crate::engines::alignment::entries::Inputs;
-use crate::engines::alignment::results::{Opened, Results, complete, store};
+use crate::engines::alignment::results::{AnswerCollector, Opened, complete, store};
 use crate::engines::alignment::work::{joined, timed};
 use crate::{Answer, Job, Observer, ProtocolError};
 use rand::CryptoRng;
@@ -18,7 +18,7 @@ use veilpath_metrics::Scanpath;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::alignment::{GarblerComparison, GarblerSession, Rows};
 use veilpath_mpc::ot::letters::SentLetters;
-use veilpath_mpc::worker::Worker;
+use veilpath_mpc::worker_thread::WorkerThread;
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
 
@@ -67,7 +67,7 @@ pub(super) fn host_with(
             continue;
         }
         while sessions.len() < count {
-            let worker = Worker::new(sessions.len() as u32);
+            let worker = WorkerThread::new(sessions.len() as u32);
             let worker = worker.ok_or(ProtocolError::Internal("there are too many workers"))?;
             let session = sessions[0].for_worker(worker)?;
             sessions.push(session);
@@ -99,7 +99,7 @@ struct StageGarbler<'a, 'o> {
     schedule: &'a Schedule,
     column_ranges: &'a HashMap<usize, Range<usize>>,
     letters: &'a SentLetters,
-    results: &'a Mutex<Results<'o>>,
+    results: &'a Mutex<AnswerCollector<'o>>,
     observer: &'o dyn Observer,
 }
 

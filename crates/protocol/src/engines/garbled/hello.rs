@@ -5,7 +5,7 @@ use crate::{Job, Misbehaviour, ProtocolError, Role};
 use veilpath_channel::Channel;
 
 /// The largest number of workers. With more than a few, the connection is the bottleneck.
-const MAX_WORKERS: usize = 8;
+const MAX_WORKER_THREADS: usize = 8;
 
 /// The result of the first messages, known to both sides.
 pub(super) struct Negotiated {
@@ -23,7 +23,7 @@ pub(super) fn workers_of_this_machine() -> usize {
 
 /// The number of workers that a machine with this many cores offers.
 pub(super) fn workers_of(cores: usize) -> usize {
-    (cores / 2).clamp(1, MAX_WORKERS)
+    (cores / 2).clamp(1, MAX_WORKER_THREADS)
 }
 
 /// Exchanges the first messages. The evaluator sends first.
@@ -33,7 +33,7 @@ pub(super) fn negotiate(
     workers: usize,
 ) -> Result<Negotiated, ProtocolError> {
     let own = visible_lengths(job)?;
-    let offer = workers.clamp(1, MAX_WORKERS);
+    let offer = workers.clamp(1, MAX_WORKER_THREADS);
     if job.role == Role::Join {
         send(job, channel, &own, offer)?;
     }
@@ -44,7 +44,7 @@ pub(super) fn negotiate(
     let mut their_offer = [0];
     channel.receive(&mut their_offer)?;
     let [their_offer] = their_offer.map(usize::from);
-    if !(1..=MAX_WORKERS).contains(&their_offer) {
+    if !(1..=MAX_WORKER_THREADS).contains(&their_offer) {
         return Err(ProtocolError::PeerMisbehaved(Misbehaviour::WorkerCount {
             offered: their_offer,
         }));

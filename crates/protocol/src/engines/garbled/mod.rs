@@ -82,7 +82,7 @@
 //!   always refused.
 //!
 //! # Cores
-//! Comparisons run on up to eight workers, one thread each on both sides (`workers/`); the smaller offer counts. A side
+//! Comparisons run on up to eight worker threads of each side (`workers/`); the smaller offer counts. A side
 //! offers half of its cores: encrypting or decrypting the workers' traffic is about a third of the work and is done by
 //! the thread that owns the channel, and both sides may run on one machine. So two cores mean one worker and no extra
 //! thread. A job of less than about 262,000 gates, or of one pair, has one worker.

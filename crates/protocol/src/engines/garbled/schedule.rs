@@ -2,7 +2,7 @@
 
 use super::Partitioning;
 use super::hello::negotiate;
-use crate::engines::alignment::results::{Opened, Results, decode};
+use crate::engines::alignment::results::{AnswerCollector, Opened, decode};
 use crate::engines::alignment::scoring::{Circuit, Longest, MAX_LETTERS, Scoring};
 use crate::engines::opening::open;
 use crate::{Job, JobError, Misbehaviour, Observer, ProtocolError, Role};
@@ -116,9 +116,9 @@ impl Schedule {
         &self,
         job: &Job<'_>,
         observer: &'o dyn Observer,
-    ) -> Result<Results<'o>, ProtocolError> {
+    ) -> Result<AnswerCollector<'o>, ProtocolError> {
         let lengths = |pair| self.lengths(job, pair);
-        Results::new(job, &self.scoring, lengths, observer)
+        AnswerCollector::new(job, &self.scoring, lengths, observer)
     }
 
     /// The schedule for scanpaths of these lengths (the padded lengths if they are hidden).

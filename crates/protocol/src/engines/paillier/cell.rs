@@ -2,10 +2,10 @@
 //! cell's value.
 
 use super::agreement::Agreement;
-use super::hardened::{Multipliers, Pads};
+use super::hardened::{CellSecrets, Pads};
 use super::masking::Mask;
 use super::messages::split;
-use super::order::{Cell, arranged};
+use super::order::{CellPosition, arranged};
 use super::workers::Randomness;
 use crate::ProtocolError;
 use crypto_bigint::BoxedUint;
@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) pair: usize,
-    pub(super) cell: Option<Cell>,
+    pub(super) cell: Option<CellPosition>,
 }
 
 /// The encrypted numbers from which candidates are formed.
@@ -44,7 +44,7 @@ pub(super) enum StepMask {
     /// The paper's, one for all candidates.
     Shared(Mask),
     /// The hardened variant's, one for each difference.
-    Hardened(Multipliers),
+    Hardened(CellSecrets),
 }
 
 /// What step 6 needs once the key holder has answered.

@@ -1,6 +1,6 @@
 //! One comparison on the matrix owner's side: the part of the encrypted alignment matrix M that is still needed.
 
-use super::order::{Cell, Staircase};
+use super::order::{CellPosition, Staircase};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use veilpath_paillier::Ciphertext;
@@ -13,7 +13,7 @@ pub(super) struct Matrix {
     rows: u32,
     columns: u32,
     stairs: Staircase,
-    values: HashMap<Cell, Stored>,
+    values: HashMap<CellPosition, Stored>,
     cells_left: u64,
     /// In a local alignment, the search for the minimum of all values.
     search: Option<MinimumSearch>,
@@ -37,7 +37,7 @@ struct MinimumSearch {
 #[derive(Default)]
 pub(super) struct Progress {
     /// Cells that became ready.
-    pub(super) cells: Vec<Cell>,
+    pub(super) cells: Vec<CellPosition>,
     /// A round of the search that is ready. A short round is filled up with values that represent score 0.
     pub(super) round: Option<Vec<Ciphertext>>,
     /// The result of the comparison.
@@ -68,7 +68,7 @@ impl Matrix {
     }
 
     /// Takes the value of a cell for one of the cells that depend on it; `None` on the border.
-    pub(super) fn take(&mut self, cell: Cell) -> Option<Ciphertext> {
+    pub(super) fn take(&mut self, cell: CellPosition) -> Option<Ciphertext> {
         let Entry::Occupied(mut entry) = self.values.entry(cell) else {
             return None;
         };
@@ -80,7 +80,7 @@ impl Matrix {
     }
 
     /// Records the value M(i, j).
-    pub(super) fn fill(&mut self, cell: Cell, value: Ciphertext) -> Progress {
+    pub(super) fn fill(&mut self, cell: CellPosition, value: Ciphertext) -> Progress {
         let (row, column) = cell;
         self.cells_left -= 1;
         let mut progress = Progress {

@@ -10,7 +10,7 @@ pub(super) use requests::{MAX_OUTSTANDING, WINDOW_BYTES};
 use super::PaillierOptions;
 use super::agreement::{Agreement, SHARED_RESULT, complete};
 use super::cell::{Context, Inputs, Pending, Step, StepMask, Target};
-use super::hardened::Multipliers;
+use super::hardened::CellSecrets;
 use super::masking::Mask;
 use super::matrix::{Matrix, Progress};
 use super::messages::{self, Header, receive_ciphertexts};
@@ -379,7 +379,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
     fn step(&mut self, work: Work) -> Result<Step, ProtocolError> {
         let width = self.agreement.recurrence.width();
         let mask = match &self.agreement.hardened {
-            Some(shape) => StepMask::Hardened(Multipliers::draw(shape, self.rng)?),
+            Some(shape) => StepMask::Hardened(CellSecrets::draw(shape, self.rng)?),
             None => StepMask::Shared(Mask::draw(&self.agreement.ranges, width, self.rng)?),
         };
         let (target, inputs) = match work {

@@ -110,8 +110,8 @@ pub(super) struct Staircase {
     columns: u32,
 }
 
-/// A cell of the matrix; rows and columns count from 1, as in the paper.
-pub(super) type Cell = (u32, u32);
+/// The row and column of a matrix cell, both from 1, as in the paper.
+pub(super) type CellPosition = (u32, u32);
 
 impl Staircase {
     /// An empty matrix, whose only candidate is (1, 1).
@@ -123,7 +123,10 @@ impl Staircase {
     }
 
     /// Records that a cell is known, and returns the cells that become candidates.
-    pub(super) fn fill(&mut self, (row, column): Cell) -> impl Iterator<Item = Cell> {
+    pub(super) fn fill(
+        &mut self,
+        (row, column): CellPosition,
+    ) -> impl Iterator<Item = CellPosition> {
         let index = row as usize - 1;
         self.filled[index] = column;
         let above = index

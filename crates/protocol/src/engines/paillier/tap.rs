@@ -1,7 +1,7 @@
 //! Observation points for an audit.
 
 use super::agreement::Agreement;
-use super::order::Cell;
+use super::order::CellPosition;
 use crate::ProtocolError;
 use veilpath_paillier::SecretKey;
 
@@ -26,7 +26,7 @@ pub(super) trait Tap: Sync {
     }
 
     /// The matrix owner masked the candidates of a matrix cell, or of a round in a local alignment (`None`).
-    fn target(&self, pair: usize, cell: Option<Cell>) {
+    fn target(&self, pair: usize, cell: Option<CellPosition>) {
         let _ = (pair, cell);
     }
 }

@@ -5,7 +5,7 @@
 
 use super::agreement::Agreement;
 use super::hardened::Shape;
-use super::order::Cell;
+use super::order::CellPosition;
 use super::tap::Tap;
 use super::{PaillierOptions, key_holder, matrix_owner};
 use crate::{Engine, Job, JobError, Misbehaviour, ProtocolError, Role, Spec};
@@ -56,7 +56,7 @@ pub struct HardenedMasks {
 struct Recorder {
     messages: Mutex<Vec<SeenMessage>>,
     substitutions: Mutex<Vec<u8>>,
-    order: Mutex<Vec<(usize, Option<Cell>)>>,
+    order: Mutex<Vec<(usize, Option<CellPosition>)>>,
 }
 
 impl Tap for Recorder {
@@ -87,7 +87,7 @@ impl Tap for Recorder {
         lock(&self.substitutions).extend_from_slice(bytes);
     }
 
-    fn target(&self, pair: usize, cell: Option<Cell>) {
+    fn target(&self, pair: usize, cell: Option<CellPosition>) {
         lock(&self.order).push((pair, cell));
     }
 }

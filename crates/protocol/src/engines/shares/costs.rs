@@ -10,7 +10,7 @@ use veilpath_metrics::Comparison;
 use veilpath_mpc::shares::costs::{
     AlignmentCost, BATCH, LineLetters, Matrices, StageLetters, batch_bytes, batches, start_bytes,
 };
-use veilpath_mpc::shares::{Cell, Outputs, Party};
+use veilpath_mpc::shares::{MatrixRecurrence, Outputs, Party};
 
 /// Seconds of computation, with both sides on the two cores of one machine with AES instructions. The constants for uses and
 /// cells are fitted to one run of `veilpath bench network` with Levenshtein on a busy machine; the others are approximate and
@@ -75,7 +75,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
     }
     let on_shares = scoring.on_shares(longest);
     // The entries that are looked up, if there are any.
-    let cell = on_shares.cell.unwrap_or(Cell::Unit);
+    let cell = on_shares.cell.unwrap_or(MatrixRecurrence::Unit);
     let size = |letters: u64| usize::try_from(letters).unwrap_or(usize::MAX);
     let limits = PortionLimits::new(on_shares.cell.as_ref(), scoring.letters(), levels);
     let stages = Stages::new(&limits, work, [rows, columns]);

@@ -5,7 +5,7 @@
 //! has. If both have the letter, both numbers are 0. Neither the lengths nor the order of letters matter.
 
 use super::StageRun;
-use super::own_letters::{Nearest, OwnTable};
+use super::own_letters::{LetterDistances, OwnTable};
 use crate::engines::alignment::entries::Inputs;
 use crate::engines::alignment::results::test;
 use crate::{ProtocolError, Reveal, Role};
@@ -28,7 +28,7 @@ impl StageRun<'_> {
         let Self { job, scoring, .. } = *self;
         let inputs = Inputs::new(scoring, job.comparison.model(), self.on_shares.inputs);
         let table = OwnTable::new(scoring, &inputs, job.role);
-        let mut own: BTreeMap<usize, Nearest> = BTreeMap::new();
+        let mut own: BTreeMap<usize, LetterDistances> = BTreeMap::new();
         for pair in pairs {
             let scanpath = self.own_scanpath(*pair);
             own.entry(scanpath)

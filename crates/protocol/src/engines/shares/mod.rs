@@ -42,7 +42,7 @@ use super::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_leng
 use super::opening::open;
 use crate::engines::alignment::entries::Inputs;
 use crate::engines::alignment::on_shares::{Method, OnShares};
-use crate::engines::alignment::results::{Opened, Results, complete, decode, store, test};
+use crate::engines::alignment::results::{AnswerCollector, Opened, complete, decode, store, test};
 use crate::engines::alignment::scoring::Scoring;
 use crate::engines::alignment::work::timed;
 use crate::{Answer, Job, JobError, Misbehaviour, Observer, ProtocolError, Reveal, Role};
@@ -89,7 +89,7 @@ pub(crate) fn run(
             return Err(ProtocolError::Job(JobError::PairTooLarge { host, join }));
         }
     }
-    let results = Mutex::new(Results::new(
+    let results = Mutex::new(AnswerCollector::new(
         job,
         &scoring,
         |pair| schedule.lengths(job, pair),

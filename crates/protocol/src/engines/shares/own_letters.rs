@@ -36,7 +36,7 @@ pub(super) struct Recurrences {
 }
 
 /// How far away one of this side's scanpaths is, for each letter that the other side may have.
-pub(super) struct Nearest {
+pub(super) struct LetterDistances {
     /// Whether this side has the letter itself.
     pub(super) present: PerLetter,
     /// The smallest distance to it.
@@ -116,7 +116,7 @@ impl OwnTable {
     }
 
     /// Finds this side's nearest letter for each letter of the alphabet. Distances are at most `largest`.
-    pub(super) fn nearest(&self, letters: &[usize], largest: u64) -> Nearest {
+    pub(super) fn nearest(&self, letters: &[usize], largest: u64) -> LetterDistances {
         let mut present = self.zeros();
         let mut distances: PerLetter = Zeroizing::new(vec![largest; self.alphabet]);
         for letter in letters {
@@ -127,7 +127,7 @@ impl OwnTable {
                 distances[at] ^= (distances[at] ^ row[at]) & nearer;
             }
         }
-        Nearest { present, distances }
+        LetterDistances { present, distances }
     }
 }
 

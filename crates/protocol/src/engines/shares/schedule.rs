@@ -4,7 +4,7 @@ use crate::engines::alignment::scoring::{Longest, Scoring};
 use crate::{Job, Role, TreeLevels};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use veilpath_mpc::shares::Cell;
+use veilpath_mpc::shares::MatrixRecurrence;
 
 /// Memory for everything in flight.
 const IN_FLIGHT_BYTES: u64 = 96 << 20;
@@ -30,7 +30,7 @@ pub(super) struct PortionLimits {
 
 impl PortionLimits {
     /// Without a cell, nothing is looked up: each comparison takes a few numbers for each letter of the alphabet.
-    pub(super) fn new(cell: Option<&Cell>, letters: usize, levels: TreeLevels) -> Self {
+    pub(super) fn new(cell: Option<&MatrixRecurrence>, letters: usize, levels: TreeLevels) -> Self {
         let Some(cell) = cell else {
             return Self {
                 in_flight: u64::MAX,
@@ -73,7 +73,7 @@ pub(super) const TREE_BYTES: u64 = 40 << 20;
 
 /// Memory for a letter of either side, in an alphabet of `letters`: its leaves and seeds, or its part of the seeds of several
 /// lines. Seeds briefly exist in two copies.
-pub(super) fn letter_bytes(cell: &Cell, letters: usize) -> u64 {
+pub(super) fn letter_bytes(cell: &MatrixRecurrence, letters: usize) -> u64 {
     let leaves = 16 * letters.next_power_of_two().max(2) as u64;
     // The letter's row of costs.
     let own = leaves + 8 * letters as u64 + 256;

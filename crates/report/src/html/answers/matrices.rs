@@ -1,7 +1,7 @@
 //! Group means and confusion matrices.
 
 use super::about;
-use super::tiles::{Tile, Tiles};
+use super::heat_map::{HeatMap, HeatMapTile};
 use crate::answers::{confidence, p_value, percent};
 use crate::html::matrix::range;
 use crate::html::numbers;
@@ -22,14 +22,14 @@ pub(super) fn means(
     let shown = |number: f64| numbers::aligned(number, decimals);
     let tile = |row: usize, column: usize| {
         let value = answer.means[row][column]?;
-        Some(Tile {
+        Some(HeatMapTile {
             value,
             shown: shown(value),
             below: crate::units::counted(answer.counts[row][column], "pair"),
         })
     };
     let of = about(&answer.output, answer.stimulus.as_deref());
-    let tiles = Tiles {
+    let heat_map = HeatMap {
         title: format!("Group means of {of}"),
         axes: sides.clone(),
         rows: &answer.rows,
@@ -73,8 +73,8 @@ pub(super) fn means(
     };
     html! {
         figure {
-            h3 { (tiles.title) }
-            (tiles.drawing(id))
+            h3 { (heat_map.title) }
+            (heat_map.drawing(id))
             (table(&caption, &columns, &rows))
         }
     }
@@ -87,13 +87,13 @@ pub(super) fn rate(answer: &NearestRate, id: &str) -> Markup {
     let of_row = |row: usize| answer.confusion[row].iter().sum::<u64>().max(1) as f64;
     let tile = |row: usize, column: usize| {
         let value = answer.confusion[row][column] as f64 / of_row(row);
-        Some(Tile {
+        Some(HeatMapTile {
             value,
             shown: numbers::count(answer.confusion[row][column]),
             below: percent(value),
         })
     };
-    let tiles = Tiles {
+    let heat_map = HeatMap {
         title: "Groups, and the groups of their nearest scanpaths".into(),
         axes: ["own group".into(), "group of the nearest".into()],
         rows: if answer.confusion.is_empty() {
@@ -134,7 +134,7 @@ pub(super) fn rate(answer: &NearestRate, id: &str) -> Markup {
                 }
             }
             @if !answer.confusion.is_empty() {
-                (tiles.drawing(id))
+                (heat_map.drawing(id))
                 (table("Scanpaths of each group, by the group of most of their nearest", &columns, &rows))
             }
         }

@@ -284,7 +284,7 @@ fn impossible_numbers_are_blamed_on_the_other_side() {
 fn new_shares_are_refused_after_old_ones_were_sent() {
     let mut side = Side::new();
     side.journal.mark_sent(&[PAIRS, PAIRS + 1]).unwrap();
-    let script = message(Tag::Kept, &[]);
+    let script = message(Tag::SharesStored, &[]);
     let stored = side
         .opening(Role::Host)
         .store_shares(&mut Script(script), &[8, 8], RUN + 1);

@@ -12,7 +12,7 @@ use veilpath_paillier::{Ciphertext, Plaintext, Scalar, TermShape};
 use zeroize::Zeroizing;
 
 /// The secret numbers of one cell.
-pub(in super::super) struct Multipliers {
+pub(in super::super) struct CellSecrets {
     /// π.
     order: Order,
     /// w·ρ of each difference.
@@ -25,7 +25,7 @@ pub(in super::super) struct Multipliers {
 /// The pads of one cell, in the order π. The last has an extra top bit, so it is the largest.
 pub(in super::super) struct Pads(Vec<Zeroizing<U256>>);
 
-impl Multipliers {
+impl CellSecrets {
     pub(in super::super) fn draw<R: CryptoRng + ?Sized>(
         shape: &Shape,
         rng: &mut R,
@@ -126,7 +126,7 @@ pub(in super::super) fn below<R: CryptoRng + ?Sized>(bound: &U256, rng: &mut R) 
 struct Masked {
     candidates: Vec<Ciphertext>,
     differences: Vec<Ciphertext>,
-    numbers: Multipliers,
+    numbers: CellSecrets,
 }
 
 impl Context<'_> {
@@ -275,7 +275,7 @@ impl Context<'_> {
     }
 }
 
-impl Multipliers {
+impl CellSecrets {
     /// The pads, which step 6 needs.
     pub(super) fn into_pads(self) -> Pads {
         self.pads
@@ -307,7 +307,7 @@ mod tests {
         for width in [3, 4] {
             let shape = Shape::new(width, 107, 1).unwrap();
             let mut rng = rand_chacha::ChaCha20Rng::seed_from_u64(1);
-            let numbers = Multipliers::draw(&shape, &mut rng).unwrap();
+            let numbers = CellSecrets::draw(&shape, &mut rng).unwrap();
             assert_eq!(numbers.offsets.capacity(), shape.pairs());
             assert_eq!(numbers.pads.0.capacity(), width);
         }

@@ -45,7 +45,7 @@ mod matrix_owner;
 #[cfg(any(test, feature = "watch"))]
 mod steps;
 
-pub(super) use matrix_owner::{Multipliers, Pads};
+pub(super) use matrix_owner::{CellSecrets, Pads};
 #[cfg(test)]
 pub(super) use matrix_owner::{below, log_uniform};
 #[cfg(any(test, feature = "watch"))]

@@ -5,7 +5,7 @@ use super::super::agreement::Agreement;
 use super::super::cell::{Context, Inputs, Pending, Step, StepMask, Target};
 use super::super::key_holder::{encrypt, open_groups};
 use super::super::workers::Randomness;
-use super::{Multipliers, Shape};
+use super::{CellSecrets, Shape};
 use crate::engines::lengths::own_lengths;
 use crate::{Engine, Job, JobError, ProtocolError, Role, Spec};
 use crypto_bigint::BoxedUint;
@@ -24,7 +24,7 @@ pub struct HardenedSteps {
 }
 
 /// The matrix owner's secrets for some cells: orders, multipliers, noise and pads.
-pub struct HardenedSecrets(Vec<Multipliers>);
+pub struct HardenedSecrets(Vec<CellSecrets>);
 
 /// The decrypted slots of one cell.
 pub type HardenedSet = Vec<Zeroizing<BoxedUint>>;
@@ -67,7 +67,7 @@ impl HardenedSteps {
         cells: usize,
         rng: &mut R,
     ) -> Result<HardenedSecrets, ProtocolError> {
-        let numbers = (0..cells).map(|_| Multipliers::draw(&self.shape, rng));
+        let numbers = (0..cells).map(|_| CellSecrets::draw(&self.shape, rng));
         Ok(HardenedSecrets(numbers.collect::<Result<_, _>>()?))
     }
 

@@ -1,6 +1,6 @@
 //! The hardened variant: its masks, and what the key holder sees of them.
 
-use super::super::hardened::{HardenedSteps, Multipliers, Shape, below, log_uniform};
+use super::super::hardened::{CellSecrets, HardenedSteps, Shape, below, log_uniform};
 use super::super::watch::watch_key_holder;
 use super::{assert_uniform, ciphertexts, cohort, key, recorded_run, rng, short_key, spec};
 use crate::pairs_of;
@@ -150,7 +150,7 @@ fn extreme_cell(
     let padding = (turn..turn + width)
         .map(|at| wrapped(pads[at % 2]))
         .collect();
-    let numbers = Multipliers::new(shape, order.to_vec().into(), &masks, padding).unwrap();
+    let numbers = CellSecrets::new(shape, order.to_vec().into(), &masks, padding).unwrap();
     let big = |number: &U256| BigInt::from(BigUint::from_bytes_le(&number.to_le_bytes()));
     let permuted: Vec<BigInt> = order.iter().map(|&at| candidates[at].into()).collect();
     let layout = shape.layout(KeySize::Bits4096, true).unwrap();

@@ -1,4 +1,4 @@
-//! Workers: parts of a session that run in parallel, each on its own thread and with its own channel.
+//! Worker threads: parts of a session that run in parallel, each with its own channel.
 //!
 //! All workers of a session share the offset Δ, the base transfers and the letter keys. The worker's number separates
 //! what must not repeat under them:
@@ -16,21 +16,21 @@ use crate::error::MpcError;
 
 /// The number of a worker of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Worker(u32);
+pub struct WorkerThread(u32);
 
 /// The most workers of a session.
-pub const MAX_WORKERS: u32 = 32;
+pub const MAX_WORKER_THREADS: u32 = 32;
 
 /// The most comparisons of a worker: the rest of 32 bits.
-pub(crate) const COMPARISONS: u32 = u32::MAX / MAX_WORKERS + 1;
+pub(crate) const COMPARISONS: u32 = u32::MAX / MAX_WORKER_THREADS + 1;
 
-impl Worker {
+impl WorkerThread {
     /// The worker that every session starts with.
     pub const FIRST: Self = Self(0);
 
-    /// The worker with this number, which must be below [`MAX_WORKERS`].
+    /// The worker with this number, which must be below [`MAX_WORKER_THREADS`].
     pub fn new(number: u32) -> Option<Self> {
-        (number < MAX_WORKERS).then_some(Self(number))
+        (number < MAX_WORKER_THREADS).then_some(Self(number))
     }
 
     pub(crate) fn number(self) -> u32 {
@@ -69,7 +69,7 @@ impl CreatedWorkers {
         Self(u32::MAX)
     }
 
-    pub(crate) fn claim(&mut self, worker: Worker) -> Result<(), MpcError> {
+    pub(crate) fn claim(&mut self, worker: WorkerThread) -> Result<(), MpcError> {
         let bit = 1 << worker.0;
         if self.0 & bit != 0 {
             return Err(MpcError::Misuse("a worker can be created once"));
@@ -86,18 +86,18 @@ mod tests {
     #[test]
     fn workers_are_created_once() {
         let mut claims = CreatedWorkers::default();
-        let worker = |number| Worker::new(number).unwrap();
-        assert!(claims.claim(Worker::FIRST).is_err());
+        let worker = |number| WorkerThread::new(number).unwrap();
+        assert!(claims.claim(WorkerThread::FIRST).is_err());
         assert!(claims.claim(worker(31)).is_ok());
         assert!(claims.claim(worker(31)).is_err());
         assert!(CreatedWorkers::none().claim(worker(5)).is_err());
-        assert_eq!(Worker::new(MAX_WORKERS), None);
+        assert_eq!(WorkerThread::new(MAX_WORKER_THREADS), None);
     }
 
     #[test]
     fn numbers_of_workers_do_not_overlap() {
-        let last = Worker::new(MAX_WORKERS - 1).unwrap();
-        let before = Worker::new(MAX_WORKERS - 2).unwrap();
+        let last = WorkerThread::new(MAX_WORKER_THREADS - 1).unwrap();
+        let before = WorkerThread::new(MAX_WORKER_THREADS - 2).unwrap();
         assert_eq!(
             last.first_comparison() - before.first_comparison(),
             COMPARISONS

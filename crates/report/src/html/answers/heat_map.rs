@@ -18,7 +18,7 @@ const CHARACTER: f64 = 7.2;
 const LEVEL_CHARACTERS: usize = 9;
 
 /// A matrix to draw.
-pub(super) struct Tiles<'a> {
+pub(super) struct HeatMap<'a> {
     pub(super) title: String,
     /// The names of the row axis and the column axis.
     pub(super) axes: [String; 2],
@@ -26,11 +26,11 @@ pub(super) struct Tiles<'a> {
     pub(super) columns: &'a [String],
     pub(super) scale: Scale,
     /// The tile at a row and a column; `None` if there is no number.
-    pub(super) tile: &'a dyn Fn(usize, usize) -> Option<Tile>,
+    pub(super) tile: &'a dyn Fn(usize, usize) -> Option<HeatMapTile>,
 }
 
 /// One number.
-pub(super) struct Tile {
+pub(super) struct HeatMapTile {
     /// The number that determines the colour.
     pub(super) value: f64,
     /// The number as shown in the tile.
@@ -39,7 +39,7 @@ pub(super) struct Tile {
     pub(super) below: String,
 }
 
-impl Tiles<'_> {
+impl HeatMap<'_> {
     /// The drawing; empty if there are too many tiles to read.
     pub(super) fn drawing(&self, id: &str) -> Markup {
         let (rows, columns) = (self.rows.len(), self.columns.len());
@@ -108,7 +108,12 @@ impl Tiles<'_> {
         }
     }
 
-    fn one(&self, [x, y]: [f64; 2], tile: Option<&Tile>, [row, column]: [&String; 2]) -> Markup {
+    fn one(
+        &self,
+        [x, y]: [f64; 2],
+        tile: Option<&HeatMapTile>,
+        [row, column]: [&String; 2],
+    ) -> Markup {
         let middle = n(x + TILE[0] / 2.0);
         html! {
             g {
