@@ -7,7 +7,7 @@ use crate::identity::hex;
 use crate::roster::{Parties, Roster};
 use ring::digest::{Context, SHA256};
 use ring::rand::{SecureRandom, SystemRandom};
-use veilpath_metrics::{Alphabet, Cohort, Scanpath};
+use veilpath_metrics::{Cohort, Scanpath};
 use veilpath_protocol::{Role, Spec, Tile};
 
 /// The id of one side's journal. It differs between the two sides of an agreement, even for the same user, and between tiles.
@@ -65,12 +65,17 @@ fn update_with_letters(context: &mut Context, scanpath: &Scanpath) {
     }
 }
 
-/// A digest of a scanpath.
-pub(crate) fn scanpath_digest(scanpath: &Scanpath, alphabet: Alphabet) -> [u8; 32] {
+/// A digest of a scanpath of a cohort. With other encoding settings all digests differ: if only those of changed letters
+/// did, a refusal could depend on letters.
+pub(crate) fn scanpath_digest(scanpath: &Scanpath, cohort: &Cohort) -> [u8; 32] {
     let mut context = Context::new(&SHA256);
-    let alphabet = alphabet.to_string();
-    context.update(&(alphabet.len() as u64).to_le_bytes());
-    context.update(alphabet.as_bytes());
+    let alphabet = cohort.alphabet.to_string();
+    let settings = cohort.encoding.0.iter();
+    let settings = settings.flat_map(|(name, value)| [name, value]);
+    for text in std::iter::once(&alphabet).chain(settings) {
+        context.update(&(text.len() as u64).to_le_bytes());
+        context.update(text.as_bytes());
+    }
     update_with_letters(&mut context, scanpath);
     let mut digest = [0; 32];
     digest.copy_from_slice(context.finish().as_ref());

@@ -55,6 +55,12 @@ impl<T> LockedFile<T> {
 }
 
 impl<T: Stored> LockedFile<T> {
+    /// The size of the file; 0 if there is none.
+    pub(crate) fn bytes(&self) -> u64 {
+        let metadata = self.path.as_ref().and_then(|path| path.metadata().ok());
+        metadata.map_or(0, |it| it.len())
+    }
+
     /// The stored value.
     pub(crate) fn read(&self) -> Result<T, SessionError> {
         match &self.path {

@@ -10,6 +10,7 @@
 //! | a number of a pair's result | 32 |
 //! | a stimulus with a mean of its own, in its lists | 384 |
 //! | a byte of its name, in its copies | 4 |
+//! | a byte of the disclosure ledger, as text and parsed | 4 |
 //! | the engine | [`Spec::memory`] |
 //! | a scanpath of this side, in a tile at the coordinator: its name, limits and counts | 1024 |
 //!
@@ -30,6 +31,7 @@ const BYTES_PER_PAIR: u64 = 384;
 const BYTES_PER_NUMBER: u64 = 32;
 const BYTES_PER_MEAN: u64 = 384;
 const BYTES_PER_NAME_BYTE: u64 = 4;
+const BYTES_PER_LEDGER_BYTE: u64 = 4;
 const BYTES_PER_COUNTED_SCANPATH: u64 = 1024;
 
 /// The memory of one of several sessions that a process runs at a time.
@@ -77,6 +79,11 @@ pub(crate) fn means<'a>(
     };
     let lists = count.saturating_mul(BYTES_PER_MEAN);
     lists.saturating_add(bytes.saturating_mul(BYTES_PER_NAME_BYTE))
+}
+
+/// What a disclosure ledger of this size needs.
+pub(crate) fn disclosures(file_bytes: u64) -> u64 {
+    file_bytes.saturating_mul(BYTES_PER_LEDGER_BYTE)
 }
 
 /// What is needed once the pairs are known.

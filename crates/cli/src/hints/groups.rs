@@ -64,6 +64,9 @@ pub(super) fn disclosure(refusal: &DisclosureRefusal) -> Option<&'static str> {
         DisclosureRefusal::FewNearest { .. } => Some(
             "use a larger K in --reveal nearest:K; the larger --minimum-group of the two sides applies",
         ),
+        DisclosureRefusal::NearestOfFew { .. } => Some(
+            "use a larger K in --reveal nearest:K, or cohorts with fewer scanpaths of each participant",
+        ),
         DisclosureRefusal::Budget { .. } => {
             Some("answers_per_partner in a policy (--policy) sets another budget")
         }

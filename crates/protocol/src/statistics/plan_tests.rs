@@ -14,6 +14,7 @@ use veilpath_metrics::{Alphabet, Cohort, Comparison, Encoding, Entry, Metric, Sc
 use veilpath_statistics::Coins;
 
 mod every_answer;
+mod made_up_scanpaths;
 mod precision;
 mod refusals;
 

@@ -1,24 +1,12 @@
 //! Finds the participants whom no combination of answers can tell apart.
+//!
+//! Units are divided answer by answer. A ledger may have many answers about many scanpaths, so what a unit was in is one
+//! number: sequences that are the same have the same number.
 
-use super::file::{Answer, Cells, Member, Weights};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// A unit's position in one answer.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct AnswerPosition<'a> {
-    /// The number of the answer.
-    answer: usize,
-    /// The group, and the stimulus.
-    cell: (&'a str, &'a str),
-    /// Which of the unit's contents this is, in order of first appearance.
-    version: usize,
-    /// How often a single scanpath occurs.
-    count: u32,
-    /// What the weight of the unit depends on, where the partner can vary it within the answer.
-    varied_weight: Option<&'a BTreeMap<String, u32>>,
-    /// What the weight of the unit depends on.
-    weight: Option<&'a BTreeMap<String, u32>>,
-}
+use super::file::{AnswerView, Cells, CountedScanpath, Member, Weights};
+use super::tag::Tag;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
 
 /// What atoms consist of.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,126 +18,227 @@ enum Unit {
 }
 
 /// The participant, the stimulus and, for single scanpaths, the content.
-type UnitKey<'a> = (&'a str, &'a str, &'a str);
+type UnitKey = (Tag, Tag, Option<Tag>);
+
+/// Units with equal coefficients in every combination of answers, up to a common factor.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Atom {
+    positions: Sequence,
+    /// The weights of the units, if they differ between answers.
+    weights: Option<Sequence>,
+    /// The counts of the units, if they differ between answers.
+    counts: Option<Sequence>,
+}
+
+/// A unit's position in one answer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Position {
+    /// The number of the answer.
+    answer: usize,
+    group: Option<Tag>,
+    stimulus: Option<Tag>,
+    /// Which of the unit's contents this is, in order of first appearance.
+    version: usize,
+    /// What the weight of the unit depends on, where the partner can vary it within the answer.
+    varied_weight: Option<usize>,
+}
+
+/// What is known about a unit.
+#[derive(Default)]
+struct UnitState {
+    positions: Sequence,
+    /// What its weights depend on.
+    weights: Factor<Option<usize>>,
+    /// How often a single scanpath occurs.
+    counts: Factor<u32>,
+    /// Its contents.
+    versions: Vec<usize>,
+    /// Whether it was in a group answer.
+    in_group: bool,
+    last_answer: usize,
+}
+
+/// The number of a sequence; 0 for the empty one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Sequence(usize);
+
+/// Numbers sequences by their first part and their last item.
+struct Sequences<T>(HashMap<(Sequence, T), Sequence>);
+
+/// A factor of a unit's coefficients. It drops out if it is the same in all answers.
+#[derive(Clone, Copy)]
+struct Factor<T> {
+    first: Option<T>,
+    all: Sequence,
+    varies: bool,
+}
 
 /// The fewest participants of any atom that the last answer is about or splits off, not counting those who have
 /// withdrawn; `None` if there is no such atom. Atoms that it does not touch could be told apart before. Scores of
-/// single pairs are allowed to be about one participant each, but not to split off too few participants of a group
-/// answer.
-pub(super) fn smallest(answers: &[&Answer], withdrawn: &BTreeSet<String>) -> Option<u64> {
+/// single pairs are allowed to be about one participant each, unless the participant was in a group answer: an answer
+/// by another metric without this participant would then differ by one person.
+pub(super) fn smallest(answers: &[AnswerView<'_>], withdrawn: &BTreeSet<Tag>) -> Option<u64> {
     let units = [Unit::Stimulus, Unit::Scanpath].into_iter();
     units
         .filter_map(|unit| smallest_of(unit, answers, withdrawn))
         .min()
 }
 
-fn smallest_of(unit: Unit, answers: &[&Answer], withdrawn: &BTreeSet<String>) -> Option<u64> {
+fn smallest_of(unit: Unit, answers: &[AnswerView<'_>], withdrawn: &BTreeSet<Tag>) -> Option<u64> {
     let last = answers.len().checked_sub(1)?;
-    let is_about_pairs = |answer: usize| answers[answer].cells == Cells::Pairs;
-    if (0..answers.len()).all(is_about_pairs) {
+    if answers.iter().all(|it| it.cells == Cells::Pairs) {
         return None;
     }
-    let mut atoms: BTreeMap<Vec<AnswerPosition<'_>>, BTreeSet<&str>> = BTreeMap::new();
-    let mut split: BTreeSet<Vec<AnswerPosition<'_>>> = BTreeSet::new();
-    for ((participant, ..), positions) in positions(unit, answers, withdrawn) {
-        if let Some((position, earlier)) = positions.split_last()
-            && position.answer == last
-        {
-            split.insert(without_common_factors(earlier));
-        }
-        let atom = atoms.entry(without_common_factors(&positions));
-        atom.or_default().insert(participant);
-    }
-    let touched = atoms.iter().filter(|(positions, _)| {
-        let in_last = positions
-            .last()
-            .is_some_and(|position| position.answer == last);
-        match in_last {
-            true => !is_about_pairs(last),
-            // A participant who was only in scores before is not hidden in a group.
-            false => {
-                split.contains(*positions) && positions.iter().any(|it| !is_about_pairs(it.answer))
+    let mut units = Units::new(unit, withdrawn);
+    let mut split: HashSet<Atom> = HashSet::new();
+    for (number, answer) in answers.iter().enumerate() {
+        units.add(number, answer, |atom| {
+            if number == last {
+                split.insert(atom);
             }
-        }
+        });
+    }
+    let touched = units.states.iter().filter_map(|((participant, ..), unit)| {
+        let atom = unit.atom();
+        let is_touched = unit.last_answer == last || split.contains(&atom);
+        (unit.in_group && is_touched).then_some((atom, *participant))
     });
-    let sizes = touched.map(|(_, participants)| participants.len() as u64);
-    sizes.min()
+    let mut touched: Vec<(Atom, Tag)> = touched.collect();
+    touched.sort_unstable();
+    touched.dedup();
+    let atoms = touched.chunk_by(|(one, _), (other, _)| one == other);
+    atoms.map(|participants| participants.len() as u64).min()
 }
 
-/// The positions of every unit in all answers.
-fn positions<'a>(
+/// All units that were in an answer.
+struct Units<'a> {
     unit: Unit,
-    answers: &[&'a Answer],
-    withdrawn: &BTreeSet<String>,
-) -> BTreeMap<UnitKey<'a>, Vec<AnswerPosition<'a>>> {
-    let mut positions: BTreeMap<UnitKey<'a>, Vec<AnswerPosition<'a>>> = BTreeMap::new();
-    let mut versions: BTreeMap<UnitKey<'a>, Vec<&'a BTreeMap<String, u32>>> = BTreeMap::new();
-    for (number, &answer) in answers.iter().enumerate() {
+    withdrawn: &'a BTreeSet<Tag>,
+    states: HashMap<UnitKey, UnitState>,
+    positions: Sequences<Position>,
+    weight_sequences: Sequences<Option<usize>>,
+    count_sequences: Sequences<u32>,
+    /// Numbers for what weights depend on, and for the contents of units.
+    weights: HashMap<&'a [(Tag, u32)], usize>,
+    contents: HashMap<&'a [CountedScanpath], usize>,
+}
+
+impl<'a> Units<'a> {
+    fn new(unit: Unit, withdrawn: &'a BTreeSet<Tag>) -> Self {
+        Self {
+            unit,
+            withdrawn,
+            states: HashMap::new(),
+            positions: Sequences(HashMap::new()),
+            weight_sequences: Sequences(HashMap::new()),
+            count_sequences: Sequences(HashMap::new()),
+            weights: HashMap::new(),
+            contents: HashMap::new(),
+        }
+    }
+
+    /// Adds an answer. `before` gets the atom that each unit in it belonged to so far.
+    fn add(&mut self, number: usize, answer: &AnswerView<'a>, mut before: impl FnMut(Atom)) {
         let members = answer.cohort.iter();
-        for (participant, member) in members.filter(|(it, _)| !withdrawn.contains(*it)) {
+        let members = members.filter(|it| !self.withdrawn.contains(&it.participant));
+        for member in members.collect::<Vec<_>>() {
             let weight = match answer.weights {
                 Weights::Scanpaths => None,
-                Weights::Participants => Some(&member.weight),
+                Weights::Participants => Some(number_of(&mut self.weights, &member.weight)),
             };
-            for (stimulus, scanpaths) in &member.scanpaths {
-                let position = |version, count| AnswerPosition {
-                    answer: number,
-                    cell: cell(answer, member, stimulus),
-                    version,
-                    count,
-                    varied_weight: weight.filter(|_| answer.by_stimulus),
-                    weight,
-                };
-                match unit {
+            let by_stimulus = |a: &CountedScanpath, b: &CountedScanpath| a.stimulus == b.stimulus;
+            for scanpaths in member.scanpaths.chunk_by(by_stimulus) {
+                match self.unit {
                     Unit::Stimulus => {
-                        let key = (participant.as_str(), stimulus.as_str(), "");
-                        let known = versions.entry(key).or_default();
-                        let version = known.iter().position(|it| *it == scanpaths);
-                        let version = version.unwrap_or(known.len());
-                        if version == known.len() {
-                            known.push(scanpaths);
-                        }
-                        positions.entry(key).or_default().push(position(version, 1));
+                        let content = number_of(&mut self.contents, scanpaths);
+                        let position = (number, answer, member, scanpaths[0].stimulus);
+                        before(self.enter(position, None, content, 1, weight));
                     }
                     Unit::Scanpath => {
-                        for (content, &count) in scanpaths {
-                            let key = (participant.as_str(), stimulus.as_str(), content.as_str());
-                            let positions = positions.entry(key).or_default();
-                            positions.push(position(0, count));
+                        for scanpath in scanpaths {
+                            let position = (number, answer, member, scanpath.stimulus);
+                            let content = Some(scanpath.content);
+                            before(self.enter(position, content, 0, scanpath.count, weight));
                         }
                     }
                 }
             }
         }
     }
-    positions
-}
 
-/// Drops a weight or a count that is the same in all answers, because it is a common factor.
-fn without_common_factors<'a>(positions: &[AnswerPosition<'a>]) -> Vec<AnswerPosition<'a>> {
-    let Some(&first) = positions.first() else {
-        return Vec::new();
-    };
-    let has_common_weight = positions.iter().all(|it| it.weight == first.weight);
-    let has_common_count = positions.iter().all(|it| it.count == first.count);
-    let positions = positions.iter();
-    positions
-        .map(|position| AnswerPosition {
-            weight: position.weight.filter(|_| !has_common_weight),
-            count: if has_common_count { 1 } else { position.count },
-            ..*position
-        })
-        .collect()
-}
-
-/// The cell of a unit.
-fn cell<'a>(answer: &Answer, member: &'a Member, stimulus: &'a str) -> (&'a str, &'a str) {
-    let group = match answer.cells {
-        Cells::Groups => member.group.as_deref().unwrap_or_default(),
-        Cells::Single | Cells::Stimuli | Cells::Ranges | Cells::Pairs => "",
-    };
-    match answer.by_stimulus || answer.cells == Cells::Stimuli {
-        true => (group, stimulus),
-        false => (group, ""),
+    /// Enters a unit's position in an answer. Returns the atom that it belonged to before.
+    fn enter(
+        &mut self,
+        (number, answer, member, stimulus): (usize, &AnswerView<'a>, &Member, Tag),
+        scanpath: Option<Tag>,
+        content: usize,
+        count: u32,
+        weight: Option<usize>,
+    ) -> Atom {
+        let state = self.states.entry((member.participant, stimulus, scanpath));
+        let state = state.or_default();
+        let before = state.atom();
+        let version = state.versions.iter().position(|it| *it == content);
+        let version = version.unwrap_or(state.versions.len());
+        if version == state.versions.len() {
+            state.versions.push(content);
+        }
+        let has_stimulus_cells = answer.by_stimulus || answer.cells == Cells::Stimuli;
+        let position = Position {
+            answer: number,
+            group: member.group.filter(|_| answer.cells == Cells::Groups),
+            stimulus: has_stimulus_cells.then_some(stimulus),
+            version,
+            varied_weight: weight.filter(|_| answer.by_stimulus),
+        };
+        state.positions = self.positions.extend(state.positions, position);
+        state.weights.add(weight, &mut self.weight_sequences);
+        state.counts.add(count, &mut self.count_sequences);
+        state.in_group |= answer.cells != Cells::Pairs;
+        state.last_answer = number;
+        before
     }
+}
+
+impl UnitState {
+    fn atom(&self) -> Atom {
+        Atom {
+            positions: self.positions,
+            weights: self.weights.varies.then_some(self.weights.all),
+            counts: self.counts.varies.then_some(self.counts.all),
+        }
+    }
+}
+
+impl<T: Eq + Hash> Sequences<T> {
+    fn extend(&mut self, sequence: Sequence, item: T) -> Sequence {
+        let next = Sequence(self.0.len() + 1);
+        *self.0.entry((sequence, item)).or_insert(next)
+    }
+}
+
+impl<T> Default for Factor<T> {
+    fn default() -> Self {
+        Self {
+            first: None,
+            all: Sequence::default(),
+            varies: false,
+        }
+    }
+}
+
+impl<T: Copy + Eq + Hash> Factor<T> {
+    fn add(&mut self, item: T, sequences: &mut Sequences<T>) {
+        self.varies |= *self.first.get_or_insert(item) != item;
+        self.all = sequences.extend(self.all, item);
+    }
+}
+
+/// The number of a value, which is the same for equal values.
+fn number_of<'a, T: Eq + Hash + ?Sized>(
+    numbers: &mut HashMap<&'a T, usize>,
+    value: &'a T,
+) -> usize {
+    let next = numbers.len();
+    *numbers.entry(value).or_insert(next)
 }

@@ -1,15 +1,16 @@
 //! The disclosure ledger on disk.
 
+use super::tag::Tag;
 use crate::identity::hex;
 use crate::locked_file::{EXTENSION, LockedFile, Stored};
 use crate::policy::AnswerKind;
 use crate::{Fingerprint, StateDir};
 use ring::digest::{SHA256, digest};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// How an answer is divided into cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,16 +69,43 @@ impl Weights {
 }
 
 /// A participant in an answer, with tags instead of names.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Member {
+    pub(super) participant: Tag,
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub(super) group: Option<String>,
-    /// For each stimulus, the different scanpaths, and how often each occurs.
-    pub(super) scanpaths: BTreeMap<String, BTreeMap<String, u32>>,
+    pub(super) group: Option<Tag>,
+    /// The different scanpaths, in ascending order.
+    pub(super) scanpaths: Vec<CountedScanpath>,
     /// The number of scanpaths of each stimulus, empty ones included, on which the weight of each depends where participants
-    /// have equal weights.
-    pub(super) weight: BTreeMap<String, u32>,
+    /// have equal weights. In ascending order.
+    pub(super) weight: Vec<(Tag, u32)>,
+}
+
+/// A scanpath of a participant, and how often it occurs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct CountedScanpath {
+    pub(super) stimulus: Tag,
+    pub(super) content: Tag,
+    pub(super) count: u32,
+}
+
+/// An array in the file, which has many of them.
+impl Serialize for CountedScanpath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.stimulus, self.content, self.count).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for CountedScanpath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (stimulus, content, count) = Deserialize::deserialize(deserializer)?;
+        Ok(Self {
+            stimulus,
+            content,
+            count,
+        })
+    }
 }
 
 /// An answer, and who was in it.
@@ -88,7 +116,28 @@ pub(super) struct Answer {
     pub(super) weights: Weights,
     pub(super) by_stimulus: bool,
     pub(super) counts_as: u32,
-    pub(super) cohort: BTreeMap<String, Member>,
+    /// In the order of their tags.
+    pub(super) cohort: Vec<Member>,
+}
+
+/// What an answer was about. Answers about the same participants share the list of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AnswerView<'a> {
+    pub(super) cells: Cells,
+    pub(super) weights: Weights,
+    pub(super) by_stimulus: bool,
+    pub(super) cohort: &'a [Member],
+}
+
+impl Answer {
+    pub(super) fn view(&self) -> AnswerView<'_> {
+        AnswerView {
+            cells: self.cells,
+            weights: self.weights,
+            by_stimulus: self.by_stimulus,
+            cohort: &self.cohort,
+        }
+    }
 }
 
 /// An answer in the file: answers about the same participants share the list of them.
@@ -109,8 +158,8 @@ struct StoredAnswer {
 pub(super) struct Disclosures {
     version: u32,
     answers: Vec<StoredAnswer>,
-    cohorts: BTreeMap<String, BTreeMap<String, Member>>,
-    pub(super) withdrawn: BTreeSet<String>,
+    cohorts: BTreeMap<String, Vec<Member>>,
+    pub(super) withdrawn: BTreeSet<Tag>,
 }
 
 impl Disclosures {
@@ -125,31 +174,23 @@ impl Disclosures {
     }
 
     /// Whether a participant was in any answer.
-    pub(super) fn contains_participant(&self, participant: &str) -> bool {
+    pub(super) fn contains_participant(&self, participant: Tag) -> bool {
         let mut cohorts = self.cohorts.values();
-        cohorts.any(|cohort| cohort.contains_key(participant))
+        cohorts.any(|cohort| contains(cohort, participant))
     }
 
-    pub(super) fn answers(&self) -> Vec<Answer> {
-        let stored = self.answers.iter();
-        stored
-            .map(|answer| Answer {
-                agreement: answer.agreement.clone(),
-                cells: answer.cells,
-                weights: answer.weights,
-                by_stimulus: answer.by_stimulus,
-                counts_as: answer.counts_as,
-                cohort: self
-                    .cohorts
-                    .get(&answer.cohort)
-                    .cloned()
-                    .unwrap_or_default(),
-            })
-            .collect()
+    pub(super) fn answers(&self) -> impl Iterator<Item = AnswerView<'_>> {
+        let cohort = |answer: &StoredAnswer| self.cohorts.get(&answer.cohort);
+        self.answers.iter().map(move |answer| AnswerView {
+            cells: answer.cells,
+            weights: answer.weights,
+            by_stimulus: answer.by_stimulus,
+            cohort: cohort(answer).map_or(&[], Vec::as_slice),
+        })
     }
 
     pub(super) fn push(&mut self, answer: Answer) {
-        // The text of a map with sorted keys is always the same.
+        // Members are sorted, so the text of a cohort is always the same.
         let text = serde_json::to_vec(&answer.cohort).unwrap_or_default();
         let cohort = hex(&digest(&SHA256, &text).as_ref()[..16]);
         self.cohorts.insert(cohort.clone(), answer.cohort);
@@ -169,12 +210,30 @@ impl Stored for Disclosures {
         let parsed: Self = serde_json::from_slice(text).ok()?;
         let mut answers = parsed.answers.iter();
         let complete = answers.all(|it| parsed.cohorts.contains_key(&it.cohort));
-        (parsed.version == VERSION && complete).then_some(parsed)
+        let sorted = parsed.cohorts.values().all(|cohort| {
+            let members_sorted = cohort.is_sorted_by(|a, b| a.participant < b.participant);
+            members_sorted && cohort.iter().all(Member::is_sorted)
+        });
+        (parsed.version == VERSION && complete && sorted).then_some(parsed)
     }
 
     fn set_version(&mut self) {
         self.version = VERSION;
     }
+}
+
+impl Member {
+    fn is_sorted(&self) -> bool {
+        let content = |it: &CountedScanpath| (it.stimulus, it.content);
+        self.scanpaths.is_sorted_by(|a, b| content(a) < content(b))
+            && self.weight.is_sorted_by(|a, b| a.0 < b.0)
+    }
+}
+
+/// Whether a participant is in a cohort.
+pub(super) fn contains(cohort: &[Member], participant: Tag) -> bool {
+    let found = cohort.binary_search_by_key(&participant, |it| it.participant);
+    found.is_ok()
 }
 
 /// The name of an agreement in the ledger.

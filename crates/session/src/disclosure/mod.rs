@@ -8,6 +8,8 @@
 //! Every answer has cells, and opens a function of sums over cells. Units that were in the same cells of all answers have the
 //! same coefficients in every combination of answers, up to a common factor. They form an atom. What a combination is about is
 //! a union of atoms, so it is about at least the minimum number of participants if every atom has units of that many.
+//! This assumes that the partner's scanpaths are real. If lengths are known, a partner who makes scanpaths up can choose
+//! them so that the scores of all lengths but one cancel out (`docs/security.md`); only hidden lengths prevent that.
 //!
 //! The partner chooses its own scanpaths. If only scanpaths of the same stimulus are compared, it can choose constant
 //! ones, whose scores follow from the lengths, for all stimuli but one. What remains of an answer over all stimuli is
@@ -15,8 +17,9 @@
 //! answer.
 //!
 //! Scores and thresholds of single pairs are not about groups, but a mean minus known scores is about the other
-//! participants. So sessions about pairs are remembered, too. They split atoms, and are refused if they split off too
-//! few participants.
+//! participants. So sessions about pairs are remembered, too. They split atoms, and are refused if that makes one too small.
+//! This also holds for the participants whom they are about, if these were in a group answer: scores by one metric say
+//! little about those by another, so a later mean without these participants would still be about them.
 //!
 //! Some answers weight every scanpath equally, others every participant, so that the weight of a scanpath depends on
 //! how many its participant has. If a unit was in answers of both kinds, units with the same cells have the same
@@ -54,9 +57,11 @@
 mod atoms;
 mod file;
 mod refusal;
+mod tag;
 mod withdrawals;
 
 pub use refusal::DisclosureRefusal;
+pub(crate) use tag::Tag;
 pub(crate) use withdrawals::WithdrawalWatch;
 pub use withdrawals::Withdrawn;
 
@@ -64,8 +69,7 @@ use crate::error::{Limit, SessionError};
 use crate::policy::{AnswerKind, DEFAULT_ANSWERS_PER_PARTNER, DEFAULT_MINIMUM_GROUP};
 use crate::signed_record::RecordFile;
 use crate::{Fingerprint, Identity, StateDir};
-use file::{Answer, Disclosures, DisclosuresFile, Member, key};
-use std::collections::BTreeMap;
+use file::{Answer, AnswerView, CountedScanpath, Disclosures, DisclosuresFile, Member, key};
 use veilpath_protocol::Reveal;
 
 /// A participant of this side in a group answer.
@@ -94,6 +98,8 @@ pub struct AnswerRequest<'a> {
     pub overall: bool,
     /// `k`, where the answer is the majority among the `k` nearest.
     pub nearest: Option<u32>,
+    /// Whether this side's scanpaths are those among which the nearest are found.
+    pub has_references: bool,
     /// Whether it depends on the groups of this side's participants, for kinds that can.
     pub by_group: bool,
     /// Whether only scanpaths of the same stimulus are compared, not all with all.
@@ -146,6 +152,7 @@ impl<'a> AnswerRequest<'a> {
             kind: AnswerKind::Nearest,
             overall: true,
             nearest: None,
+            has_references: false,
             by_group: true,
             by_stimulus: false,
             counts_as: 0,
@@ -162,6 +169,7 @@ impl<'a> AnswerRequest<'a> {
             kind,
             overall: parameters == "overall",
             nearest: nearest.filter(|_| kind == AnswerKind::Nearest),
+            has_references: false,
             by_group: true,
             by_stimulus: false,
             counts_as: 1,
@@ -169,10 +177,27 @@ impl<'a> AnswerRequest<'a> {
     }
 }
 
+impl GroupMember {
+    /// The largest number of this participant's scanpaths that one query is compared with.
+    fn most_references(&self, by_stimulus: bool) -> usize {
+        let stimuli = self.stimuli.iter().chain(&self.empty);
+        match by_stimulus {
+            false => stimuli.count(),
+            true => {
+                let names: Vec<&str> = stimuli.map(String::as_str).collect();
+                let most = counts(names.into_iter())
+                    .into_iter()
+                    .map(|(_, count)| count);
+                most.max().unwrap_or(0) as usize
+            }
+        }
+    }
+}
+
 impl Charge {
     /// The tags of the participants whom the answer is about.
-    fn participants(&self) -> impl Iterator<Item = &String> {
-        self.answer.cohort.keys()
+    fn participants(&self) -> impl Iterator<Item = Tag> {
+        self.answer.cohort.iter().map(|member| member.participant)
     }
 }
 
@@ -219,6 +244,18 @@ impl DisclosureLedger {
             let refusal = DisclosureRefusal::FewNearest { nearest, minimum };
             return Err(Limit::from(refusal).into());
         }
+        if let Some(nearest) = answer.nearest.filter(|_| answer.has_references) {
+            let most = members
+                .iter()
+                .map(|it| it.most_references(answer.by_stimulus));
+            let most = u32::try_from(most.max().unwrap_or(0)).unwrap_or(u32::MAX);
+            let few = limits.minimum_group.saturating_sub(1).saturating_mul(most);
+            if nearest <= few {
+                let needed = few.saturating_add(1);
+                let refusal = DisclosureRefusal::NearestOfFew { nearest, needed };
+                return Err(Limit::from(refusal).into());
+            }
+        }
         let answer = self.answer(answer, members).map_err(Limit::from)?;
         let disclosed = self.file.read()?;
         Ok(allow(&disclosed, answer, limits).map_err(Limit::from)?)
@@ -242,20 +279,25 @@ impl DisclosureLedger {
         self.partner
     }
 
+    /// The size of the file.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.file.bytes()
+    }
+
     /// Group answers for this partner so far.
     pub fn answers(&self) -> Result<u32, SessionError> {
         Ok(self.file.read()?.cost())
     }
 
     /// The tag of a participant in the ledger.
-    pub(crate) fn participant_tag(&self, id: &str) -> String {
-        self.tag("participant", id)
+    pub(crate) fn participant_tag(&self, id: &str) -> Tag {
+        self.tag("participant", id.as_bytes())
     }
 
-    fn tag(&self, purpose: &str, text: &str) -> String {
-        let parts: [&[u8]; 2] = [self.partner.bytes(), text.as_bytes()];
+    fn tag(&self, purpose: &str, text: &[u8]) -> Tag {
+        let parts: [&[u8]; 2] = [self.partner.bytes(), text];
         let purpose = format!("disclosure {purpose}");
-        crate::identity::hex(&self.identity.tag(&purpose, &parts)[..12])
+        Tag::of(&self.identity.tag(&purpose, &parts))
     }
 
     /// An answer as the ledger stores it.
@@ -272,26 +314,10 @@ impl DisclosureLedger {
             return Err(DisclosureRefusal::NoGroups);
         }
         let weights = file::Weights::of(request.kind);
-        let mut cohort: BTreeMap<String, Member> = BTreeMap::new();
-        for member in members {
-            let group = member.group.as_deref();
-            let group = group.filter(|_| cells == file::Cells::Groups);
-            let entry = cohort.entry(self.participant_tag(&member.participant));
-            let entry = entry.or_default();
-            entry.group = group.map(|group| self.tag("group", group));
-            let contents = member.contents.iter().chain(std::iter::repeat(&[0; 32]));
-            for (stimulus, content) in member.stimuli.iter().zip(contents) {
-                let unit = entry.scanpaths.entry(self.tag("stimulus", stimulus));
-                let content = self.tag("content", &crate::identity::hex(content));
-                *unit.or_default().entry(content).or_default() += 1;
-            }
-            for stimulus in member.stimuli.iter().chain(&member.empty) {
-                *entry
-                    .weight
-                    .entry(self.tag("stimulus", stimulus))
-                    .or_default() += 1;
-            }
-        }
+        let has_groups = cells == file::Cells::Groups;
+        let cohort = members.iter().map(|member| self.member(member, has_groups));
+        let mut cohort: Vec<Member> = cohort.collect();
+        cohort.sort_unstable_by_key(|member| member.participant);
         Ok(Answer {
             agreement: key(request.agreement),
             cells,
@@ -301,6 +327,36 @@ impl DisclosureLedger {
             cohort,
         })
     }
+
+    fn member(&self, member: &GroupMember, has_groups: bool) -> Member {
+        let stimulus = |name: &String| self.tag("stimulus", name.as_bytes());
+        let contents = member.contents.iter().chain(std::iter::repeat(&[0; 32]));
+        let scanpaths = member.stimuli.iter().zip(contents);
+        let scanpaths =
+            scanpaths.map(|(name, content)| (stimulus(name), self.tag("content", content)));
+        let scanpath = |((stimulus, content), count)| CountedScanpath {
+            stimulus,
+            content,
+            count,
+        };
+        let group = member.group.as_ref().filter(|_| has_groups);
+        Member {
+            participant: self.participant_tag(&member.participant),
+            group: group.map(|group| self.tag("group", group.as_bytes())),
+            scanpaths: counts(scanpaths).into_iter().map(scanpath).collect(),
+            weight: counts(member.stimuli.iter().chain(&member.empty).map(stimulus)),
+        }
+    }
+}
+
+/// How often each item occurs, in ascending order.
+fn counts<T: Copy + Ord>(items: impl Iterator<Item = T>) -> Vec<(T, u32)> {
+    let mut items: Vec<T> = items.collect();
+    items.sort_unstable();
+    let equal = items.chunk_by(|one, other| one == other);
+    equal
+        .map(|items| (items[0], u32::try_from(items.len()).unwrap_or(u32::MAX)))
+        .collect()
 }
 
 /// Checks whether an answer is allowed after those so far.
@@ -312,7 +368,8 @@ fn allow(
     let so_far = disclosed.cost();
     // This also applies to an answer that was charged before: the rest of it has not been sent.
     let withdrawn = &disclosed.withdrawn;
-    let in_answer = answer.cohort.keys().filter(|it| withdrawn.contains(*it));
+    let in_answer = answer.cohort.iter();
+    let in_answer = in_answer.filter(|it| withdrawn.contains(&it.participant));
     let participants = in_answer.count() as u64;
     if participants > 0 {
         return Err(DisclosureRefusal::Withdrawn { participants });
@@ -327,9 +384,8 @@ fn allow(
     }
     let minimum = limits.minimum_group;
     let too_few = |smallest: Option<u64>| smallest.filter(|&it| it < u64::from(minimum));
-    let alone = [&answer];
-    let earlier = disclosed.answers();
-    let all: Vec<&Answer> = earlier.iter().chain(alone).collect();
+    let alone = [answer.view()];
+    let all: Vec<AnswerView<'_>> = disclosed.answers().chain(alone).collect();
     let differencing = |participants| DisclosureRefusal::Differencing {
         participants,
         minimum,
@@ -346,9 +402,13 @@ fn allow(
         };
     }
     if answer.cells == file::Cells::Ranges {
-        let histograms = earlier.iter().filter(|it| it.cells == file::Cells::Ranges);
-        let counted = |id: &&String| histograms.clone().any(|it| it.cohort.contains_key(*id));
-        let participants = answer.cohort.keys().filter(counted).count() as u64;
+        let is_histogram = |it: &AnswerView<'_>| it.cells == file::Cells::Ranges;
+        let histograms: Vec<_> = disclosed.answers().filter(is_histogram).collect();
+        let is_counted = |member: &&Member| {
+            let mut histograms = histograms.iter();
+            histograms.any(|it| file::contains(it.cohort, member.participant))
+        };
+        let participants = answer.cohort.iter().filter(is_counted).count() as u64;
         if participants > 0 {
             return Err(DisclosureRefusal::SecondHistogram { participants });
         }
@@ -385,10 +445,9 @@ fn allow(
 pub(crate) fn is_ledger(text: &[u8]) -> bool {
     use crate::locked_file::Stored;
     Disclosures::parse(text).is_some_and(|disclosed| {
-        let answers = disclosed.answers();
-        let all: Vec<&Answer> = answers.iter().collect();
+        let all: Vec<AnswerView<'_>> = disclosed.answers().collect();
         let _ = atoms::smallest(&all, &disclosed.withdrawn);
-        disclosed.cost() == 0 || !answers.is_empty()
+        disclosed.cost() == 0 || !all.is_empty()
     })
 }
 

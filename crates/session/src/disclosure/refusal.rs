@@ -37,6 +37,16 @@ pub enum DisclosureRefusal {
         /// The minimum.
         minimum: u32,
     },
+    /// A majority that too few participants could decide.
+    #[error(
+        "the {nearest} nearest scanpaths can be of too few of this side's participants; at least {needed} scanpaths are needed"
+    )]
+    NearestOfFew {
+        /// `k`.
+        nearest: u32,
+        /// The smallest `k` whose scanpaths are always of enough participants.
+        needed: u32,
+    },
     /// The budget is used up.
     #[error(
         "this partner has had {answers} of {budget} group answers, and this one counts as {counts_as}"
@@ -77,7 +87,8 @@ impl DisclosureRefusal {
             DisclosureRefusal::SmallCell { minimum, .. }
             | DisclosureRefusal::Differencing { minimum, .. }
             | DisclosureRefusal::FewNearest { minimum, .. } => Some(minimum),
-            DisclosureRefusal::Budget { .. }
+            DisclosureRefusal::NearestOfFew { .. }
+            | DisclosureRefusal::Budget { .. }
             | DisclosureRefusal::SecondHistogram { .. }
             | DisclosureRefusal::Withdrawn { .. }
             | DisclosureRefusal::NoGroups => None,

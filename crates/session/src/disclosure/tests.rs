@@ -64,6 +64,7 @@ fn answer_request(number: u8, kind: AnswerKind) -> AnswerRequest<'static> {
         kind,
         overall: true,
         nearest: None,
+        has_references: false,
         by_group: true,
         by_stimulus: false,
         counts_as: 1,
@@ -141,6 +142,7 @@ fn small_cells_are_refused() {
         kind: mean,
         overall: false,
         nearest: None,
+        has_references: false,
         by_group: true,
         by_stimulus: false,
         counts_as: 1,
@@ -340,6 +342,53 @@ fn answer_names_match_those_of_plans() {
     assert_eq!(
         of("nearest:7,rate"),
         Some((AnswerKind::Nearest, false, Some(7)))
+    );
+}
+
+/// Scores by one metric do not give those by another, so they do not make a participant known.
+#[test]
+fn scores_of_one_participant_do_not_allow_a_mean_without_them() {
+    let fixture = Fixture::new();
+    let without = |number: u32| [members(0..number), members(number + 1..20)].concat();
+    assert_eq!(fixture.ask(1, AnswerKind::Mean, &members(0..20)), Ok(1));
+    let refused = Err(differencing(1));
+    assert_eq!(fixture.ask(2, AnswerKind::Mean, &without(5)), refused);
+    assert_eq!(fixture.ask(3, AnswerKind::Score, &members(5..6)), refused);
+    assert_eq!(fixture.ask(2, AnswerKind::Mean, &without(5)), refused);
+    assert_eq!(fixture.ask(3, AnswerKind::Score, &without(5)), refused);
+    // Enough of them, and then the others.
+    assert_eq!(fixture.ask(3, AnswerKind::Score, &members(0..5)), Ok(1));
+    assert_eq!(fixture.ask(4, AnswerKind::Mean, &members(5..20)), Ok(2));
+}
+
+/// A study with many participants and answers stays quick, and its ledger small.
+#[test]
+fn a_large_ledger_is_checked_quickly() {
+    let fixture = Fixture::new();
+    let limits = DisclosureLimits {
+        answers_per_partner: 100,
+        ..LIMITS
+    };
+    let (answers, participants) = match std::env::var_os("VEILPATH_LARGE_LEDGER") {
+        None => (5, 500),
+        Some(_) => (20, 10_000),
+    };
+    let ask = |number: u8| {
+        let from = u32::from(number) * 5;
+        let answer = answer_request(number, AnswerKind::Mean);
+        fixture.ask_for(&answer, &members(from..from + participants), limits)
+    };
+    for number in 0..answers {
+        assert_eq!(ask(number), Ok(u32::from(number) + 1));
+    }
+    let start = std::time::Instant::now();
+    assert_eq!(ask(answers), Ok(u32::from(answers) + 1));
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    // Two scanpaths of each participant.
+    let bytes = fixture.ledger().bytes() / (u64::from(answers) + 1) / u64::from(participants);
+    assert!(
+        (100..400).contains(&bytes),
+        "{bytes} bytes per participant and answer"
     );
 }
 

@@ -1,7 +1,7 @@
 //! Participants who withdraw, before a session and during one.
 
 use super::file::DisclosuresFile;
-use super::{Charge, DisclosureLedger, DisclosureRefusal};
+use super::{Charge, DisclosureLedger, DisclosureRefusal, Tag};
 use crate::error::{Limit, SessionError};
 use crate::locked_file::FileState;
 use crate::signed_record::{RecordEntry, WithdrawalEntry};
@@ -23,7 +23,7 @@ pub struct Withdrawn {
 #[derive(Debug)]
 pub(crate) struct WithdrawalWatch {
     file: DisclosuresFile,
-    participants: BTreeSet<String>,
+    participants: BTreeSet<Tag>,
     /// The state of the file when it was last read.
     seen: Option<FileState>,
     /// How many of the participants had withdrawn by then.
@@ -39,7 +39,7 @@ impl DisclosureLedger {
         self.file.update(|disclosed| {
             for id in participants {
                 let tag = self.participant_tag(id);
-                if !disclosed.contains_participant(&tag) {
+                if !disclosed.contains_participant(tag) {
                     withdrawn.unknown.push(id.clone());
                 }
                 withdrawn.new += u64::from(disclosed.withdrawn.insert(tag));
@@ -65,7 +65,7 @@ impl DisclosureLedger {
         charges: impl IntoIterator<Item = &'a Charge>,
     ) -> WithdrawalWatch {
         let participants = charges.into_iter().flat_map(Charge::participants);
-        WithdrawalWatch::new(self.file.clone(), participants.cloned().collect())
+        WithdrawalWatch::new(self.file.clone(), participants.collect())
     }
 }
 
@@ -74,7 +74,7 @@ impl WithdrawalWatch {
     pub(crate) fn of(
         state_dir: &StateDir,
         partner: Fingerprint,
-        participants: BTreeSet<String>,
+        participants: BTreeSet<Tag>,
     ) -> Self {
         let folder = state_dir.disclosures();
         Self::new(DisclosuresFile::of(Some(&folder), partner), participants)
@@ -85,7 +85,7 @@ impl WithdrawalWatch {
         Self::new(DisclosuresFile::at(None), BTreeSet::new())
     }
 
-    fn new(file: DisclosuresFile, participants: BTreeSet<String>) -> Self {
+    fn new(file: DisclosuresFile, participants: BTreeSet<Tag>) -> Self {
         Self {
             file,
             participants,

@@ -94,7 +94,7 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         25,
-        r#"{"version":3,"answers":[{"agreement":"a","cells":"stimuli","weights":"scanpaths","by_stimulus":true,"counts_as":1,"cohort":"c"}],"cohorts":{"c":{"p":{"scanpaths":{"s":{"d":1}},"weight":{"s":1}}}},"withdrawn":[]}"#,
+        r#"{"version":4,"answers":[{"agreement":"a","cells":"stimuli","weights":"scanpaths","by_stimulus":true,"counts_as":1,"cohort":"c"}],"cohorts":{"c":[{"participant":"0123456789abcdef01234567","scanpaths":[["aaaaaaaaaaaaaaaaaaaaaaaa","bbbbbbbbbbbbbbbbbbbbbbbb",1]],"weight":[["aaaaaaaaaaaaaaaaaaaaaaaa",1]]}]},"withdrawn":[]}"#,
     ),
     // A number of a group answer, alone and in a journal.
     (

@@ -93,6 +93,7 @@ impl GroupNegotiation<'_> {
         let has_stimuli = |ids: &Vec<Label>| ids.iter().any(|it| it.stimulus.is_some());
         answer.by_stimulus = self.proposal.spec.pairs == PairRule::SameStimulus
             && scanpath_ids.iter().all(has_stimuli);
+        answer.has_references = self.role == Role::Join;
         answer.counts_as = counts_as;
         Ok(answer)
     }

@@ -48,7 +48,7 @@ fn members(
             continue;
         }
         member.stimuli.push(stimulus);
-        let content = scanpath_digest(&entry.scanpath, cohort.alphabet);
+        let content = scanpath_digest(&entry.scanpath, cohort);
         member.contents.push(content);
     }
     members.into_values().collect()

@@ -1,7 +1,7 @@
 //! What two institutions have agreed on for their workers, as each of them stores it.
 
 use super::certificate::TileRange;
-use crate::disclosure::{DisclosureLedger, WithdrawalWatch};
+use crate::disclosure::{DisclosureLedger, Tag, WithdrawalWatch};
 use crate::error::{FileProblem, InternalError, Misbehaviour, SessionError};
 use crate::identity::{from_hex, hex};
 use crate::roster::{self, Parties, Roster};
@@ -41,7 +41,7 @@ pub struct AgreedPlan {
     /// Their letters; empty where the tiles of a work order do not need them.
     pub(super) letters: Vec<Vec<u16>>,
     /// The tags of their participants in the disclosure ledger.
-    participants: Vec<String>,
+    participants: Vec<Tag>,
     /// Whether all tiles are complete, and the letters removed.
     #[serde(default)]
     pub(super) is_complete: bool,
@@ -178,12 +178,12 @@ impl AgreedPlan {
     }
 
     /// The tags of this side's participants in some tiles about whom the other side learns something.
-    fn disclosed_in(&self, tiles: impl IntoIterator<Item = Tile>) -> BTreeSet<String> {
+    fn disclosed_in(&self, tiles: impl IntoIterator<Item = Tile>) -> BTreeSet<Tag> {
         if !is_learned(&self.spec, self.role()) {
             return BTreeSet::new();
         }
         let own = tiles.into_iter().flat_map(|tile| self.own_in(tile));
-        own.filter_map(|index| self.participants.get(index).cloned())
+        own.filter_map(|index| self.participants.get(index).copied())
             .collect()
     }
 

@@ -68,3 +68,31 @@ fn groups_that_an_answer_does_not_use_are_not_needed() {
         Ok(1)
     );
 }
+
+/// A constant query is as near to all references, and the first ones vote.
+#[test]
+fn the_nearest_references_are_of_enough_participants() {
+    let fixture = Fixture::new();
+    let answer = |nearest, by_stimulus, has_references| AnswerRequest {
+        nearest: Some(nearest),
+        by_stimulus,
+        has_references,
+        ..answer_request(1, AnswerKind::Nearest)
+    };
+    // Two scanpaths of each participant, one for each stimulus.
+    let refused = DisclosureRefusal::NearestOfFew {
+        nearest: 8,
+        needed: 9,
+    };
+    let ask = |request| fixture.ask_for(&request, &members(0..20), LIMITS);
+    assert_eq!(ask(answer(8, false, true)), Err(refused));
+    assert_eq!(ask(answer(8, false, false)), Ok(1));
+    assert_eq!(
+        Fixture::new().ask_for(&answer(9, false, true), &members(0..20), LIMITS),
+        Ok(1)
+    );
+    assert_eq!(
+        Fixture::new().ask_for(&answer(5, true, true), &members(0..20), LIMITS),
+        Ok(1)
+    );
+}
