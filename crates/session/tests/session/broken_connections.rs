@@ -8,6 +8,7 @@ use rand_chacha::ChaCha20Rng;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -328,4 +329,45 @@ fn paillier_stores_results_long_before_the_end() {
     for stored in stored {
         assert!(stored * 10 >= COUNT * COUNT, "{stored} pairs");
     }
+}
+
+/// What a peer can make this side write for one agreement grows only with its ids and its pairs (docs/sessions.md).
+#[test]
+fn an_agreement_leaves_few_bytes_on_the_disk() {
+    const ID_BYTES: usize = 1000;
+    for (engine, count) in [
+        (Engine::Garbled, 4),
+        (Engine::Shares, 4),
+        (Engine::Garbled, 24),
+    ] {
+        let mut setup = Setup::new(engine, count, 8);
+        for (number, entry) in setup.proposals[1].cohort.entries.iter_mut().enumerate() {
+            // Quotation marks have a backslash in JSON.
+            entry.participant = format!("{number}{}", "\"".repeat(ID_BYTES - 3));
+        }
+        let total = bytes_without_faults(&setup);
+        for part in 1..6 {
+            let broken = Setup {
+                proposals: setup.proposals.clone(),
+                ..Setup::new(engine, 1, 1)
+            };
+            let _ = broken.run_through(total * part / 6);
+            let _ = broken.run_through(i64::MAX).0.map(Result::unwrap);
+            let [scanpaths, pairs] = [2 * count, count * count].map(|it| it as u64);
+            let bound = 8192 + 6 * (count * ID_BYTES) as u64 + 500 * scanpaths + 400 * pairs;
+            let written = size(broken.folders[0].path());
+            eprintln!("{count} × {count} pairs: {written} bytes, at most {bound}");
+            assert!(written <= bound, "{written} bytes");
+        }
+    }
+}
+
+/// The bytes of all files in a folder.
+fn size(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let size = entries.map(|entry| match entry.file_type().unwrap().is_dir() {
+        true => size(&entry.path()),
+        false => entry.metadata().unwrap().len(),
+    });
+    size.sum()
 }
