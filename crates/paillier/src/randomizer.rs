@@ -16,6 +16,15 @@ const EXCESS_BITS: u32 = 102;
 const EXCESS_WORDS: usize = 2;
 /// The number of independent random powers from which a subset is taken.
 const SUBSET_SIZE: u32 = 312;
+/// The logarithm of the most ciphertexts of a session, and of the most cosets of `⟨h⟩` that the bound allows for.
+const LOG_CIPHERTEXTS: u32 = 60;
+const LOG_COSETS: u32 = 108;
+/// The two distances of [`RandomizerTable`], as negative logarithms. Over the largest session each adds up to at most 2⁻⁴², so both
+/// to at most 2⁻⁴¹; with the masks of the protocol (2⁻⁴¹) everything stays within 2⁻⁴⁰.
+const _: () = {
+    let subset_distance = (SUBSET_SIZE - LOG_COSETS) / 2 + 1;
+    assert!(EXCESS_BITS >= LOG_CIPHERTEXTS + 42 && subset_distance >= LOG_CIPHERTEXTS + 42);
+};
 /// Bases per table look-up: 64 entries each.
 const WINDOW_WIDTH: u32 = 6;
 

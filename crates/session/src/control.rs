@@ -16,9 +16,30 @@ use std::time::Instant;
 use veilpath_channel::Channel;
 use veilpath_protocol::Role;
 
-/// The kind of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tag {
+/// Defines the kinds of messages from one list.
+macro_rules! tags {
+    ($($(#[$doc:meta])* $tag:ident = $number:literal,)*) => {
+        /// The kind of a message.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Tag {
+            $($(#[$doc])* $tag = $number,)*
+        }
+
+        impl Tag {
+            /// All kinds.
+            #[cfg(any(test, feature = "fuzzing"))]
+            pub(crate) const ALL: &[Self] = &[$(Self::$tag),*];
+
+            fn name(self) -> &'static str {
+                match self {
+                    $(Self::$tag => stringify!($tag),)*
+                }
+            }
+        }
+    };
+}
+
+tags! {
     Hello = 1,
     Terms = 2,
     Roster = 3,
@@ -71,34 +92,6 @@ impl Tag {
             Tag::Labels => MAX_SCANPATHS,
             Tag::Roster => 1 << 20,
             Tag::Statements => MAX_PAIRS.div_ceil(2) as usize,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Tag::Hello => "Hello",
-            Tag::Terms => "Terms",
-            Tag::Roster => "Roster",
-            Tag::Ready => "Ready",
-            Tag::Statements => "Statements",
-            Tag::Finished => "Finished",
-            Tag::Probe => "Probe",
-            Tag::Measured => "Measured",
-            Tag::Engine => "Engine",
-            Tag::Intent => "Intent",
-            Tag::Groups => "Groups",
-            Tag::Coins => "Coins",
-            Tag::SharesStored => "SharesStored",
-            Tag::Answer => "Answer",
-            Tag::Labels => "Labels",
-            Tag::Wait => "Wait",
-            Tag::Decline => "Decline",
-            Tag::Order => "Order",
-            Tag::Tile => "Tile",
-            Tag::JournalEntries => "JournalEntries",
-            Tag::Stored => "Stored",
-            Tag::Report => "Report",
-            Tag::Refused => "Refused",
         }
     }
 }

@@ -29,6 +29,9 @@
 //! | 29 | what the numbers of an answer mean; eight leading bytes are the value of every number |
 //! | 30 to 32 | the JSON of `Order`, `Tile` and `Refused` between a worker and its coordinator |
 //! | 33 | journal entries that a worker sends to its coordinator, without their checksums |
+//! | 34 | the content of `Labels`, for six scanpaths of five participants in two groups |
+//! | 35 | what a coordinator answers: `Stored`, `Refused` or `Decline`, with tag and length |
+//! | 36 | the JSON of `Report` between a worker and its coordinator |
 
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
@@ -47,7 +50,7 @@ use crate::run::Finished;
 use crate::session::Ready;
 use crate::signed_record::{SentSignature, SignedRecord};
 use crate::stored::Description;
-use crate::worker::{Order, Refusal, TileState};
+use crate::worker::{Order, Refusal, Report, TileState};
 use crate::{AlphabetInfo, ChecksummedChannel, Fingerprint, Identity, Policy, disclosure, ledger};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -58,7 +61,7 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Notation, Scan
 use veilpath_protocol::{Engine, PairRule, Reveal, Role, Spec};
 
 /// How many decoders there are.
-pub const DECODERS: u8 = 34;
+pub const DECODERS: u8 = 37;
 
 /// Runs a decoder. Accepted input must survive a round trip. Returns whether it was accepted.
 pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
@@ -84,7 +87,7 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             let Some((choice, message)) = bytes.split_first() else {
                 return false;
             };
-            let tag = TAGS[usize::from(*choice) % TAGS.len()];
+            let tag = Tag::ALL[usize::from(*choice) % Tag::ALL.len()];
             control::receive_bytes(&mut Script(message), tag).is_ok()
         }
         9 => {
@@ -160,6 +163,9 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
         31 => round_trip::<TileState>(Tag::Tile, bytes).is_some(),
         32 => round_trip::<Refusal>(Tag::Refused, bytes).is_some(),
         33 => coordinator::entries(bytes),
+        34 => groups::labels(bytes),
+        35 => coordinator::answer(bytes),
+        36 => round_trip::<Report>(Tag::Report, bytes).is_some(),
         _ => {
             let text = String::from_utf8_lossy(bytes);
             let record = SignedRecord::parse(Path::new("record"), &text, None);
@@ -326,23 +332,6 @@ impl Channel for Echo {
         Ok(())
     }
 }
-
-const TAGS: [Tag; 14] = [
-    Tag::Hello,
-    Tag::Terms,
-    Tag::Roster,
-    Tag::Ready,
-    Tag::Statements,
-    Tag::Finished,
-    Tag::Measured,
-    Tag::Engine,
-    Tag::Decline,
-    Tag::Intent,
-    Tag::Groups,
-    Tag::Coins,
-    Tag::SharesStored,
-    Tag::Answer,
-];
 
 fn opening(bytes: &[u8]) -> bool {
     let alphabet = AlphabetInfo {

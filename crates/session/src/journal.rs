@@ -266,9 +266,9 @@ impl Journal {
         }
         match &self.file {
             None => Ok(()),
-            Some(file) => file
-                .sync_data()
-                .map_err(|error| SessionError::io(&self.path, error)),
+            Some(file) => {
+                state_dir::sync_data(file).map_err(|error| SessionError::io(&self.path, error))
+            }
         }
     }
 

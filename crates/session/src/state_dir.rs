@@ -335,5 +335,19 @@ fn not_locked(path: &Path, error: TryLockError) -> SessionError {
     }
 }
 
+/// Syncs the content of a file.
+pub(crate) fn sync_data(file: &File) -> io::Result<()> {
+    file.sync_data()?;
+    #[cfg(test)]
+    LAST_SYNC.set(Some(file.metadata()?.len()));
+    Ok(())
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The length of the file that this thread synced last, when it did.
+    pub(crate) static LAST_SYNC: std::cell::Cell<Option<u64>> = const { std::cell::Cell::new(None) };
+}
+
 #[cfg(test)]
 mod tests;

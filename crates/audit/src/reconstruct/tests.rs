@@ -9,7 +9,7 @@ use veilpath_metrics::{
     Hausdorff, LocalScoring, Metric, PathDivisor, Points, RecurrenceRule, ScaSim, Substitution,
     Threshold, Undefined, View,
 };
-use veilpath_protocol::{DefaultLimit, Engine, PairRule, RevealTo, Spec};
+use veilpath_protocol::{DefaultLimit, Engine, PairRule, RevealTo, Spec, risky_settings};
 
 const EFFORT: Effort = Effort {
     members: 10,
@@ -73,6 +73,23 @@ fn twenty_letters_of_twenty_six_are_reconstructed() {
     assert!(count(Attack::Positions, &index) <= 21);
     let digits = digit_table(26).unwrap();
     assert!(count(Attack::Digits, &digits) <= 4);
+}
+
+/// These settings are refused unless they are allowed by name. If they are, the default limit still is at most half of what the
+/// attacks above need.
+#[test]
+fn the_limit_of_an_allowed_risky_setting_is_at_most_half_of_its_attack() {
+    let index = needleman_wunsch(Substitution::Index, 1000.0);
+    for (metric, needed) in [(index, 21), (digit_table(26).unwrap(), 4)] {
+        let alphabet = Alphabet::letters(26).unwrap();
+        assert!(!risky_settings(&metric, alphabet).unwrap().is_empty());
+        let spec = Spec {
+            alphabet,
+            ..spec(&metric, Reveal::Score)
+        };
+        let limit = limit(&spec, 20);
+        assert!(2 * limit <= needed, "{metric:?}: {limit} of {needed}");
+    }
 }
 
 #[test]

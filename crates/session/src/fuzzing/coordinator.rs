@@ -1,8 +1,9 @@
 //! What a worker sends to its coordinator.
 
-use super::with_storage;
+use super::{Script, with_storage};
+use crate::control::Tag;
 use crate::journal::entry::{AnswerParts, with_checksum};
-use crate::worker::Rules;
+use crate::worker::{self, Rules};
 
 /// Pairs of the tile.
 const PAIRS: usize = 9;
@@ -43,5 +44,14 @@ pub(super) fn entries(bytes: &[u8]) -> bool {
             stored
         });
         stored && !contents.is_empty()
+    })
+}
+
+/// What a worker accepts as the answer to entries or to a report.
+pub(super) fn answer(bytes: &[u8]) -> bool {
+    let answer = worker::answer(&mut Script(bytes), Tag::Stored);
+    answer.is_ok_and(|content| {
+        assert!(content.is_empty(), "Stored has no content");
+        true
     })
 }

@@ -2,12 +2,14 @@
 
 use super::Script;
 use crate::counted_store::AgreedPairs;
-use crate::groups::GroupTerms;
 use crate::groups::resume::AnswerStep;
+use crate::groups::{GroupTerms, published};
 use crate::journal::Journal;
 use crate::resume::Resume;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric};
-use veilpath_protocol::{AnswerSchema, Engine, GroupQuestion, Label, PairRule, Reveal, Role, Spec};
+use veilpath_protocol::{
+    AnswerSchema, Engine, GroupQuestion, GroupSizes, Label, PairRule, Reveal, Role, Spec,
+};
 
 /// A question about groups.
 pub(super) const MEAN: Reveal = Reveal::Group(GroupQuestion::Mean { overall: false });
@@ -103,5 +105,23 @@ pub(super) fn answer(bytes: &[u8]) -> bool {
         return false;
     };
     assert!(answer.check().is_ok(), "an answer that no file can contain");
+    true
+}
+
+/// Labels of the peer's participants, one of whom has two scanpaths. Accepted labels are those that the groups are written as.
+pub(super) fn labels(bytes: &[u8]) -> bool {
+    let label = |participant: &str| Label {
+        participant: participant.into(),
+        stimulus: None,
+    };
+    let ids = ["P2", "P1", "P2", "P3", "P4", "P5"].map(label);
+    let groups = ["b", "a", "b", "b", "a", "b"].map(String::from);
+    let sizes = GroupSizes::of(&ids, &groups);
+    let Some(read) = published::decode(bytes, &ids, &sizes) else {
+        return false;
+    };
+    assert_eq!(read[0], read[2], "one participant is in two groups");
+    let written = published::encode(&ids, &read, &sizes);
+    assert!(written.is_some_and(|it| it == bytes), "other labels");
     true
 }

@@ -27,7 +27,7 @@ mod budget;
 mod coins;
 mod limits;
 pub(crate) mod members;
-mod published;
+pub(crate) mod published;
 pub(crate) mod resume;
 #[cfg(test)]
 mod tests;

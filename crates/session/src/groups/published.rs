@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use veilpath_protocol::{GroupSizes, Label};
 
 /// The labels of a side's participants, given the group of each scanpath.
-pub(super) fn encode(
+pub(crate) fn encode(
     scanpath_ids: &[Label],
     groups: &[String],
     sizes: &GroupSizes,
@@ -28,7 +28,7 @@ pub(super) fn encode(
 }
 
 /// The group of each of the peer's scanpaths; `None` if the labels do not match the roster and the sizes that the peer announced.
-pub(super) fn decode(
+pub(crate) fn decode(
     bytes: &[u8],
     scanpath_ids: &[Label],
     sizes: &GroupSizes,

@@ -361,3 +361,32 @@ fn debug_output_contains_no_half() {
         assert!(!text.contains(&0xdead_beef_u64.to_string()), "{text}");
     }
 }
+
+/// Limits depend on these entries, so they are on the disk before the next message. Answers can be sent again.
+#[test]
+fn entries_that_limits_depend_on_are_synced_after_they_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = open(folder.path(), ID, 4).unwrap();
+    let path = only_file(folder.path());
+    type Write = fn(&mut Journal) -> Result<(), SessionError>;
+    let writes: [(&str, Write); 4] = [
+        ("start", |journal| journal.start_pairs(&[0, 1, 3])),
+        ("half", |journal| {
+            journal.keep_halves(&[0, 1, 3], &[1, 2, 3], 9)
+        }),
+        ("sent", |journal| journal.mark_sent(&[0, 1, 3])),
+        ("complete", Journal::mark_complete),
+    ];
+    for (name, write) in writes {
+        let before = std::fs::metadata(&path).unwrap().len();
+        state_dir::LAST_SYNC.set(None);
+        write(&mut journal).unwrap();
+        let length = std::fs::metadata(&path).unwrap().len();
+        assert!(length > before, "{name}");
+        assert_eq!(state_dir::LAST_SYNC.get(), Some(length), "{name}");
+    }
+    journal.store(2, reading(7.0)).unwrap();
+    journal.finish().unwrap();
+    let length = std::fs::metadata(&path).unwrap().len();
+    assert_eq!(state_dir::LAST_SYNC.get(), Some(length));
+}

@@ -302,7 +302,8 @@ fn append(path: &Path, stamp: &str, end: u64, counted: &Counted) -> Result<u64, 
     // A killed process may have left a partial line.
     file.set_len(end).map_err(failed)?;
     file.seek(SeekFrom::Start(end)).map_err(failed)?;
-    let written = file.write_all(&line).and_then(|()| file.sync_data());
+    let written = file.write_all(&line);
+    let written = written.and_then(|()| state_dir::sync_data(&file));
     if let Err(error) = written {
         let _ = file.set_len(end);
         return Err(failed(error));

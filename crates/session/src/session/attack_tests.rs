@@ -18,6 +18,7 @@ mod memory;
 mod other_metrics;
 mod paillier_groups;
 mod relay;
+mod running_host;
 mod signatures;
 mod starts;
 mod withdrawals;
@@ -37,6 +38,12 @@ use veilpath_protocol::{Engine, KeySize, PaillierOptions, PairRule, Reveal, Reve
 
 /// The victim's scanpaths.
 const SECRETS: [[u16; 4]; 2] = [[3, 1, 4, 1], [2, 7, 1, 8]];
+
+const TIMEOUTS: Timeouts = Timeouts {
+    idle: Duration::from_secs(20),
+    stall: Duration::from_secs(20 * 60),
+    connect: Duration::from_secs(10),
+};
 
 /// What is computed, for whom, and which side cheats.
 #[derive(Clone, Copy, Debug)]
@@ -155,6 +162,33 @@ struct SessionEnd {
     sent: [Vec<u8>; 2],
 }
 
+/// What a session shows while it runs.
+struct Observed {
+    relay: Relay,
+    agreed: Mutex<Option<([u8; 32], u64)>>,
+    sent: [Arc<Mutex<Vec<u8>>>; 2],
+}
+
+impl Observed {
+    fn new(relay: Relay) -> Self {
+        Self {
+            relay,
+            agreed: Mutex::default(),
+            sent: Default::default(),
+        }
+    }
+
+    fn end(self, victim: Option<SessionError>, attacker: Option<SessionError>) -> SessionEnd {
+        SessionEnd {
+            victim,
+            attacker,
+            agreed: self.agreed.into_inner().unwrap(),
+            records: self.relay.records(),
+            sent: self.sent.map(|it| std::mem::take(&mut *it.lock().unwrap())),
+        }
+    }
+}
+
 impl Setup {
     fn new(case: Case, limit: u64) -> Self {
         Self {
@@ -241,75 +275,26 @@ impl Setup {
 
     /// One session.
     fn attack(&self, attempt: &Attempt<'_>) -> SessionEnd {
-        let timeouts = Timeouts::new(Duration::from_secs(20), Duration::from_secs(10));
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         // With different plans each side may wait for the other.
         let silence = attempt.change.map(|_| Duration::from_secs(1));
         let relay = Relay::start(listener.address(), self.case.attacker, attempt.cut, silence);
-        let agreed = Mutex::new(None);
-        let sent: [Arc<Mutex<Vec<u8>>>; 2] = Default::default();
-        let side = |channel, role: Role| {
-            let (own, peer) = (
-                self.identity(role),
-                self.identity(role.other()).fingerprint(),
-            );
-            let proposal = self.proposal(role, attempt);
-            let letters = AlphabetInfo {
-                named: None,
-                declared: None,
-                read_as: proposal.cohort.alphabet,
-                grid: None,
-            };
-            let session = Session::open(channel, role, own, peer, &letters, timeouts)?.0;
-            let files = match self.attacks(role) {
-                true => attempt.files,
-                false => self.victim_files.path(),
-            };
-            let forged = attempt.groups.filter(|_| self.attacks(role)).map(|_| {
-                let usual = self.attackers_cohort(&attempt.announced);
-                cohort_tag(&usual, own, true)
-            });
-            FORGED_TAG.set(forged);
-            let agreed_session = session.agree(proposal, Some(&StateDir::at(files)), &mut |_| ());
-            FORGED_TAG.set(None);
-            let mut ready = agreed_session?;
-            let channel = ready.session.channel.uncounted();
-            channel.record = Some(Arc::clone(&sent[usize::from(self.attacks(role))]));
-            if self.attacks(role) {
-                (channel.flips, channel.left) = (attempt.flips.clone(), attempt.bytes);
-                *agreed.lock().unwrap() = Some((ready.agreement.id, ready.agreement.run));
-                let proposal = &mut ready.agreement.proposal;
-                if let Some(change) = attempt.change {
-                    change(&mut proposal.spec);
-                }
-                proposal.cohort = self.attackers_cohort(&attempt.letters);
-                proposal.cohort.alphabet = proposal.spec.alphabet;
-                if let Some(group) = ready.agreement.group.as_mut() {
-                    if attempt.swap_groups {
-                        group.swap_groups();
-                    }
-                    if let Some(labels) = attempt.labels {
-                        group.publish_instead(labels);
-                    }
-                }
-                ready.agreement.proposal.estimate_only = false;
-                if let Some(action) = attempt.before_computation {
-                    action();
-                }
-                relay.count();
-            }
-            let observer = attempt.observer.filter(|_| !self.attacks(role));
-            ready.run(observer.unwrap_or(&())).map(|_| ())
-        };
+        let observed = Observed::new(relay);
+        let side = |channel, role| self.side(channel, role, attempt, &observed, |_| Ok(()));
         let [host, join] = std::thread::scope(|scope| {
             let host = scope.spawn(|| {
                 let (own, peer) = (self.identity(Role::Host), self.identity(Role::Join));
                 let peer = peer.fingerprint();
-                let channel = listener.accept(own, peer, &timeouts, &mut |_| ())?;
+                let channel = listener.accept(own, peer, &TIMEOUTS, &mut |_| ())?;
                 side(channel, Role::Host)
             });
             let (own, peer) = (self.identity(Role::Join), self.identity(Role::Host));
-            let joined = join(&relay.address(), own, peer.fingerprint(), &timeouts);
+            let joined = join(
+                &observed.relay.address(),
+                own,
+                peer.fingerprint(),
+                &TIMEOUTS,
+            );
             let joined = joined.and_then(|channel| side(channel, Role::Join));
             [host.join().unwrap(), joined]
         });
@@ -317,13 +302,70 @@ impl Setup {
             Role::Join => (host.err(), join.err()),
             Role::Host => (join.err(), host.err()),
         };
-        SessionEnd {
-            victim,
-            attacker,
-            agreed: agreed.into_inner().unwrap(),
-            records: relay.records(),
-            sent: sent.map(|it| std::mem::take(&mut *it.lock().unwrap())),
+        observed.end(victim, attacker)
+    }
+
+    /// One side's part of a session. `opened` is called before the side agrees.
+    fn side<T>(
+        &self,
+        channel: SecureChannel,
+        role: Role,
+        attempt: &Attempt<'_>,
+        observed: &Observed,
+        opened: impl FnOnce(&mut Session) -> Result<T, SessionError>,
+    ) -> Result<(), SessionError> {
+        let (own, peer) = (
+            self.identity(role),
+            self.identity(role.other()).fingerprint(),
+        );
+        let proposal = self.proposal(role, attempt);
+        let letters = AlphabetInfo {
+            named: None,
+            declared: None,
+            read_as: proposal.cohort.alphabet,
+            grid: None,
+        };
+        let mut session = Session::open(channel, role, own, peer, &letters, TIMEOUTS)?.0;
+        let _held = opened(&mut session)?;
+        let files = match self.attacks(role) {
+            true => attempt.files,
+            false => self.victim_files.path(),
+        };
+        let forged = attempt.groups.filter(|_| self.attacks(role)).map(|_| {
+            let usual = self.attackers_cohort(&attempt.announced);
+            cohort_tag(&usual, own, true)
+        });
+        FORGED_TAG.set(forged);
+        let agreed_session = session.agree(proposal, Some(&StateDir::at(files)), &mut |_| ());
+        FORGED_TAG.set(None);
+        let mut ready = agreed_session?;
+        let channel = ready.session.channel.uncounted();
+        channel.record = Some(Arc::clone(&observed.sent[usize::from(self.attacks(role))]));
+        if self.attacks(role) {
+            (channel.flips, channel.left) = (attempt.flips.clone(), attempt.bytes);
+            *observed.agreed.lock().unwrap() = Some((ready.agreement.id, ready.agreement.run));
+            let proposal = &mut ready.agreement.proposal;
+            if let Some(change) = attempt.change {
+                change(&mut proposal.spec);
+            }
+            proposal.cohort = self.attackers_cohort(&attempt.letters);
+            proposal.cohort.alphabet = proposal.spec.alphabet;
+            if let Some(group) = ready.agreement.group.as_mut() {
+                if attempt.swap_groups {
+                    group.swap_groups();
+                }
+                if let Some(labels) = attempt.labels {
+                    group.publish_instead(labels);
+                }
+            }
+            ready.agreement.proposal.estimate_only = false;
+            if let Some(action) = attempt.before_computation {
+                action();
+            }
+            observed.relay.count();
         }
+        let observer = attempt.observer.filter(|_| !self.attacks(role));
+        ready.run(observer.unwrap_or(&())).map(|_| ())
     }
 
     /// The most comparisons of any scanpath of the victim that its ledger has counted.

@@ -40,7 +40,7 @@ mod tile;
 pub(crate) use certificate::WorkerCertificate;
 pub(crate) use coordinator::CoordinatorLink;
 #[cfg(any(test, feature = "fuzzing"))]
-pub(crate) use coordinator::{Order, Refusal, Rules, TileState};
+pub(crate) use coordinator::{Order, Refusal, Report, Rules, TileState, answer};
 pub(crate) use gate::WorkerGate;
 pub(crate) use gateway::WorkerGreetings;
 

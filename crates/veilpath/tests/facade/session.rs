@@ -205,6 +205,8 @@ fn risky_settings_are_refused_before_connecting_unless_allowed() {
     let (a, b) = (Party::new(), Party::new());
     let table = a.folder.path().join("costs.csv");
     std::fs::write(&table, "0,2\n1,0\n").unwrap();
+    let fine = a.folder.path().join("fine.csv");
+    std::fs::write(&fine, "0,1,20001\n1,0,7\n20001,7,0\n").unwrap();
     for (substitution, gap, cohort, risk, other) in [
         (
             SubstitutionChoice::Index,
@@ -220,6 +222,13 @@ fn risky_settings_are_refused_before_connecting_unless_allowed() {
             RiskySetting::AsymmetricTable,
             RiskySetting::ExtremeGap,
         ),
+        (
+            SubstitutionChoice::File(fine),
+            10_001.0,
+            "participant,scanpath\np1,ABCA\np2,AAC\n",
+            RiskySetting::FineTable,
+            RiskySetting::AsymmetricTable,
+        ),
     ] {
         let metric = MetricOptions {
             name: MetricName::NeedlemanWunsch,
@@ -229,18 +238,26 @@ fn risky_settings_are_refused_before_connecting_unless_allowed() {
         };
         let mut options = a.options_with(cohort, PlanOptions::new(Engine::Garbled, metric));
         options.wait = Duration::from_millis(100);
+        let attempts = |options: &SessionOptions| {
+            let peer = b.fingerprint();
+            let joining = join("127.0.0.1:9", peer, options, &()).unwrap_err();
+            let hosting = host("127.0.0.1:0", peer, options, &()).unwrap_err();
+            [joining, hosting]
+        };
         // Another risk that is allowed makes no difference.
         for allow in [vec![], vec![other]] {
             options.allow = allow;
-            let refused = join("127.0.0.1:9", b.fingerprint(), &options, &()).unwrap_err();
-            match refused {
-                Error::RiskySettings { settings } => assert_eq!(settings, [risk]),
-                other => panic!("{other}"),
+            for refused in attempts(&options) {
+                match refused {
+                    Error::RiskySettings { settings } => assert_eq!(settings, [risk]),
+                    other => panic!("{other}"),
+                }
             }
         }
         options.allow = vec![risk];
-        let absent = join("127.0.0.1:9", b.fingerprint(), &options, &()).unwrap_err();
-        assert_eq!(absent.fault(), Fault::Network, "{absent}");
+        for absent in attempts(&options) {
+            assert_eq!(absent.fault(), Fault::Network, "{absent}");
+        }
     }
 }
 

@@ -2,13 +2,13 @@
 //! `cargo test --release -p veilpath-mpc --lib -- --ignored --nocapture the_check_adds`
 
 use super::check::{Sums, Transcript};
-use super::messages::{chunks, corrections_bytes};
+use super::messages::{PROOF_BYTES, chunks, corrections_bytes, transfer_bytes};
 use super::{GroupBits, MAX_BATCH};
 use crate::alignment::{
     EvaluatorComparison, EvaluatorSession, Fold, GarblerComparison, GarblerSession,
 };
 use crate::block::Block;
-use crate::circuit::cells::{Cell, UnitCell};
+use crate::circuit::cells::{Cell, SavingCell, UnitCell};
 use crate::kernel::Kernel;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -116,4 +116,36 @@ fn the_check_adds_little_to_the_time_of_a_comparison() {
         cfg!(debug_assertions) || more <= MAX_OVERHEAD_PERCENT,
         "{more:.1} %"
     );
+}
+
+/// The most that the check may add to the traffic, in bytes per matrix cell.
+const MAX_BYTES_PER_CELL: f64 = 0.3;
+
+/// For the smallest circuit and for ScanMatch with the costs of its standard settings, at 100 × 100 letters.
+#[test]
+fn the_check_adds_few_bytes_to_a_cell() {
+    let cells = COMPARISONS * LENGTH * LENGTH;
+    for (name, wires) in [
+        ("unit costs", UnitCell.input_wires()),
+        ("ScanMatch", SavingCell::new(1 << 11).input_wires()),
+    ] {
+        let transfers = cells * wires;
+        for group_bits in [GroupBits::FOUR, GroupBits::EIGHT] {
+            // What transfers take without their check.
+            let blocks: usize = (0..transfers.div_ceil(MAX_BATCH))
+                .map(|batch| (transfers - batch * MAX_BATCH).min(MAX_BATCH).div_ceil(128))
+                .sum();
+            let unchecked = transfers.div_ceil(8) + corrections_bytes(blocks, group_bits);
+            let added = transfer_bytes(transfers, group_bits) - unchecked;
+            assert!(
+                added >= transfers.div_ceil(MAX_BATCH) * PROOF_BYTES,
+                "{name}"
+            );
+            let per_cell = added as f64 / cells as f64;
+            assert!(
+                per_cell <= MAX_BYTES_PER_CELL,
+                "{name}: {per_cell:.3} bytes"
+            );
+        }
+    }
 }

@@ -323,3 +323,18 @@ fn time_of_a_charge() {
     let bytes = setup.bytes(EXTENSION).len();
     println!("{bytes} bytes: {:?} each", start.elapsed() / 100);
 }
+
+/// Nothing is revealed before its charge is on the disk: the whole line is synced when `count` returns.
+#[test]
+fn a_charge_is_synced_after_it_is_written() {
+    let setup = Setup::new();
+    let file = setup.file();
+    charge(&file, "s", 1);
+    charge(&file, "s", 2);
+    for count in 3..6 {
+        state_dir::LAST_SYNC.set(None);
+        charge(&file, "s", count);
+        let length = setup.bytes(LOG).len() as u64;
+        assert_eq!(state_dir::LAST_SYNC.get(), Some(length), "{count}");
+    }
+}

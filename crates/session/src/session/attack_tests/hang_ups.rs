@@ -3,7 +3,7 @@
 use super::*;
 
 /// All places to break a connection after the agreement, in sessions that compare everything.
-fn cuts(case: Case) -> Vec<Cut> {
+pub(super) fn cuts(case: Case) -> Vec<Cut> {
     let setup = Setup::new(case, 1);
     let files = tempfile::tempdir().unwrap();
     let result = setup.attack(&Attempt::new(files.path(), 1));
@@ -32,7 +32,7 @@ fn hanging_up_at_every_message_gives_no_second_answer() {
 }
 
 /// All places with `VEILPATH_FAULTS=long`; otherwise some, and the last ones, where results are opened.
-fn chosen(cuts: Vec<Cut>) -> Vec<Cut> {
+pub(super) fn chosen(cuts: Vec<Cut>) -> Vec<Cut> {
     let (some, last) = (8, 6);
     if is_long() || cuts.len() <= some + last {
         return cuts;

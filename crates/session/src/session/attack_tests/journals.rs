@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::digests::journal_id;
+use crate::error::{BanReason, Limit};
 use crate::journal::Journal;
 use veilpath_metrics::PairScore;
 use veilpath_protocol::{Answer, Reveal};
@@ -134,5 +135,48 @@ fn another_plan_on_resume_gives_no_second_answer() {
                 assert!(counted <= 1, "{case:?}");
             }
         }
+    });
+}
+
+/// The attacker returns with files that say something else about a pair that the victim knows. The victim bans it: an honest
+/// session is refused from then on.
+#[test]
+fn another_answer_for_a_known_pair_is_banned() {
+    for_all_cases(|case| {
+        if case.to != RevealTo::Both {
+            return;
+        }
+        let setup = Setup::new(case, 2);
+        let folders = folders(3);
+        let first = setup.attack(&Attempt::new(folders[0].path(), 1));
+        assert!(first.victim.is_none(), "{case:?}: {:?}", first.victim);
+        let (agreement, _) = first.agreed.unwrap();
+        let id = journal_id(&agreement, case.attacker, None);
+        let known = Journal::open(
+            &StateDir::at(folders[0].path()).journals(),
+            id,
+            2,
+            Reveal::Score,
+        )
+        .unwrap();
+        let directory = StateDir::at(folders[1].path()).journals();
+        let mut forged = Journal::open(&directory, id, 2, Reveal::Score).unwrap();
+        forged.store(0, known.answer(0).unwrap()).unwrap();
+        let other = Answer::Score(PairScore::new(-1.0, None));
+        assert_ne!(known.answer(1), Some(other), "{case:?}");
+        forged.store(1, other).unwrap();
+        drop((known, forged));
+        let error = setup.attack(&Attempt::new(folders[1].path(), 1));
+        let error = error.victim.unwrap();
+        assert_eq!(error.ban(), Some(BanReason::ChangedAnswer), "{case:?}");
+        assert!(error.is_final(), "{case:?}");
+        let honest = setup.attack(&Attempt::new(folders[2].path(), 1));
+        let banned = Limit::Banned(BanReason::ChangedAnswer);
+        match honest.victim {
+            Some(SessionError::Limit(limit)) => assert_eq!(limit, banned, "{case:?}"),
+            other => panic!("{case:?}: {other:?}"),
+        }
+        assert_eq!(honest.agreed, None, "{case:?}");
+        assert_eq!(setup.counted(), 1, "{case:?}");
     });
 }

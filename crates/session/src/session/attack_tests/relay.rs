@@ -22,6 +22,7 @@ pub(super) struct Relay {
     state: Arc<State>,
 }
 
+#[derive(Default)]
 struct State {
     cut: Option<Cut>,
     counting: AtomicBool,
@@ -68,6 +69,14 @@ impl Relay {
             }
         });
         Self { address, state }
+    }
+
+    /// No relay: the connection is counted elsewhere, or not at all.
+    pub(super) fn unused() -> Self {
+        Self {
+            address: SocketAddr::from(([127, 0, 0, 1], 0)),
+            state: Arc::default(),
+        }
     }
 
     pub(super) fn address(&self) -> String {

@@ -13,6 +13,7 @@ use crate::outcome;
 use crate::{CompletedSession, Fingerprint, Identity, LimitSummary, SecureChannel, StateDir};
 use std::net::TcpStream;
 use std::time::Duration;
+use veilpath_channel::Channel;
 use veilpath_protocol::{Cost, Misbehaviour, Outcome, PlanTile, ProtocolError, Tile};
 
 /// How long a live coordinator may take to store something: many workers may wait for one ledger.
@@ -269,7 +270,7 @@ impl CoordinatorLink {
 }
 
 /// Receives the coordinator's answer.
-fn answer(channel: &mut SecureChannel, expected: Tag) -> Result<Vec<u8>, SessionError> {
+pub(crate) fn answer(channel: &mut dyn Channel, expected: Tag) -> Result<Vec<u8>, SessionError> {
     let (found, bytes) = control::receive_one_of(channel, &[expected, Tag::Refused])?;
     if found == expected {
         return Ok(bytes);

@@ -45,9 +45,9 @@ pub use client::CoordinatedTile;
 pub(crate) use client::CoordinatorLink;
 #[cfg(test)]
 pub(super) use leased_tile::LeasedTile;
-#[cfg(any(test, feature = "fuzzing"))]
-pub(crate) use rules::Rules;
 pub use server::{Coordinator, CoordinatorEvent, CoordinatorOptions};
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use {client::answer, rules::Rules};
 
 use crate::LimitSummary;
 use crate::error::{
@@ -75,7 +75,7 @@ pub(crate) struct Order {
 /// A worker's report that the other side cheated.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Report {
+pub(crate) struct Report {
     tile: u32,
     reason: BanReason,
 }
