@@ -1,6 +1,6 @@
 //! `veilpath audit reconstruct`: how many comparisons a partner that chooses its own scanpaths needs to reconstruct one.
 
-use crate::destination::to_stdout;
+use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::messages;
 use crate::metric_args::MetricArgs;
@@ -149,5 +149,5 @@ pub(crate) fn run(args: &ReconstructArgs) -> Result<(), Failure> {
         ReportFormat::Markdown => report.markdown(),
         ReportFormat::Json => report.json().map_err(Failure::json)? + "\n",
     };
-    to_stdout(|out| out.write_all(text.as_bytes()))
+    Destination::Stdout.write(|out| out.write_all(text.as_bytes()))
 }
