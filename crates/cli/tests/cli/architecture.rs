@@ -149,6 +149,33 @@ fn crates_use_only_what_the_table_allows() {
     );
 }
 
+/// The workspace crates that the programs of the front ends may use. Their tests may use those in the table.
+const FRONT_ENDS: &[(&str, &[&str])] = &[
+    ("veilpath-ui", &["veilpath"]),
+    (
+        "veilpath-cli",
+        &["veilpath", "veilpath-evaluation", "veilpath-ui"],
+    ),
+];
+
+/// Front ends reach the libraries through the façade, so that every front end can do the same.
+#[test]
+fn front_ends_use_only_the_facade() {
+    let metadata = metadata("");
+    let packages = metadata["packages"].as_array().unwrap();
+    for &(name, allowed) in FRONT_ENDS {
+        let package = packages.iter().find(|it| text(it, "name") == name);
+        let dependencies = package.unwrap()["dependencies"].as_array().unwrap();
+        let used: BTreeSet<&str> = dependencies
+            .iter()
+            .filter(|it| it["kind"].is_null() && it["path"].is_string())
+            .map(|it| text(it, "name"))
+            .collect();
+        let allowed = allowed.iter().copied().collect();
+        assert_eq!(used, allowed, "normal dependencies of {name}");
+    }
+}
+
 /// Features that observe or replace parts of a protocol, for tests and attacks.
 const TEST_HOOKS: &[&str] = &["watch", "ideal", "fuzz", "fuzzing"];
 
