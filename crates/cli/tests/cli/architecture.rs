@@ -192,6 +192,24 @@ fn the_default_build_has_no_test_hooks() {
     has_no_test_hooks(&[]);
 }
 
+/// Checks what `pip install ./python` builds: the façade, with the features that the package asks for. The package is not in
+/// the workspace and its other dependencies may not be downloaded, so `cargo tree` cannot always resolve it.
+#[test]
+fn the_python_package_has_no_test_hooks() {
+    let metadata = metadata("python");
+    let package = &metadata["packages"][0];
+    assert_eq!(package["features"], serde_json::json!({}));
+    let dependencies = package["dependencies"].as_array().unwrap();
+    let local: Vec<&Value> = dependencies
+        .iter()
+        .filter(|it| it["path"].is_string())
+        .collect();
+    assert_eq!(local.len(), 1, "{local:?}");
+    assert_eq!(local[0]["name"], "veilpath");
+    assert_eq!(local[0]["features"], serde_json::json!([]));
+    has_no_test_hooks(&["-p", "veilpath"]);
+}
+
 fn has_no_test_hooks(selection: &[&str]) {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments = "tree --edges normal,build --prefix none --format {p}|{f} --offline --locked";
