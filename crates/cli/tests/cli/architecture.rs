@@ -1,8 +1,10 @@
 //! Checks the rules in `ARCHITECTURE.md` that the compiler does not: which crate may use which, where unsafe code is
-//! allowed, that every crate has the same lints, and that files stay readable.
+//! allowed, that every crate has the same lints, that libraries name no flags, and that files stay readable.
 
 // Clippy lints helpers outside `#[test]` functions like product code.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod flags;
 
 use crate::common;
 use crate::common::sources;
