@@ -126,13 +126,6 @@ fn print(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<(
     out.flush()
 }
 
-/// Writes to standard output.
-pub(crate) fn to_stdout(
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Failure> {
-    Destination::Stdout.write(content)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 //! With `-o FILE` the results go to the file, and a summary is printed. Otherwise they go to standard output: all rows into
 //! a pipe, the first rows onto a terminal. `-o -` prints all rows.
 
-use crate::destination::{PREVIEW_ROWS, how_to_get_all, to_stdout};
+use crate::destination::{Destination, PREVIEW_ROWS, how_to_get_all};
 use crate::failure::Failure;
 use crate::inputs::is_stdout;
 use crate::{hints, messages};
@@ -272,7 +272,7 @@ pub(crate) fn list<T>(
     listing: &Listing<T>,
     write: impl FnOnce(&[T], &mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    to_stdout(|out| write(&listing.entries, out))?;
+    Destination::Stdout.write(|out| write(&listing.entries, out))?;
     match listing.unreadable.len() {
         0 => Ok(()),
         files => {

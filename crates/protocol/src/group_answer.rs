@@ -78,7 +78,7 @@ impl GroupAnswer {
             GroupAnswer::Test(test) => test.check(),
             GroupAnswer::NearestLabels(labels) => labels.check(),
             GroupAnswer::NearestRate(rate) => rate.check(),
-            GroupAnswer::Histogram(histogram) => histogram.check(),
+            GroupAnswer::Histogram(histogram) => histogram.bins.check(),
         }
     }
 

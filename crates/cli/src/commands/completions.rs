@@ -1,7 +1,7 @@
 //! `veilpath completions`: completion scripts from the same definitions as the help texts.
 
 use crate::args::Cli;
-use crate::destination::to_stdout;
+use crate::destination::Destination;
 use crate::failure::Failure;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
@@ -24,5 +24,5 @@ pub(crate) struct CompletionsArgs {
 pub(crate) fn run(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "veilpath", &mut script);
-    to_stdout(|out| out.write_all(&script))
+    Destination::Stdout.write(|out| out.write_all(&script))
 }

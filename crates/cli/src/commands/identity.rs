@@ -1,6 +1,6 @@
 //! `veilpath identity`: creates the identity, and prints its fingerprint.
 
-use crate::destination::to_stdout;
+use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::{inputs, messages};
 use clap::Args;
@@ -44,5 +44,5 @@ pub(crate) fn run(args: &IdentityArgs) -> Result<(), Failure> {
     };
     let which = if is_new { "a new" } else { "the" };
     messages::note(&format!("{which} identity in {}", path.display()));
-    to_stdout(|out| writeln!(out, "{}", identity.fingerprint()))
+    Destination::Stdout.write(|out| writeln!(out, "{}", identity.fingerprint()))
 }

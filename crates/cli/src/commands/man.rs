@@ -1,7 +1,7 @@
 //! `veilpath man`: man pages from the same definitions as the help texts.
 
 use crate::args::Cli;
-use crate::destination::to_stdout;
+use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::inputs;
 use clap::{Args, Command, CommandFactory};
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ManArgs) -> Result<(), Failure> {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
     let Some(folder) = &args.folder else {
-        return to_stdout(|out| write_page(&command, out));
+        return Destination::Stdout.write(|out| write_page(&command, out));
     };
     std::fs::create_dir_all(folder).map_err(|source| veilpath::Error::Write {
         path: folder.clone(),

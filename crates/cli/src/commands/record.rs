@@ -1,6 +1,6 @@
 //! `veilpath record`: what was disclosed to whom, as both sides have signed it.
 
-use crate::destination::to_stdout;
+use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::{inputs, messages};
 use clap::{Args, Subcommand};
@@ -110,7 +110,7 @@ fn list(state_dir: &StateDir) -> Result<(), Failure> {
         true => {
             let record = SignedRecord::read(&file, None)?;
             if record.problem.is_some() {
-                to_stdout(|out| write_record(&record.lines, out))?;
+                Destination::Stdout.write(|out| write_record(&record.lines, out))?;
                 return Err(record.require_intact().err().map_or_else(
                     || Failure::input("the record cannot be read"),
                     Failure::from,
@@ -119,7 +119,7 @@ fn list(state_dir: &StateDir) -> Result<(), Failure> {
             record.lines
         }
     };
-    to_stdout(|out| write_record(&lines, out))
+    Destination::Stdout.write(|out| write_record(&lines, out))
 }
 
 fn verify(file: &Path, owner: Option<Fingerprint>) -> Result<(), Failure> {

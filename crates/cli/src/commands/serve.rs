@@ -3,7 +3,7 @@
 //! At the end, standard output gets one row for each peer. Earlier messages start with the peer's name.
 
 use crate::commands::session::SessionArgs;
-use crate::destination::to_stdout;
+use crate::destination::Destination;
 use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use crate::inputs::{self, is_dash};
@@ -68,7 +68,7 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
         log,
         &save,
     )?;
-    to_stdout(|out| write_peers(&served, results.as_ref(), out))?;
+    Destination::Stdout.write(|out| write_peers(&served, results.as_ref(), out))?;
     report_peers(&served, log)
 }
 

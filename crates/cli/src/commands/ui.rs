@@ -1,6 +1,6 @@
 //! `veilpath ui`: the whole workflow in a browser.
 
-use crate::destination::to_stdout;
+use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::{inputs, messages};
 use clap::Args;
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &UiArgs) -> Result<(), Failure> {
     })
     .map_err(failed)?;
     let url = server.url();
-    let printed = to_stdout(|out| {
+    let printed = Destination::Stdout.write(|out| {
         writeln!(out, "{url}")?;
         out.flush()
     });

@@ -12,9 +12,9 @@ use veilpath::{DEFAULT_MEMORY, Peer, WorkOptions, WorkOrder, WorkStorage};
 
 const EXAMPLES: &str = "\
 Examples:
-  veilpath worker work-1.json --tile 17 --coordinator 10.0.0.1:7072 --gateway host.example:7070 -o tile-17.json
-  veilpath worker work-1.json --tile 17 --listen 0.0.0.0:7070 -o tile-17.json
-  veilpath worker work-1.json --tile 17 --connect host.example:7070 -o tile-17.json
+  veilpath worker work.json --tile 7 --coordinator 10.0.0.1:7072 --gateway 192.0.2.1:7070 -o 7.json
+  veilpath worker work.json --tile 7 --listen 0.0.0.0:7070 -o 7.json
+  veilpath worker work.json --tile 7 --connect 192.0.2.1:7070 -o 7.json
 
 The first example is for both institutions: each worker uses the `veilpath coordinator` of its own institution, which counts pairs and \
 stores what is needed to continue on another machine, and both meet at the gateway of the institution that hosts. In the other two, \

@@ -9,7 +9,7 @@ use veilpath::{Identity, MAX_WORKER_KEY_TIME, TileRange, units};
 
 const EXAMPLES: &str = "\
 Examples:
-  veilpath worker-key 3fa4c1d0 --tiles 1-100 --hours 24 -o work-1.json
+  veilpath worker-key 3fa4c1d0 --tiles 1-100 --hours 24 -o work.json
 
 `veilpath host` and `veilpath join` with --tiles COUNT agree on a plan with COUNT tiles, and print the id of the agreement, here one \
 that starts with 3fa4c1d0. The work order that this command writes contains a key for tiles 1 to 100, its certificate, the plan, and \

@@ -1,8 +1,10 @@
 //! Checks the rules in `ARCHITECTURE.md` that the compiler does not: which crate may use which, where unsafe code is
-//! allowed, that every crate has the same lints, and that files stay readable.
+//! allowed, that every crate has the same lints, that libraries name no flags, and that files stay readable.
 
 // Clippy lints helpers outside `#[test]` functions like product code.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod flags;
 
 use crate::common;
 use crate::common::sources;
@@ -149,6 +151,33 @@ fn crates_use_only_what_the_table_allows() {
     );
 }
 
+/// The workspace crates that the programs of the front ends may use. Their tests may use those in the table.
+const FRONT_ENDS: &[(&str, &[&str])] = &[
+    ("veilpath-ui", &["veilpath"]),
+    (
+        "veilpath-cli",
+        &["veilpath", "veilpath-evaluation", "veilpath-ui"],
+    ),
+];
+
+/// Front ends reach the libraries through the façade, so that every front end can do the same.
+#[test]
+fn front_ends_use_only_the_facade() {
+    let metadata = metadata("");
+    let packages = metadata["packages"].as_array().unwrap();
+    for &(name, allowed) in FRONT_ENDS {
+        let package = packages.iter().find(|it| text(it, "name") == name);
+        let dependencies = package.unwrap()["dependencies"].as_array().unwrap();
+        let used: BTreeSet<&str> = dependencies
+            .iter()
+            .filter(|it| it["kind"].is_null() && it["path"].is_string())
+            .map(|it| text(it, "name"))
+            .collect();
+        let allowed = allowed.iter().copied().collect();
+        assert_eq!(used, allowed, "normal dependencies of {name}");
+    }
+}
+
 /// Features that observe or replace parts of a protocol, for tests and attacks.
 const TEST_HOOKS: &[&str] = &["watch", "ideal", "fuzz", "fuzzing"];
 
@@ -163,6 +192,24 @@ fn an_installed_program_has_no_test_hooks() {
 #[test]
 fn the_default_build_has_no_test_hooks() {
     has_no_test_hooks(&[]);
+}
+
+/// Checks what `pip install ./python` builds: the façade, with the features that the package asks for. The package is not in
+/// the workspace and its other dependencies may not be downloaded, so `cargo tree` cannot always resolve it.
+#[test]
+fn the_python_package_has_no_test_hooks() {
+    let metadata = metadata("python");
+    let package = &metadata["packages"][0];
+    assert_eq!(package["features"], serde_json::json!({}));
+    let dependencies = package["dependencies"].as_array().unwrap();
+    let local: Vec<&Value> = dependencies
+        .iter()
+        .filter(|it| it["path"].is_string())
+        .collect();
+    assert_eq!(local.len(), 1, "{local:?}");
+    assert_eq!(local[0]["name"], "veilpath");
+    assert_eq!(local[0]["features"], serde_json::json!([]));
+    has_no_test_hooks(&["-p", "veilpath"]);
 }
 
 fn has_no_test_hooks(selection: &[&str]) {

@@ -11,29 +11,43 @@ fn two_letters_per_cell_follow_the_grid() {
     let folder = Folder::new();
     folder.file("a.txt", "aFaFcF\n");
     folder.file("b.txt", "bFbFbF\n");
-    let call = [
-        "compare",
-        "a.txt",
-        "b.txt",
-        "--pairs",
-        "all",
-        "--metric",
-        "scanmatch",
-    ];
-    let options = ["--grid", "12x8", "--engine", "plain", "--format", "csv"];
-    let done = folder.run(&[&call[..], &options[..]].concat());
-    let score: f64 = done
-        .stdout
-        .lines()
-        .nth(1)
-        .unwrap()
-        .split(',')
-        .nth(3)
-        .unwrap()
-        .parse()
-        .unwrap();
+    let call = "compare a.txt b.txt --pairs all --metric scanmatch --grid 12x8 --format csv";
+    let done = folder.run(&call.split(' ').collect::<Vec<_>>());
+    let score = first_score(&done.stdout);
     assert!((score - 0.714).abs() < 0.001, "{score}");
     assert!(done.stderr.contains("up to 12"), "{}", done.stderr);
+}
+
+/// The same pair from fixations: `encode` and `split` write how the letters count, and `compare` needs no option for it.
+#[test]
+fn written_cohorts_say_how_two_letters_count() {
+    let folder = Folder::new();
+    let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>());
+    // Grid cells of 100 by 100 pixels: all in column F; rows a, a, c and b, b, b.
+    let rows = [50, 50, 250].map(|y| format!("P1,550,{y},200\n")).concat()
+        + &[150; 3].map(|y| format!("P2,550,{y},200\n")).concat();
+    folder.file("fixations.csv", format!("participant,x,y,duration\n{rows}"));
+    run("encode fixations.csv --screen 1200x800 --grid 12x8 --alphabet double-letters -o all.csv")
+        .ok();
+    run("split all.csv --seed 1 --first a.csv --second b.csv").ok();
+    let mut written = ["a.csv", "b.csv"].map(|file| folder.read(file));
+    written.sort_by_key(|cohort| letters(cohort).to_string());
+    for (cohort, expected) in written.iter().zip(["aFaFcF", "bFbFbF"]) {
+        assert_eq!(letters(cohort), expected);
+        let header = "\n# alphabet: double-letters 96 modulus 12\n";
+        assert!(cohort.contains(header), "{cohort}");
+    }
+    let compared =
+        run("compare a.csv b.csv --metric scanmatch --threshold 3.5 --gap 0 --format csv");
+    assert!(!compared.stderr.contains("assumed"), "{}", compared.stderr);
+    let score = first_score(&compared.ok());
+    assert!((score - 0.714).abs() < 0.001, "{score}");
+}
+
+/// The score in the first row of a table of results.
+fn first_score(csv: &str) -> f64 {
+    let row = csv.lines().nth(1).unwrap();
+    row.split(',').nth(3).unwrap().parse().unwrap()
 }
 
 /// The letters of the only scanpath in a cohort.

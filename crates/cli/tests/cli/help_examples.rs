@@ -51,6 +51,12 @@ const COMMANDS: [&str; 37] = [
     "worker-key",
 ];
 
+/// Commands that only a build with the feature `audit` lists.
+const AUDIT_COMMANDS: &[&str] = match cfg!(feature = "audit") {
+    true => &["audit", "audit leakage", "audit reconstruct"],
+    false => &[],
+};
+
 /// A folder with the files that the examples use.
 fn prepared() -> Folder {
     let folder = Folder::new();
@@ -80,7 +86,13 @@ fn examples(folder: &Folder, command: &str) -> Vec<String> {
     let lines: Vec<String> = help
         .lines()
         .skip_while(|line| *line != "Examples:")
-        .filter_map(|line| line.strip_prefix("  veilpath "))
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .map(|line| {
+            // A longer example would be wrapped, and copied without its end.
+            let example = line.strip_prefix("  veilpath ");
+            example.unwrap_or_else(|| panic!("`veilpath {command} --help`: {line}"))
+        })
         .map(str::to_string)
         .collect();
     assert!(
@@ -171,6 +183,21 @@ fn the_examples_of_workers_have_valid_options() {
             let message = folder.run(&words).refused();
             assert!(!message.contains("Usage:"), "{line}: {message}");
         }
+    }
+}
+
+/// They take a minute; `.ci/full` runs the tests with the feature.
+#[test]
+#[cfg(feature = "audit")]
+fn the_examples_of_audit_run() {
+    let folder = Folder::new();
+    let lines = AUDIT_COMMANDS
+        .iter()
+        .flat_map(|command| examples(&folder, command));
+    // `audit` shows examples of its subcommands again.
+    let lines: std::collections::BTreeSet<String> = lines.collect();
+    for line in lines {
+        run(&folder, &line);
     }
 }
 
@@ -290,7 +317,11 @@ fn the_examples_of_ui_print_an_address() {
 
 #[test]
 fn all_commands_have_a_tested_example() {
-    let help = Folder::new().run(&["--help"]).ok();
+    let folder = Folder::new();
+    for command in COMMANDS.iter().chain(AUDIT_COMMANDS) {
+        examples(&folder, command);
+    }
+    let help = folder.run(&["--help"]).ok();
     let listed = help
         .lines()
         .skip_while(|line| *line != "Commands:")
@@ -299,7 +330,8 @@ fn all_commands_have_a_tested_example() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help");
     for name in listed {
-        assert!(COMMANDS.contains(&name), "{name} has no tested example");
+        let tested = COMMANDS.contains(&name) || AUDIT_COMMANDS.contains(&name);
+        assert!(tested, "{name} has no tested example");
     }
 }
 
@@ -318,7 +350,7 @@ fn completions_and_man_pages_cover_every_command() {
     folder.run(&["man", "--folder", "man1"]).ok();
     assert!(folder.read("man1/veilpath.1").contains("split"));
     assert!(folder.read("man1/veilpath-compare.1").contains("threshold"));
-    for command in COMMANDS {
+    for command in COMMANDS.iter().chain(AUDIT_COMMANDS) {
         let name = format!("veilpath {command}");
         let page = folder.read(&format!("man1/{}.1", name.trim().replace(' ', "-")));
         assert!(page.contains(".SH EXAMPLES\n.nf\n  veilpath "), "{command}");

@@ -169,12 +169,12 @@ fn a_flag_without_effect_on_a_format_is_reported() {
     let folder = Folder::new();
     let file = common::root().join("testdata/formats/video007_p012.txt");
     let file = file.to_str().unwrap();
-    let told = folder
+    let messages = folder
         .run(&["encode", file, "--units", "deg", "--rate", "30"])
         .stderr;
-    assert!(told.contains("--units has no effect"), "{told}");
-    let told = folder.run(&["encode", file, "--rate", "30"]).stderr;
-    assert!(!told.contains("no effect"), "{told}");
+    assert!(messages.contains("--units has no effect"), "{messages}");
+    let messages = folder.run(&["encode", file, "--rate", "30"]).stderr;
+    assert!(!messages.contains("no effect"), "{messages}");
 }
 
 #[test]

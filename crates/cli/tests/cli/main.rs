@@ -39,6 +39,7 @@ mod metrics;
 mod output_places;
 mod paillier;
 mod policy_and_record;
+mod quiet;
 mod real_files;
 mod reference_scores;
 mod relay;

@@ -388,6 +388,9 @@ mod unix {
             .arg("--version")
             .output();
         if !script.is_ok_and(|output| output.status.success()) {
+            eprintln!(
+                "SKIPPED: there is no script(1) here, so previews in a terminal were NOT tested"
+            );
             return;
         }
         let folder = Folder::new();

@@ -249,8 +249,8 @@ fn a_second_run_uses_the_journal_and_limits_are_enforced() {
     let [second, again] = pair.run(&both, &[], &[]);
     for output in [&second, &again] {
         // The number is in the agreement, and in the cost at the end.
-        let told = output.stderr.matches("\"pairs_from_journal\":32");
-        assert_eq!(told.count(), 2, "{}", output.stderr);
+        let mentions = output.stderr.matches("\"pairs_from_journal\":32");
+        assert_eq!(mentions.count(), 2, "{}", output.stderr);
         assert!(
             output.stderr.contains("\"restarted_pairs\":0"),
             "{}",

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_headers_and_bare_longitudes_are_read() {
+    fn spaces_headers_and_bare_longitudes_are_read() {
         let spaces = "\u{feff}5 1 0 0 0.5 0.5 10 20\r\n15 1 0 0 0.5 0.5 11  21\r\n";
         let input = Input::from_bytes("rec.txt", spaces.into()).unwrap();
         assert_eq!(detected(&input), "ehtask");

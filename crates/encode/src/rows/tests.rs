@@ -19,7 +19,7 @@ fn fields_quotes_comments_and_units_are_parsed() {
 }
 
 #[test]
-fn runs_of_blanks_separate_where_nothing_else_does() {
+fn runs_of_spaces_separate_where_nothing_else_does() {
     let mut table = rows("  x   \"y y\" z\n1  2 3\n \"a b\"   c  \n");
     assert_eq!(table.columns().names(), ["x", "y y", "z"]);
     let row = table.next_row().unwrap().unwrap();

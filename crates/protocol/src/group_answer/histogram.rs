@@ -28,12 +28,6 @@ pub struct Bins {
     pub counts: Vec<Option<u64>>,
 }
 
-impl ScoreHistogram {
-    pub(super) fn check(&self) -> Result<(), GroupAnswerError> {
-        self.bins.check()
-    }
-}
-
 impl Bins {
     pub(super) fn check(&self) -> Result<(), GroupAnswerError> {
         let finite = self.edges.iter().all(|edge| edge.is_finite());

@@ -307,11 +307,11 @@ fn a_peer_with_a_dead_connection_is_accepted_again_soon() {
     let idle = Duration::from_secs(6);
     let setup = Setup::new(1, idle, Duration::ZERO);
     let dead = Arc::new(AtomicBool::new(false));
-    let line = killable_relay(setup.address.parse().unwrap(), Arc::clone(&dead));
+    let relay = killable_relay(setup.address.parse().unwrap(), Arc::clone(&dead));
     std::thread::scope(|scope| {
         let host = scope.spawn(|| setup.serve(1, MINUTE));
         // It opens the session and stops; dropping the session would close the connection.
-        let channel = setup.call(0, &line.to_string());
+        let channel = setup.call(0, &relay.to_string());
         let (own, peer) = (&setup.peers[0], setup.host.fingerprint());
         let opened = Session::open(
             channel,

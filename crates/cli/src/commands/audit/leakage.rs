@@ -1,6 +1,6 @@
 //! `veilpath audit leakage`: an honest-but-curious host records a comparison and tries the known attacks.
 
-use crate::destination::to_stdout;
+use crate::destination::Destination;
 use crate::engine_args::key_size;
 use crate::failure::Failure;
 use crate::messages;
@@ -94,5 +94,5 @@ pub(crate) fn run(args: &LeakageArgs) -> Result<(), Failure> {
         Format::Csv => report.csv(),
         Format::Json => report.json().map_err(Failure::json)? + "\n",
     };
-    to_stdout(|out| out.write_all(text.as_bytes()))
+    Destination::Stdout.write(|out| out.write_all(text.as_bytes()))
 }

@@ -7,7 +7,7 @@ mod network;
 mod paillier;
 mod paper;
 
-use crate::destination::to_stdout;
+use crate::destination::Destination;
 use crate::failure::Failure;
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -82,7 +82,7 @@ fn write(
 }
 
 fn write_text(text: &str) -> Result<(), Failure> {
-    to_stdout(|out| out.write_all(text.as_bytes()))
+    Destination::Stdout.write(|out| out.write_all(text.as_bytes()))
 }
 
 /// A positive number of seconds.

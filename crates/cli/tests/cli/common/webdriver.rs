@@ -295,16 +295,17 @@ impl Browser {
         } else {
             body.to_string()
         };
-        let mut line = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        line.set_read_timeout(Some(Duration::from_secs(120)))
+        let mut connection = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        connection
+            .set_read_timeout(Some(Duration::from_secs(120)))
             .unwrap();
         // In one write: with several small ones, each would wait until the previous one is acknowledged.
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         );
-        line.write_all(request.as_bytes()).unwrap();
-        let mut reader = BufReader::new(line);
+        connection.write_all(request.as_bytes()).unwrap();
+        let mut reader = BufReader::new(connection);
         let mut length = 0;
         loop {
             let mut head = String::new();
@@ -334,14 +335,14 @@ impl Drop for Browser {
                 &format!("/session/{}", self.session),
                 &Value::Null,
             );
-        } else if let Ok(mut line) = TcpStream::connect(("127.0.0.1", self.port)) {
+        } else if let Ok(mut connection) = TcpStream::connect(("127.0.0.1", self.port)) {
             let request = format!(
                 "DELETE /session/{} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
                 self.session
             );
-            let _ = line.write_all(request.as_bytes());
-            let _ = line.set_read_timeout(Some(Duration::from_secs(10)));
-            let _ = line.read_to_end(&mut Vec::new());
+            let _ = connection.write_all(request.as_bytes());
+            let _ = connection.set_read_timeout(Some(Duration::from_secs(10)));
+            let _ = connection.read_to_end(&mut Vec::new());
         }
         let _ = self.driver.kill();
         let _ = self.driver.wait();

@@ -1,6 +1,6 @@
 //! Which engine computes if one of them cannot, and how this is logged.
 
-use super::pair::Pair;
+use super::pair::{Pair, Side};
 use serde_json::Value;
 
 /// Two cohorts with more letters than the `shares` engine can look up.
@@ -89,4 +89,40 @@ fn compare_takes_the_number_of_letters() {
     };
     assert_eq!(run("9").json()["spec"]["alphabet"], "letters 9");
     assert!(run("3").refused().contains("--letters 3"));
+}
+
+/// Engines that reveal only the scores.
+const PRIVATE: [&str; 2] = ["garbled", "shares"];
+
+/// [`Pair::run`] names an engine, so this starts the commands itself.
+#[test]
+fn sessions_are_private_unless_both_choose_otherwise() {
+    let pair = Pair::with_cohorts();
+    let session = |cohort: &str, other: Side| {
+        let peer = pair.fingerprint(other);
+        format!("--peer {peer} --cohort {cohort} --limit-per-scanpath 1000 --log json")
+    };
+    let start = |side: Side, call: String| {
+        let arguments: Vec<String> = call.split(' ').map(String::from).collect();
+        pair.start(side, &arguments)
+    };
+    let flags = session("a.csv", Side::Join);
+    let host = start(Side::Host, format!("host --listen 127.0.0.1:0 {flags}"));
+    let address = host.wait_for("listening").unwrap()["address"].clone();
+    let (address, flags) = (address.as_str().unwrap(), session("b.csv", Side::Host));
+    let join = start(Side::Join, format!("join {address} {flags}"));
+    for output in [host, join].map(super::pair::Running::end) {
+        let agreed = output
+            .stderr
+            .lines()
+            .find(|line| line.contains("\"agreed\""));
+        let agreed: Value = serde_json::from_str(agreed.unwrap()).unwrap();
+        let engine = agreed["engine"]["name"].as_str().unwrap();
+        assert!(PRIVATE.contains(&engine), "{engine}");
+        output.ok();
+    }
+    let demo = pair.folder.run(&["demo", "--format", "json"]).json();
+    let engine = demo["spec"]["engine"].as_str().unwrap();
+    assert!(PRIVATE.contains(&engine), "{engine}");
+    assert_ne!(demo["cost"]["bytes_sent"], 0);
 }

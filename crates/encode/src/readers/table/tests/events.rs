@@ -104,7 +104,7 @@ fn labels_are_found_in_columns_with_any_name() {
         ("kind", "intake", "EBLINK"),
     ] {
         let text = format!(
-            "x,y,duration,{column}\n1,2,200,{fixation}\n3,4,30,{other}\n5,6,300,{fixation}\n7,8,9,unheard of\n"
+            "x,y,duration,{column}\n1,2,200,{fixation}\n3,4,30,{other}\n5,6,300,{fixation}\n7,8,9,something new\n"
         );
         let found = plain(&text);
         assert_eq!(points(&found), [(1.0, 2.0), (5.0, 6.0)], "{column}");
