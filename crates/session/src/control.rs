@@ -40,7 +40,7 @@ pub(crate) enum Tag {
     Order = 18,
     Tile = 19,
     JournalEntries = 20,
-    Stored = 21,
+    EntriesStored = 21,
     Report = 22,
     Refused = 23,
 }
@@ -64,7 +64,7 @@ impl Tag {
             | Tag::Refused => 4 << 10,
             Tag::Probe => MAX_BURST,
             Tag::Terms => 256 << 10,
-            Tag::SharesStored | Tag::Stored => 0,
+            Tag::SharesStored | Tag::EntriesStored => 0,
             Tag::JournalEntries => 1 << 20,
             Tag::Groups => 64 << 10,
             Tag::Answer => 8 * MAX_SCANPATHS,
@@ -96,7 +96,7 @@ impl Tag {
             Tag::Order => "Order",
             Tag::Tile => "Tile",
             Tag::JournalEntries => "JournalEntries",
-            Tag::Stored => "Stored",
+            Tag::EntriesStored => "EntriesStored",
             Tag::Report => "Report",
             Tag::Refused => "Refused",
         }

@@ -6,12 +6,12 @@
 //!  │── certificate, magic, version, Order ──▶│   the tile
 //!  │◀───────────────── Tile, JournalEntries … │   what is stored of it; the tile belongs to this connection now
 //!  │── JournalEntries ──────────────────────▶│   pairs that start, halves of outputs, halves that are about to be sent, answers
-//!  │◀─────────────────────────────── Stored ──│   it is on disk, and counted
+//!  │◀──────────────────────── EntriesStored ──│   it is on disk, and counted
 //! ```
 //!
-//! Instead of Tile or Stored the coordinator may send Refused with a reason, and the connection ends. In place of Order
-//! a worker may send Report: the other side was caught cheating in the worker's tile. The coordinator answers with
-//! Stored, and the connection ends.
+//! Instead of Tile or EntriesStored the coordinator may send Refused with a reason, and the connection ends. In place
+//! of Order a worker may send Report: the other side was caught cheating in the worker's tile. The coordinator answers
+//! with EntriesStored, and the connection ends.
 //!
 //! **Reports.** A report stops its tile. An event tells this side's user, who decides whether to resume the tile or to
 //! ban the other side; until then nothing of the tile is computed. A worker cannot ban the other side, because then a
