@@ -221,7 +221,7 @@ impl PairStore for CountedStore<'_> {
 
     fn store_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
         self.write(pairs, |stores, pairs| {
-            stores.journal.keep_halves(pairs, halves, self.run)
+            stores.journal.store_halves(pairs, halves, self.run)
         })
     }
 

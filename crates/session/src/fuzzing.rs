@@ -201,7 +201,7 @@ fn resume(count: usize, message: &[u8]) -> bool {
         let sent: Vec<usize> = (0..count).step_by(3).collect();
         let journal = &mut stores.journal;
         let prepared = journal
-            .keep_halves(&halves, &vec![5; halves.len()], 0)
+            .store_halves(&halves, &vec![5; halves.len()], 0)
             .and_then(|()| journal.mark_sent(&sent));
         let script = &mut Script(message);
         let Ok(plan) = prepared.and_then(|()| Resume::exchange(script, journal, agreed)) else {

@@ -211,7 +211,7 @@ fn store_halves(
     }
     match pairs.is_empty() {
         true => Ok(()),
-        false => stores.journal.keep_halves(&pairs, &halves, run),
+        false => stores.journal.store_halves(&pairs, &halves, run),
     }
 }
 
