@@ -32,7 +32,7 @@
 
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
-use crate::counted_store::{AgreedPairs, JournalAndAccount};
+use crate::counted_store::{AgreedPairs, Bookkeeping};
 use crate::disclosure::WithdrawalWatch;
 use crate::engine_decision::EngineOffer;
 use crate::frames::Parser;
@@ -196,10 +196,10 @@ fn packets(mut bytes: &[u8]) -> bool {
 /// What a joining side states about pairs, and what it sends again. This side has half of every other output, and has
 /// sent some.
 fn resume(count: usize, message: &[u8]) -> bool {
-    with_storage(count, |agreed, cohort, stores| {
+    with_storage(count, |agreed, cohort, bookkeeping| {
         let halves: Vec<usize> = (0..count).step_by(2).collect();
         let sent: Vec<usize> = (0..count).step_by(3).collect();
-        let journal = &mut stores.journal;
+        let journal = &mut bookkeeping.journal;
         let prepared = journal
             .store_halves(&halves, &vec![5; halves.len()], 0)
             .and_then(|()| journal.mark_sent(&sent));
@@ -215,7 +215,7 @@ fn resume(count: usize, message: &[u8]) -> bool {
             agreement: &[0; 32],
             own: &[&cohort.entries[0].scanpath],
             peer_lengths: &vec![3; count],
-            stores,
+            bookkeeping,
         };
         resend.run(&plan, script).is_ok()
     })
@@ -224,7 +224,7 @@ fn resume(count: usize, message: &[u8]) -> bool {
 /// Calls `then` with the journal and account of a host for this many pairs of one scanpath.
 fn with_storage(
     count: usize,
-    then: impl FnOnce(&AgreedPairs<'_>, &Cohort, &mut JournalAndAccount<'_>) -> bool,
+    then: impl FnOnce(&AgreedPairs<'_>, &Cohort, &mut Bookkeeping<'_>) -> bool,
 ) -> bool {
     let Ok(alphabet) = Alphabet::letters(4) else {
         return false;
@@ -276,13 +276,13 @@ fn with_storage(
     let Ok((mut account, _)) = opened else {
         return false;
     };
-    let mut stores = JournalAndAccount {
+    let mut bookkeeping = Bookkeeping {
         journal: &mut journal,
         account: &mut account,
         withdrawals: &mut WithdrawalWatch::nobody(),
         failure: None,
     };
-    then(&agreed, &cohort, &mut stores)
+    then(&agreed, &cohort, &mut bookkeeping)
 }
 
 /// A file of entries with valid checksums. All complete entries are read, and nothing else.

@@ -18,10 +18,10 @@
 //! stolen key could, too. A report needs no lease, so it does not depend on a connection that may just have been lost.
 //!
 //! **One set of rules.** The coordinator has the journal of the tile and the ledger. It opens them, and treats every
-//! journal entry, as a session of its own would ([`JournalAndAccount`](crate::counted_store::JournalAndAccount)). A
-//! worker's journal is a copy in memory, and every entry goes to the coordinator before the message that it is about
-//! goes to the other side. So a worker that dies loses nothing: the next one, on any machine, gets what is stored, and
-//! resumes like an interrupted session.
+//! journal entry, as a session of its own would ([`Bookkeeping`](crate::counted_store::Bookkeeping)). A worker's journal
+//! is a copy in memory, and every entry goes to the coordinator before the message that it is about goes to the other
+//! side. So a worker that dies loses nothing: the next one, on any machine, gets what is stored, and resumes like an
+//! interrupted session.
 //!
 //! **What a worker cannot do.** The coordinator checks the certificate against agreement, tile and clock when a worker connects and
 //! at every message. It takes names, limits and pairs from its own copy of the plan. It refuses to start a pair whose half may have been
