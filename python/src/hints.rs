@@ -236,7 +236,7 @@ fn argument(field: EncodeField) -> &'static str {
         EncodeField::Grid => "grid=(7, 7)",
         EncodeField::AoiFile => "aoi",
         EncodeField::AoiColumn => "aoi_column",
-        EncodeField::Notation => "alphabet",
+        EncodeField::Notation => "notation",
         EncodeField::Bin => "bin=50",
         EncodeField::MatlabCompat => "matlab_compat",
         EncodeField::DropEmpty => "drop_empty",

@@ -44,7 +44,7 @@ pub(crate) struct SessionArgs {
 
     /// The notation of the letters, if the files do not declare it [default: detected from the content]
     #[arg(long, value_enum, value_name = "NOTATION")]
-    alphabet: Option<NotationName>,
+    notation: Option<NotationName>,
 
     /// Number of different letters, if the file does not declare it; the same on both sides. If this side
     /// declares none, its default limit assumes four letters
@@ -214,7 +214,7 @@ impl SessionArgs {
         let (engine, key) = key.engine(self.engine, &self.paillier)?;
         let identity = Identity::load(&identity_file)?;
         let plan = PlanOptions {
-            notation: self.alphabet.map(Notation::from),
+            notation: self.notation.map(Notation::from),
             letters: self.letters,
             pairs: self.pairs.into(),
             reveal: self.reveal.reveal,
