@@ -81,7 +81,8 @@ pub(crate) struct SessionArgs {
     #[arg(long)]
     pub(crate) estimate: bool,
 
-    /// Compare and count all pairs again, if both sides pass this; a side that lost its files passes it alone
+    /// Compare all pairs again, and count them again. Both sides must pass this, except that a side that lost its files can
+    /// pass it alone
     #[arg(long)]
     fresh: bool,
 
