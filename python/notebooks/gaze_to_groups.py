@@ -72,7 +72,7 @@ result.to_polars().head()
 # The matrix contains the mean similarity of every two participants. scikit-learn expects distances.
 
 # %%
-similarity = result.matrix(output="similarity")
+similarity = result.matrix(measure="similarity")
 distance = 1 - similarity
 np.fill_diagonal(distance, 0)
 found = AgglomerativeClustering(2, metric="precomputed", linkage="average").fit_predict(distance)

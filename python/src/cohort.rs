@@ -327,7 +327,7 @@ pub(crate) fn synth_random(py: Python<'_>, options: Bound<'_, PyDict>) -> PyResu
     let options = RandomOptions {
         count: arguments.value("count")?.unwrap_or(defaults.count),
         lengths,
-        notation: arguments.parsed("alphabet")?.unwrap_or(defaults.notation),
+        notation: arguments.parsed("notation")?.unwrap_or(defaults.notation),
         letters: arguments.value("letters")?,
         seed: arguments.value("seed")?,
     };

@@ -153,7 +153,7 @@ fn letter_options(arguments: &Arguments<'_>) -> PyResult<LetterOptions> {
         matlab_compat: arguments.or_default("matlab_compat")?,
         drop_empty: arguments.or_default("drop_empty")?,
         keep_fixations: arguments.or_default("keep_fixations")?,
-        alphabet: arguments.parsed("alphabet")?,
+        notation: arguments.parsed("notation")?,
         given: given_fields(arguments)?,
     })
 }

@@ -163,7 +163,7 @@ pub(crate) fn explain(error: &Error) -> String {
             return format!("{error}\n  available stimuli: {known:?}");
         }
         Error::NoSuchOutput { known, .. } => {
-            return format!("{error}\n  available outputs: {known:?}");
+            return format!("{error}\n  available measures: {known:?}");
         }
         Error::LetterCountConflict { found, .. } => {
             return format!("{error}\n  leave letters out, or set it to {found}");
@@ -236,7 +236,7 @@ fn argument(field: EncodeField) -> &'static str {
         EncodeField::Grid => "grid=(7, 7)",
         EncodeField::AoiFile => "aoi",
         EncodeField::AoiColumn => "aoi_column",
-        EncodeField::Notation => "alphabet",
+        EncodeField::Notation => "notation",
         EncodeField::Bin => "bin=50",
         EncodeField::MatlabCompat => "matlab_compat",
         EncodeField::DropEmpty => "drop_empty",
@@ -311,7 +311,9 @@ fn stats(error: &StatsError) -> &'static str {
         StatsError::Sites(_) => {
             "use pairwise for each cohort and compare for both, with the same options and names"
         }
-        StatsError::NoDirection { .. } | StatsError::NoSuchOutput { .. } => "choose another output",
+        StatsError::NoDirection { .. } | StatsError::NoSuchOutput { .. } => {
+            "choose another measure"
+        }
         StatsError::NoGroups { .. } | StatsError::WithoutGroup { .. } => {
             "pass groups: a frame, a dictionary or a file with a group for every participant"
         }
@@ -329,7 +331,7 @@ pub(crate) fn note(event: &Event) -> Option<String> {
             Note::Unpaired { .. } => format!("{note} (pairs=\"all\" compares all pairs)"),
             Note::NoGrid { .. } => format!("{note} (grid=(7, 7) names it)"),
             Note::NoGroups => format!("{note} (the argument groups gives them)"),
-            Note::OneOutput { .. } => format!("{note} (output chooses one)"),
+            Note::OneOutput { .. } => format!("{note} (measure chooses one)"),
             note => note.to_string(),
         }),
         _ => None,

@@ -53,7 +53,7 @@ pub(crate) fn plan_options(
         length => length,
     };
     let mut plan = PlanOptions::new(engine, metric_options(arguments)?);
-    plan.notation = arguments.parsed("alphabet")?;
+    plan.notation = arguments.parsed("notation")?;
     plan.letters = letters;
     plan.pairs = arguments.parsed("pairs")?.unwrap_or(plan.pairs);
     plan.reveal = arguments.parsed("reveal")?.unwrap_or(plan.reveal);

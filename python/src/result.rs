@@ -65,7 +65,7 @@ impl Result {
 
     /// The names of each pair's numbers.
     #[getter]
-    fn outputs(&self) -> Vec<String> {
+    fn measures(&self) -> Vec<String> {
         let outputs = self.file.outputs().iter();
         outputs.map(|output| output.name.clone()).collect()
     }
@@ -90,11 +90,11 @@ impl Result {
     fn matrix<'py>(
         &self,
         py: Python<'py>,
-        output: Option<&str>,
+        measure: Option<&str>,
         stimuli: Vec<String>,
     ) -> PyResult<(Vec<String>, Vec<String>, Bound<'py, PyByteArray>)> {
         let matrix = py
-            .detach(|| score_matrix(&self.file, &self.name, output, &stimuli))
+            .detach(|| score_matrix(&self.file, &self.name, measure, &stimuli))
             .map_err(|error| to_exception(py, &error))?;
         let bytes: Vec<u8> = matrix
             .values
@@ -254,7 +254,7 @@ pub(crate) fn report(
     let options = ReportOptions {
         source: result.name.clone(),
         stimuli,
-        outputs: arguments.texts("outputs")?,
+        outputs: arguments.texts("measures")?,
         title: arguments.value("title")?,
         names: arguments.value("names")?,
     };
@@ -298,7 +298,7 @@ pub(crate) fn stats(
     let options = StatsOptions {
         questions: questions.collect::<PyResult<_>>()?,
         groups: [first, second],
-        output: arguments.value("output")?,
+        output: arguments.value("measure")?,
         stimuli: arguments.texts("stimuli")?,
         permutations: arguments
             .value("permutations")?

@@ -112,12 +112,12 @@ def test_numbers_equal_those_of_other_programs(vectors: Path, tmp_path: Path, cl
         first, second = pairs_of(rows)
         result = vp.compare(first, second, **arguments)
         frame = result.to_polars()
-        scores = dict(zip(frame["stimulus"], frame[result.outputs[0]], strict=True))
+        scores = dict(zip(frame["stimulus"], frame[result.measures[0]], strict=True))
         files = [tmp_path / f"{side}.csv" for side in "ab"]
         for cohort, file in zip((first, second), files, strict=True):
             cohort.to_polars().write_csv(file)
         cli("compare", *files, "--metric", arguments["metric"], *flags, "-q", "-o", tmp_path / "c.csv")
-        of_command = {row["stimulus"]: row[result.outputs[0]] for row in read_csv(tmp_path / "c.csv")}
+        of_command = {row["stimulus"]: row[result.measures[0]] for row in read_csv(tmp_path / "c.csv")}
         for number, row in enumerate(rows):
             ours, theirs = scores[str(number)], of_command[str(number)]
             if ours is None:
@@ -146,7 +146,7 @@ def test_a_matrix_has_the_pairs_of_a_stimulus(cohort: vp.Cohort) -> None:
     first, second = vp.split(cohort, seed=1)
     result = vp.compare(first, second, metric="scanmatch")
     rows, columns = result.labels()
-    matrix = result.matrix(stimulus="scene-1", output="similarity")
+    matrix = result.matrix(stimulus="scene-1", measure="similarity")
     assert matrix.shape == (len(rows), len(columns)) == (6, 6)
     frame = result.to_polars().filter(pl.col("stimulus") == "scene-1")
     for a, b, similarity in frame.select("a", "b", "similarity").iter_rows():
@@ -157,7 +157,7 @@ def test_a_matrix_has_the_pairs_of_a_stimulus(cohort: vp.Cohort) -> None:
     with pytest.raises(vp.PlanError, match="scene-1"):
         result.matrix(stimulus="nothing")
     with pytest.raises(vp.PlanError, match="similarity"):
-        result.matrix(output="nothing")
+        result.matrix(measure="nothing")
 
 
 def test_a_pairwise_matrix_works_with_scikit_learn(cohort: vp.Cohort) -> None:

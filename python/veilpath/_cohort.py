@@ -165,7 +165,7 @@ def synth_random(
     *,
     count: int | None = None,
     length: int | tuple[int, int] | list[int] | None = None,
-    alphabet: Notation | None = None,
+    notation: Notation | None = None,
     letters: int | None = None,
     seed: int | None = None,
     name: str | None = None,

@@ -20,7 +20,7 @@ def compare(
     metric: Metric = "levenshtein",
     engine: Engine = "plain",
     pairs: Pairs = "same-stimulus",
-    alphabet: Notation | None = None,
+    notation: Notation | None = None,
     letters: int | None = None,
     names: tuple[str, str] | None = None,
     reveal: str = "score",
@@ -50,7 +50,7 @@ def pairwise(
     *,
     metric: Metric = "levenshtein",
     pairs: Pairs = "same-stimulus",
-    alphabet: Notation | None = None,
+    notation: Notation | None = None,
     letters: int | None = None,
     progress: Progress = None,
     **settings: Unpack[MetricArguments],
@@ -61,7 +61,7 @@ def pairwise(
     expects.
     """
     return compare(
-        cohort, cohort, metric=metric, pairs=pairs, alphabet=alphabet, letters=letters, progress=progress, **settings
+        cohort, cohort, metric=metric, pairs=pairs, notation=notation, letters=letters, progress=progress, **settings
     )
 
 

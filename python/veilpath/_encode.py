@@ -41,7 +41,7 @@ def encode(
     aoi: Path | None = None,
     aoi_column: bool | list[str] | None = None,
     outside: Literal["drop", "clamp"] | None = None,
-    alphabet: Notation | None = None,
+    notation: Notation | None = None,
     bin: float | None = None,  # noqa: A002
     matlab_compat: bool = False,
     drop_empty: bool = False,

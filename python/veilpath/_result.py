@@ -40,7 +40,7 @@ class Result(Table):
     def __repr__(self) -> str:
         if len(self) == 0 and self.answers:
             return f"<Result: {', '.join(answer['kind'] for answer in self.answers)}>"
-        return f"<Result: {len(self)} pairs, {', '.join(self.outputs)}>"
+        return f"<Result: {len(self)} pairs, {', '.join(self.measures)}>"
 
     def __str__(self) -> str:
         return str(self._inner)
@@ -49,9 +49,9 @@ class Result(Table):
         return self._inner.summary_html()
 
     @property
-    def outputs(self) -> list[str]:
+    def measures(self) -> list[str]:
         """The names of each pair's numbers, such as score and similarity."""
-        return self._inner.outputs
+        return self._inner.measures
 
     @property
     def stimuli(self) -> list[str]:
@@ -76,20 +76,20 @@ class Result(Table):
         rows, columns, _ = self._inner.matrix(None, _listed(stimulus))
         return rows, columns
 
-    def matrix(self, *, stimulus: str | list[str] | None = None, output: str | None = None) -> numpy.ndarray:
+    def matrix(self, *, stimulus: str | list[str] | None = None, measure: str | None = None) -> numpy.ndarray:
         """The numbers as a numpy matrix: a row for each participant of the first cohort, a column for each of the second.
 
         If two participants have several pairs of scanpaths, their numbers are averaged; if they have none, the entry is NaN.
-        ``stimulus`` limits the pairs. ``output`` chooses the number, by default the first of :attr:`outputs`.
+        ``stimulus`` limits the pairs. ``measure`` chooses the number, by default the first of :attr:`measures`.
         """
         import numpy
 
-        rows, columns, numbers = self._inner.matrix(output, _listed(stimulus))
+        rows, columns, numbers = self._inner.matrix(measure, _listed(stimulus))
         return numpy.frombuffer(numbers, dtype=numpy.float64).reshape(len(rows), len(columns))
 
-    def to_numpy(self, *, output: str | None = None) -> numpy.ndarray:
+    def to_numpy(self, *, measure: str | None = None) -> numpy.ndarray:
         """The same as :meth:`matrix`, over all stimuli."""
-        return self.matrix(output=output)
+        return self.matrix(measure=measure)
 
     def save(self, path: Path, *, force: bool = False) -> None:
         """Writes a result file: ``.json`` has everything, ``.csv`` the numbers, ``.txt`` a readable table.
@@ -130,7 +130,7 @@ def report(
     title: str | None = None,
     names: tuple[str, str] | None = None,
     stimuli: list[str] | None = None,
-    outputs: list[str] | None = None,
+    measures: list[str] | None = None,
     cohort: Cohort | None = None,
     grid: Grid | None = None,
     aspect: tuple[float, float] | None = None,
@@ -146,7 +146,7 @@ def report(
     participants side by side. Such a page must stay in your institution.
     """
     arguments = locals()
-    named = ("title", "names", "stimuli", "outputs", "grid", "aspect", "pairs", "radius", "force")
+    named = ("title", "names", "stimuli", "measures", "grid", "aspect", "pairs", "radius", "force")
     options = _given({name: arguments[name] for name in named})
     if images is not None:
         options["images"] = list(images.items())
@@ -159,7 +159,7 @@ def stats(
     groups: Path | ArrowStream | Mapping[str, str] | None = None,
     second_groups: Path | ArrowStream | Mapping[str, str] | None = None,
     answers: str | list[str] | None = None,
-    output: str | None = None,
+    measure: str | None = None,
     stimuli: list[str] | None = None,
     permutations: int = 9999,
     resamples: int = 2000,
@@ -177,7 +177,7 @@ def stats(
     options = _given(
         {
             "answers": answers,
-            "output": output,
+            "measure": measure,
             "stimuli": stimuli,
             "permutations": permutations,
             "resamples": resamples,

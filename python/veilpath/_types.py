@@ -82,7 +82,7 @@ class MetricArguments(TypedDict, total=False):
 class SessionArguments(MetricArguments, total=False):
     """The arguments of :func:`veilpath.host` and :func:`veilpath.join`; both sides give the same plan.
 
-    The plan: ``metric`` with its settings, ``engine``, ``pairs``, ``alphabet``, ``letters``, ``reveal`` (``score``,
+    The plan: ``metric`` with its settings, ``engine``, ``pairs``, ``notation``, ``letters``, ``reveal`` (``score``,
     ``threshold:T``, or a group answer), ``reveal_to``, ``pad_to``, ``tile`` (as in ``3/8``), and ``key_bits`` and
     ``hardened`` for the ``paillier`` engine. This side's own: ``key`` (the host's Paillier key), ``names`` of the two cohorts
     in results, ``pseudonyms``, ``fresh``, ``limit_per_scanpath``, ``minimum_group``, ``policy`` and ``identity`` (files),
@@ -92,7 +92,7 @@ class SessionArguments(MetricArguments, total=False):
     metric: Metric
     engine: Engine
     pairs: Pairs
-    alphabet: Notation
+    notation: Notation
     letters: int
     reveal: str
     reveal_to: Literal["both", "host", "join"]

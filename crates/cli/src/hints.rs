@@ -117,7 +117,7 @@ pub(crate) fn explain(error: &Error) -> String {
         }
         Error::ResultFile { error: cause, .. } => report::result_file(error, cause),
         Error::NoSuchStimulus { known, .. } => report::stimuli(error, known),
-        Error::NoSuchOutput { known, .. } => report::outputs(error, known),
+        Error::NoSuchOutput { known, .. } => report::measures(error, known),
         Error::NoHeatMap { .. } => format!("{error}\n  choose fewer pairs with --stimulus"),
         Error::Drawing(error) => report::drawing(error),
         Error::Interrupted {
@@ -191,7 +191,7 @@ fn without_capability(unsupported: &Unsupported) -> String {
             return "compare two cohorts on one machine with --engine plain, or use --metric scasim, dtw, frechet, hausdorff or crqa with --fixation-grid".into();
         }
         Capability::LineStatistics => {
-            return "choose other outputs of crqa, such as rec and det; or compare two cohorts on one machine with --engine plain".into();
+            return "choose other measures of crqa, such as rec and det; or compare two cohorts on one machine with --engine plain".into();
         }
         Capability::UnroundedFixations("scasim") => {
             return "add a grid and durations, as in --fixation-grid 16x9 --duration-classes 100,200,300,500,800; or compare two cohorts on one machine with --engine plain".into();

@@ -150,8 +150,8 @@ pub(crate) enum WrittenTo {
         /// Whether it has no results, because only the other side gets them.
         withheld: bool,
     },
-    /// Nowhere: only the other side gets them, and an existing file was kept.
-    Kept(PathBuf),
+    /// Nowhere: only the other side gets them, and an existing file is unchanged.
+    Unchanged(PathBuf),
 }
 
 impl WrittenTo {
@@ -167,7 +167,7 @@ impl WrittenTo {
                 "{} has no results: only the other side gets them",
                 path.display()
             )),
-            WrittenTo::Kept(path) => Some(format!(
+            WrittenTo::Unchanged(path) => Some(format!(
                 "{} is unchanged: only the other side gets results",
                 path.display()
             )),
@@ -178,7 +178,7 @@ impl WrittenTo {
     pub(crate) fn summary(&self, outcome: &Outcome) -> String {
         let answers = match self {
             WrittenTo::Printed => String::new(),
-            WrittenTo::File { .. } | WrittenTo::Kept(_) => table::answers(outcome),
+            WrittenTo::File { .. } | WrittenTo::Unchanged(_) => table::answers(outcome),
         };
         answers + &summary(outcome)
     }
@@ -216,7 +216,7 @@ impl CheckedOutput {
             return Ok(WrittenTo::Printed);
         };
         if outcome.is_withheld() && self.0.is_none() && has_content(path) {
-            return Ok(WrittenTo::Kept(path.to_path_buf()));
+            return Ok(WrittenTo::Unchanged(path.to_path_buf()));
         }
         let written = match self.0 {
             Some((file, format)) => file

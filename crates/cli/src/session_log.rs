@@ -75,7 +75,7 @@ impl SessionLog {
                 let file = path.display().to_string();
                 line(&json!({"event": "results", "file": file, "withheld": withheld}));
             }
-            (LogFormat::Json, WrittenTo::Kept(_)) => {
+            (LogFormat::Json, WrittenTo::Unchanged(_)) => {
                 if let Some(message) = written.message() {
                     line(&json!({"event": "warning", "message": message}));
                 }

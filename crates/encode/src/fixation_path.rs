@@ -67,7 +67,7 @@ type KeptFixation = (Fixation, u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowOrder {
     /// In temporal order, or without times.
-    Kept,
+    Temporal,
     /// Not in temporal order, and sorted.
     Sorted,
     /// Not in temporal order, but left unchanged because sorted fixations would overlap.
@@ -196,7 +196,7 @@ impl FixationPath {
                     .into_iter()
                     .map(|(fixation, _)| fixation)
                     .collect(),
-                order: RowOrder::Kept,
+                order: RowOrder::Temporal,
             };
         }
         let (mut letters, mut kept) = (self.letters.as_slice(), self.kept.as_slice());
@@ -289,11 +289,11 @@ mod tests {
         let at = |start: f64| (Some(start), 100.0);
         let without_start = (None, 100.0);
         for (rows, letters, order) in [
-            (vec![], vec![], RowOrder::Kept),
+            (vec![], vec![], RowOrder::Temporal),
             (
                 vec![at(0.0), at(150.0), at(300.0)],
                 vec![0, 1, 2],
-                RowOrder::Kept,
+                RowOrder::Temporal,
             ),
             (
                 vec![at(300.0), at(0.0), at(150.0)],
@@ -303,7 +303,7 @@ mod tests {
             (
                 vec![without_start, without_start, without_start],
                 vec![0, 1, 2],
-                RowOrder::Kept,
+                RowOrder::Temporal,
             ),
             // Rows without a start stay after the row before them, or in front.
             (
@@ -320,7 +320,7 @@ mod tests {
             (
                 vec![at(f64::NAN), at(f64::INFINITY), at(5.0)],
                 vec![0, 1, 2],
-                RowOrder::Kept,
+                RowOrder::Temporal,
             ),
             // The clocks of two trials under one name.
             (

@@ -168,7 +168,7 @@ impl OutOfOrderRows {
     /// Counts a fixation recording.
     pub(crate) fn count(&mut self, order: RowOrder) {
         match order {
-            RowOrder::Kept => {}
+            RowOrder::Temporal => {}
             RowOrder::Sorted => self.sorted += 1,
             RowOrder::ClockRestarts => self.overlapping += 1,
         }

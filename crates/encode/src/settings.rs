@@ -30,7 +30,7 @@ pub struct EncodeOptions {
     /// Keep the fixations that became letters, with positions and times, alongside the letters. Default: off.
     pub keep_fixations: bool,
     /// How letters are written. Default: the shortest notation that can write all of them.
-    pub alphabet: Option<Notation>,
+    pub notation: Option<Notation>,
     /// Fields of `runs` and `detection` that the user has set, perhaps to their defaults: a note names those without effect.
     pub given: Vec<EncodeField>,
 }
@@ -176,7 +176,7 @@ impl EncodeOptions {
     /// The alphabet for this many cells or areas, in the notation that was asked for.
     pub(crate) fn alphabet_for(&self, letters: usize) -> Result<Alphabet, ReadError> {
         let size = u32::try_from(letters).unwrap_or(u32::MAX);
-        match (&self.letter_map, self.alphabet) {
+        match (&self.letter_map, self.notation) {
             (LetterMap::Grid(grid), Some(notation)) => Alphabet::on_grid(notation, grid),
             (LetterMap::Grid(grid), None) => Alphabet::for_grid(grid),
             (_, Some(notation)) => Alphabet::new(notation, size),

@@ -61,7 +61,7 @@ tags! {
     Order = 18,
     Tile = 19,
     JournalEntries = 20,
-    Stored = 21,
+    EntriesStored = 21,
     Report = 22,
     Refused = 23,
 }
@@ -85,7 +85,7 @@ impl Tag {
             | Tag::Refused => 4 << 10,
             Tag::Probe => MAX_BURST,
             Tag::Terms => 256 << 10,
-            Tag::SharesStored | Tag::Stored => 0,
+            Tag::SharesStored | Tag::EntriesStored => 0,
             Tag::JournalEntries => 1 << 20,
             Tag::Groups => 64 << 10,
             Tag::Answer => 8 * MAX_SCANPATHS,

@@ -108,14 +108,14 @@ pub(crate) struct CountedStore<'a> {
     pub(crate) run: u64,
     /// How often a pair may be started.
     pub(crate) max_starts: u32,
-    pub(crate) stores: Mutex<JournalAndAccount<'a>>,
+    pub(crate) bookkeeping: Mutex<Bookkeeping<'a>>,
     /// Whether the engine counts cells on this side. If it does not, progress is measured by answers.
     pub(crate) engine_counts: AtomicBool,
     pub(crate) observer: &'a dyn Observer,
 }
 
-/// Where an agreement is stored and counted.
-pub(crate) struct JournalAndAccount<'a> {
+/// Where the pairs of an agreement are stored and counted: its journal and its account.
+pub(crate) struct Bookkeeping<'a> {
     pub(crate) journal: &'a mut Journal,
     pub(crate) account: &'a mut Account,
     /// Participants who withdraw during the session must not be in the pairs that follow.
@@ -124,7 +124,7 @@ pub(crate) struct JournalAndAccount<'a> {
     pub(crate) failure: Option<SessionError>,
 }
 
-impl JournalAndAccount<'_> {
+impl Bookkeeping<'_> {
     /// Stores and counts that the peer will learn these pairs (indices into the agreed list). Pairs that were stored before
     /// are free, but are not sent again after a withdrawal.
     pub(crate) fn release(
@@ -186,27 +186,29 @@ impl JournalAndAccount<'_> {
 
 impl<'a> CountedStore<'a> {
     /// Locks the journal and the account.
-    pub(crate) fn stores(&self) -> MutexGuard<'_, JournalAndAccount<'a>> {
-        self.stores.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn bookkeeping(&self) -> MutexGuard<'_, Bookkeeping<'a>> {
+        self.bookkeeping
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes something for pairs of the engine, unless something was refused before.
     fn write(
         &self,
         pairs: &[usize],
-        write: impl FnOnce(&mut JournalAndAccount<'_>, &[usize]) -> Result<(), SessionError>,
+        write: impl FnOnce(&mut Bookkeeping<'_>, &[usize]) -> Result<(), SessionError>,
     ) -> Result<(), Refused> {
-        let mut stores = self.stores();
-        if stores.failure.is_some() {
+        let mut bookkeeping = self.bookkeeping();
+        if bookkeeping.failure.is_some() {
             return Err(Refused);
         }
         let agreed = pairs.iter().map(|&pair| self.compare.get(pair).copied());
         let written = match agreed.collect::<Option<Vec<usize>>>() {
             None => Err(InternalError::UnknownPair.into()),
-            Some(pairs) => write(&mut stores, &pairs),
+            Some(pairs) => write(&mut bookkeeping, &pairs),
         };
         written.map_err(|error| {
-            stores.failure = Some(error);
+            bookkeeping.failure = Some(error);
             Refused
         })
     }
@@ -214,24 +216,28 @@ impl<'a> CountedStore<'a> {
 
 impl PairStore for CountedStore<'_> {
     fn start(&self, pairs: &[usize]) -> Result<(), Refused> {
-        self.write(pairs, |stores, pairs| {
-            stores.start(&self.agreed, self.max_starts, pairs)
+        self.write(pairs, |bookkeeping, pairs| {
+            bookkeeping.start(&self.agreed, self.max_starts, pairs)
         })
     }
 
     fn store_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
-        self.write(pairs, |stores, pairs| {
-            stores.journal.keep_halves(pairs, halves, self.run)
+        self.write(pairs, |bookkeeping, pairs| {
+            bookkeeping.journal.store_halves(pairs, halves, self.run)
         })
     }
 
     fn release(&self, pairs: &[usize]) -> Result<(), Refused> {
-        self.write(pairs, |stores, pairs| stores.release(&self.agreed, pairs))
+        self.write(pairs, |bookkeeping, pairs| {
+            bookkeeping.release(&self.agreed, pairs)
+        })
     }
 
     fn reject(&self, pair: usize) {
-        let _ = self.write(&[pair], |stores, pairs| {
-            pairs.iter().for_each(|&pair| stores.journal.reject(pair));
+        let _ = self.write(&[pair], |bookkeeping, pairs| {
+            pairs
+                .iter()
+                .for_each(|&pair| bookkeeping.journal.reject(pair));
             Ok(())
         });
     }
@@ -256,13 +262,13 @@ impl Observer for CountedStore<'_> {
         let Some(&pair) = self.compare.get(pair) else {
             return;
         };
-        let mut stores = self.stores();
+        let mut bookkeeping = self.bookkeeping();
         let stored = check_revealed(self.agreed.spec, &answer)
-            .and_then(|()| stores.journal.store(pair, answer));
+            .and_then(|()| bookkeeping.journal.store(pair, answer));
         if let Err(error) = stored {
-            stores.failure.get_or_insert(error);
+            bookkeeping.failure.get_or_insert(error);
         }
-        drop(stores);
+        drop(bookkeeping);
         if !self.engine_counts.load(Ordering::Relaxed) {
             self.observer.cells(self.agreed.cells[pair]);
         }

@@ -30,12 +30,12 @@
 //! | 30 to 32 | the JSON of `Order`, `Tile` and `Refused` between a worker and its coordinator |
 //! | 33 | journal entries that a worker sends to its coordinator, without their checksums |
 //! | 34 | the content of `Labels`, for six scanpaths of five participants in two groups |
-//! | 35 | what a coordinator answers: `Stored`, `Refused` or `Decline`, with tag and length |
+//! | 35 | what a coordinator answers: `EntriesStored`, `Refused` or `Decline`, with tag and length |
 //! | 36 | the JSON of `Report` between a worker and its coordinator |
 
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
-use crate::counted_store::{AgreedPairs, JournalAndAccount};
+use crate::counted_store::{AgreedPairs, Bookkeeping};
 use crate::disclosure::WithdrawalWatch;
 use crate::engine_decision::EngineOffer;
 use crate::frames::Parser;
@@ -202,12 +202,12 @@ fn packets(mut bytes: &[u8]) -> bool {
 /// What a joining side states about pairs, and what it sends again. This side has half of every other output, and has
 /// sent some.
 fn resume(count: usize, message: &[u8]) -> bool {
-    with_storage(count, |agreed, cohort, stores| {
+    with_storage(count, |agreed, cohort, bookkeeping| {
         let halves: Vec<usize> = (0..count).step_by(2).collect();
         let sent: Vec<usize> = (0..count).step_by(3).collect();
-        let journal = &mut stores.journal;
+        let journal = &mut bookkeeping.journal;
         let prepared = journal
-            .keep_halves(&halves, &vec![5; halves.len()], 0)
+            .store_halves(&halves, &vec![5; halves.len()], 0)
             .and_then(|()| journal.mark_sent(&sent));
         let script = &mut Script(message);
         let Ok(plan) = prepared.and_then(|()| Resume::exchange(script, journal, agreed)) else {
@@ -221,7 +221,7 @@ fn resume(count: usize, message: &[u8]) -> bool {
             agreement: &[0; 32],
             own: &[&cohort.entries[0].scanpath],
             peer_lengths: &vec![3; count],
-            stores,
+            bookkeeping,
         };
         resend.run(&plan, script).is_ok()
     })
@@ -230,7 +230,7 @@ fn resume(count: usize, message: &[u8]) -> bool {
 /// Calls `then` with the journal and account of a host for this many pairs of one scanpath.
 fn with_storage(
     count: usize,
-    then: impl FnOnce(&AgreedPairs<'_>, &Cohort, &mut JournalAndAccount<'_>) -> bool,
+    then: impl FnOnce(&AgreedPairs<'_>, &Cohort, &mut Bookkeeping<'_>) -> bool,
 ) -> bool {
     let Ok(alphabet) = Alphabet::letters(4) else {
         return false;
@@ -282,13 +282,13 @@ fn with_storage(
     let Ok((mut account, _)) = opened else {
         return false;
     };
-    let mut stores = JournalAndAccount {
+    let mut bookkeeping = Bookkeeping {
         journal: &mut journal,
         account: &mut account,
         withdrawals: &mut WithdrawalWatch::nobody(),
         failure: None,
     };
-    then(&agreed, &cohort, &mut stores)
+    then(&agreed, &cohort, &mut bookkeeping)
 }
 
 /// A file of entries with valid checksums. All complete entries are read, and nothing else.

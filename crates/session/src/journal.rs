@@ -203,7 +203,7 @@ impl Journal {
     }
 
     /// Stores this side's halves of the outputs of some pairs.
-    pub(crate) fn keep_halves(
+    pub(crate) fn store_halves(
         &mut self,
         pairs: &[usize],
         halves: &[u64],

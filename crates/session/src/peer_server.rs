@@ -88,7 +88,7 @@ pub struct PeerServer {
     pub open: Duration,
 }
 
-/// The bookkeeping for one peer.
+/// What the server knows about one peer.
 struct PeerEntry<'scope, E> {
     state: PeerState<E>,
     agreement: PinnedAgreement,

@@ -3,7 +3,7 @@
 //! Nothing is computed. Each side records and counts what the peer will learn before it sends it. What was counted before is
 //! not charged again.
 
-use crate::counted_store::{AgreedPairs, JournalAndAccount};
+use crate::counted_store::{AgreedPairs, Bookkeeping};
 use crate::error::{Misbehaviour, SessionError};
 use crate::journal::entry::{AddedPart, AnswerParts, ENTRY_BYTES, Entry};
 use crate::resume::{BATCH, PairsBySender, Resume};
@@ -18,7 +18,7 @@ pub(crate) struct Resend<'a, 'b> {
     /// This side's scanpaths, and the lengths of the peer's.
     pub(crate) own: &'a [&'a Scanpath],
     pub(crate) peer_lengths: &'a [usize],
-    pub(crate) stores: &'a mut JournalAndAccount<'b>,
+    pub(crate) bookkeeping: &'a mut Bookkeeping<'b>,
 }
 
 impl Resend<'_, '_> {
@@ -28,7 +28,7 @@ impl Resend<'_, '_> {
         resume: &Resume,
         channel: &mut dyn Channel,
     ) -> Result<(), SessionError> {
-        self.stores.release(&self.agreed, &resume.unrecorded)?;
+        self.bookkeeping.release(&self.agreed, &resume.unrecorded)?;
         self.exchange_batches(
             &resume.halves,
             channel,
@@ -54,7 +54,7 @@ impl Resend<'_, '_> {
         for (sender, pairs) in [(Role::Join, &pairs.join), (Role::Host, &pairs.host)] {
             for batch in pairs.chunks(BATCH) {
                 if sender == self.agreed.role {
-                    self.stores.release(&self.agreed, batch)?;
+                    self.bookkeeping.release(&self.agreed, batch)?;
                     send(self, batch, channel)?;
                 } else {
                     receive(self, batch, channel)?;
@@ -90,8 +90,8 @@ impl Resend<'_, '_> {
         let answers = spec.engine.decode(&job, &outputs)?;
         for (&pair, answer) in pairs.iter().zip(answers) {
             match answer {
-                Some(answer) => self.stores.journal.store(pair, answer)?,
-                None => self.stores.journal.reject(pair),
+                Some(answer) => self.bookkeeping.journal.store(pair, answer)?,
+                None => self.bookkeeping.journal.reject(pair),
             }
         }
         Ok(())
@@ -104,7 +104,7 @@ impl Resend<'_, '_> {
     ) -> Result<(), SessionError> {
         for &pair in pairs {
             // An impossible result has no answer; the peer gets an entry that is not an answer.
-            let entries = match self.stores.journal.answer(pair) {
+            let entries = match self.bookkeeping.journal.answer(pair) {
                 Some(answer) => Entry::of_answer(pair, answer),
                 None => vec![Entry::Rejected(pair)],
             };
@@ -123,10 +123,10 @@ impl Resend<'_, '_> {
         for &pair in pairs {
             match self.receive_entry(channel)? {
                 Some(Entry::Answer(named, answer)) if named == pair && self.is_valid(&answer) => {
-                    self.stores.journal.store(pair, answer)?;
+                    self.bookkeeping.journal.store(pair, answer)?;
                 }
                 Some(Entry::Rejected(named)) if named == pair => {
-                    self.stores.journal.reject(pair);
+                    self.bookkeeping.journal.reject(pair);
                 }
                 _ => return Err(Misbehaviour::InvalidAnswer.into()),
             }
@@ -160,7 +160,12 @@ impl Resend<'_, '_> {
 
     /// This side's halves of these pairs, all of which have one.
     fn halves(&self, pairs: &[usize]) -> Vec<u64> {
-        let half = |&pair: &usize| self.stores.journal.half(pair).map_or(0, |half| half.half);
+        let half = |&pair: &usize| {
+            self.bookkeeping
+                .journal
+                .half(pair)
+                .map_or(0, |half| half.half)
+        };
         pairs.iter().map(half).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! Computes the remaining pairs.
 
 use crate::control::{self, Tag};
-use crate::counted_store::{AgreedPairs, CountedStore, JournalAndAccount, check_revealed};
+use crate::counted_store::{AgreedPairs, Bookkeeping, CountedStore, check_revealed};
 use crate::error::{InternalError, Misbehaviour, SessionError};
 use crate::identity::hex;
 use crate::resend::Resend;
@@ -254,13 +254,13 @@ impl AgreedSession {
             cells: &agreement.cells,
             scanpaths: own.len(),
         };
-        let mut stores = JournalAndAccount {
+        let mut bookkeeping = Bookkeeping {
             journal: &mut agreement.journal,
             account: &mut agreement.account,
             withdrawals: &mut agreement.withdrawals,
             failure: None,
         };
-        stores.account.catch_up()?;
+        bookkeeping.account.catch_up()?;
         if agreement.group.is_some() {
             return Ok(());
         }
@@ -269,7 +269,7 @@ impl AgreedSession {
             agreement: &agreement.id,
             own: &own,
             peer_lengths: &peer_lengths,
-            stores: &mut stores,
+            bookkeeping: &mut bookkeeping,
         };
         resend.run(&agreement.resume, &mut session.channel)
     }
@@ -303,7 +303,7 @@ impl AgreedSession {
             compare,
             run: agreement.run,
             max_starts: agreement.max_starts,
-            stores: Mutex::new(JournalAndAccount {
+            bookkeeping: Mutex::new(Bookkeeping {
                 journal: &mut agreement.journal,
                 account: &mut agreement.account,
                 withdrawals: &mut agreement.withdrawals,
@@ -320,7 +320,7 @@ impl AgreedSession {
             job = job.with_key(key.share());
         }
         let answers = spec.engine.run(&job, &mut session.channel, &store);
-        let mut stores = store.stores();
+        let mut bookkeeping = store.bookkeeping();
         let caught = matches!(
             answers,
             Err(ProtocolError::PeerMisbehaved(
@@ -328,7 +328,7 @@ impl AgreedSession {
             ))
         );
         // A cheating peer is banned, whatever else went wrong.
-        if let Some(failure) = stores.failure.take()
+        if let Some(failure) = bookkeeping.failure.take()
             && !caught
         {
             return Err(failure);
@@ -337,7 +337,7 @@ impl AgreedSession {
             // Reported at the end of the session. Any other error ends it here.
             Err(ProtocolError::PeerMisbehaved(
                 veilpath_protocol::Misbehaviour::ResultOutOfRange,
-            )) if stores.journal.has_rejected() => return Ok(()),
+            )) if bookkeeping.journal.has_rejected() => return Ok(()),
             answers => answers?,
         };
         let learns = agreement.group.is_none() && spec.reveal_to.includes(session.role);
@@ -346,7 +346,7 @@ impl AgreedSession {
         }
         for (&pair, answer) in compare.iter().zip(answers) {
             check_revealed(spec, &answer)?;
-            stores.journal.store(pair, answer)?;
+            bookkeeping.journal.store(pair, answer)?;
         }
         Ok(())
     }

@@ -201,7 +201,7 @@ impl LetterForm {
             matlab_compat: false,
             drop_empty: self.drop_empty,
             keep_fixations: self.keep_fixations,
-            alphabet: None,
+            notation: None,
             given,
         })
     }

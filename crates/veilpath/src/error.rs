@@ -314,7 +314,7 @@ pub enum Error {
         known: Vec<String>,
     },
     /// An output that the result file does not have.
-    #[error("{file}: there is no output {output:?}")]
+    #[error("{file}: there is no measure {output:?}")]
     NoSuchOutput {
         /// The result file.
         file: String,

@@ -142,7 +142,7 @@ pub enum MetricOptionsError {
     #[error("fixations recur if they are near each other, but no radius is given")]
     RadiusMissing,
     /// An output that the metric does not have.
-    #[error("there is no output {name:?}; this metric has {}", .known.join(", "))]
+    #[error("there is no measure {name:?}; this metric has {}", .known.join(", "))]
     UnknownOutput {
         /// The name.
         name: String,

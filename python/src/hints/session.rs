@@ -62,7 +62,7 @@ fn advice(error: &SessionError) -> Option<String> {
         }
         SessionError::Declined(DeclineReason::Limit(_)) => "only the partner can change that",
         SessionError::Declined(DeclineReason::IncompatibleCohort) => {
-            "check the grids of the two cohorts, and alphabet on both sides"
+            "check the grids of the two cohorts, and notation on both sides"
         }
         SessionError::Network(NetworkError::AddressInUse { .. }) => {
             "choose another port, or end that program"

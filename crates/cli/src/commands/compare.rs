@@ -58,7 +58,7 @@ pub(crate) struct CompareArgs {
 
     /// The notation of the letters, if the files do not declare it [default: detected from the content]
     #[arg(long, value_enum, value_name = "NOTATION")]
-    alphabet: Option<NotationName>,
+    notation: Option<NotationName>,
 
     /// Number of different letters, if the files do not declare it
     #[arg(long, value_name = "COUNT")]
@@ -141,7 +141,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let table = metric.table_file().map(Path::to_path_buf);
     let (choice, key) = args.key.engine(args.engine, &args.paillier)?;
     let options = PlanOptions {
-        notation: args.alphabet.map(Notation::from),
+        notation: args.notation.map(Notation::from),
         letters: args.letters,
         pairs: args.pairs.into(),
         reveal: args.reveal.reveal,

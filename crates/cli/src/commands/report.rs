@@ -48,9 +48,9 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "NAME")]
     stimulus: Vec<String>,
 
-    /// Show only this number of each pair, such as det; may be repeated [default: all; similarity instead of score if there are both]
-    #[arg(long, value_name = "OUTPUT")]
-    of: Vec<String>,
+    /// Show only this measure, such as det; may be repeated [default: all; similarity instead of score if there are both]
+    #[arg(long, value_name = "NAME")]
+    measure: Vec<String>,
 
     /// Also draw the scanpaths of your own cohort, from this file
     #[arg(long, value_name = "FILE")]
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     let options = ReportOptions {
         source: args.source(),
         stimuli: args.stimulus.clone(),
-        outputs: args.of.clone(),
+        outputs: args.measure.clone(),
         title: args.title.clone(),
         names: args.names.clone(),
     };

@@ -44,7 +44,7 @@ pub(crate) struct SessionArgs {
 
     /// The notation of the letters, if the files do not declare it [default: detected from the content]
     #[arg(long, value_enum, value_name = "NOTATION")]
-    alphabet: Option<NotationName>,
+    notation: Option<NotationName>,
 
     /// Number of different letters, if the file does not declare it; the same on both sides. If this side
     /// declares none, its default limit assumes four letters
@@ -81,7 +81,8 @@ pub(crate) struct SessionArgs {
     #[arg(long)]
     pub(crate) estimate: bool,
 
-    /// Compare and count all pairs again, if both sides pass this; a side that lost its files passes it alone
+    /// Compare all pairs again, and count them again. Both sides must pass this, except that a side that lost its files can
+    /// pass it alone
     #[arg(long)]
     fresh: bool,
 
@@ -214,7 +215,7 @@ impl SessionArgs {
         let (engine, key) = key.engine(self.engine, &self.paillier)?;
         let identity = Identity::load(&identity_file)?;
         let plan = PlanOptions {
-            notation: self.alphabet.map(Notation::from),
+            notation: self.notation.map(Notation::from),
             letters: self.letters,
             pairs: self.pairs.into(),
             reveal: self.reveal.reveal,

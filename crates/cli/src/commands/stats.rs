@@ -57,9 +57,9 @@ pub(crate) struct StatsArgs {
     #[arg(long, value_name = "ANSWER", value_parser = questions)]
     answer: Vec<Questions>,
 
-    /// The number to analyse, if pairs have several, such as det [default: the similarity if there is one, else the first]
-    #[arg(long, value_name = "OUTPUT")]
-    of: Option<String>,
+    /// The measure to analyse, if the metric has several, such as det [default: the similarity if there is one, else the first]
+    #[arg(long, value_name = "NAME")]
+    measure: Option<String>,
 
     /// Analyse only this stimulus; may be repeated
     #[arg(long, value_name = "NAME")]
@@ -133,7 +133,7 @@ impl StatsArgs {
         Ok(StatsOptions {
             questions: self.answer.concat(),
             groups: [first, second],
-            output: self.of.clone(),
+            output: self.measure.clone(),
             stimuli: self.stimulus.clone(),
             permutations: self.permutations,
             resamples: self.resamples,

@@ -21,7 +21,7 @@ const RANDOM_EXAMPLES: &str = "\
 Examples:
   veilpath synth random --count 10 --length 8,20,50 --seed 1 -o random-a.csv
   veilpath synth random --count 10 --length 8,20,50 --seed 2 -o random-b.csv
-  veilpath synth random --count 5 --length 20-60 --alphabet dna --seed 3
+  veilpath synth random --count 5 --length 20-60 --notation dna --seed 3
 
 Scanpaths of the same length share a stimulus named after it, so that `veilpath compare` pairs equal lengths.";
 
@@ -62,7 +62,7 @@ struct RandomArgs {
 
     /// The notation of the letters
     #[arg(long, value_enum, value_name = "NOTATION", default_value = "letters")]
-    alphabet: NotationName,
+    notation: NotationName,
 
     /// Number of different letters [default: all letters of the notation; numbers: 49]
     #[arg(long, value_name = "NUMBER")]
@@ -158,7 +158,7 @@ fn random(args: &RandomArgs) -> Result<(), Failure> {
     let cohort = synth::random(&RandomOptions {
         count: args.count,
         lengths: args.length.clone(),
-        notation: args.alphabet.into(),
+        notation: args.notation.into(),
         letters: args.letters,
         seed: args.shared.seed,
     })?;

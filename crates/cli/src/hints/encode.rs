@@ -108,7 +108,7 @@ fn example(field: EncodeField) -> &'static str {
         EncodeField::Grid => "--grid 7x7",
         EncodeField::AoiFile => "--aoi FILE",
         EncodeField::AoiColumn => "--aoi-column",
-        EncodeField::Notation => "--alphabet",
+        EncodeField::Notation => "--notation",
         EncodeField::Bin => "--bin 50",
         EncodeField::MatlabCompat => "--matlab-compat",
         EncodeField::DropEmpty => "--drop-empty",

@@ -29,11 +29,11 @@ pub(super) fn stimuli(error: &Error, known: &[String]) -> String {
     }
 }
 
-/// An output that the result file does not have.
-pub(super) fn outputs(error: &Error, known: &[String]) -> String {
+/// A measure that the result file does not have.
+pub(super) fn measures(error: &Error, known: &[String]) -> String {
     const SHOWN: usize = 32;
     format!(
-        "--of: {error}\n  available outputs: {}",
+        "--measure: {error}\n  available measures: {}",
         super::listed(known, SHOWN)
     )
 }

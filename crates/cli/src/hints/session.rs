@@ -61,7 +61,7 @@ fn hint(error: &SessionError) -> Option<String> {
         SessionError::Limit(limit) => return limit_hint(limit),
         SessionError::Declined(DeclineReason::Limit(limit)) => return declined_hint(limit),
         SessionError::Declined(DeclineReason::IncompatibleCohort) => {
-            "check the grids of the two cohorts, and --alphabet on both sides"
+            "check the grids of the two cohorts, and --notation on both sides"
         }
         SessionError::Declined(DeclineReason::AlreadyConnected) => {
             "wait until it ends, or end it first"

@@ -22,10 +22,10 @@ pub(super) fn explain(error: &StatsError) -> String {
         StatsError::Sites(_) => "compare the same cohorts with the same options",
         StatsError::NoSuchOutput { name, known, .. } => {
             let known = super::listed(known, 10);
-            return format!("--of {name}: {error}\n  available outputs: {known}");
+            return format!("--measure {name}: {error}\n  available measures: {known}");
         }
         StatsError::NoSuchStimulus { .. } => "--stimulus takes a name as in the cohort files",
-        StatsError::NoDirection { .. } => "choose another output with --of",
+        StatsError::NoDirection { .. } => "choose another with --measure",
         StatsError::NoGroups { .. } => {
             "add --groups FILE: a table with the columns participant and group, or a cohort file with groups"
         }
@@ -43,7 +43,7 @@ pub(super) fn explain(error: &StatsError) -> String {
             "analyse fewer pairs, for example one --stimulus"
         }
         StatsError::MissingValues { .. } => {
-            "it is undefined there: choose another output with --of or, for crqa, compare again with --undefined-as-zero"
+            "it is undefined there: choose another with --measure or, for crqa, compare again with --undefined-as-zero"
         }
         StatsError::Statistics(_) => return error.to_string(),
     };

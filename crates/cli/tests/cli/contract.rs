@@ -227,7 +227,7 @@ fn dna_double_letters_and_numbers_are_read() {
             "compare",
             "dna.csv",
             "dna.csv",
-            "--alphabet",
+            "--notation",
             "dna",
             "--format",
             "csv",

@@ -100,7 +100,7 @@ fn the_declared_notation_may_be_repeated() {
     folder.file("b.txt", "ABD\n");
     for other in ["a.csv", "b.txt"] {
         let call = ["compare", "a.csv", other, "--metric", "scanmatch", "-q"];
-        let named = [&call[..], &["--alphabet", "letters"]].concat();
+        let named = [&call[..], &["--notation", "letters"]].concat();
         assert_eq!(folder.run(&named).ok(), folder.run(&call).ok());
     }
 }

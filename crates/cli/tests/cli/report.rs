@@ -315,8 +315,8 @@ fn invalid_arguments_and_files_are_refused_with_advice() {
             "add it, as in --grid 7x7",
         ),
         (
-            with(&["--of", "distance"]),
-            "available outputs: \"score\", \"similarity\"",
+            with(&["--measure", "distance"]),
+            "available measures: \"score\", \"similarity\"",
         ),
         (with(&["--pair", "expert-1", "expert-2"]), "--cohort"),
         (

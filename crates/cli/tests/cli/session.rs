@@ -144,7 +144,7 @@ fn undeclared_notations_are_detected_as_in_compare() {
         ("declared.csv", "bare.csv", "--metric scanmatch"),
         ("bare.csv", "declared.csv", "--metric scanmatch"),
         ("bare.csv", "bare.csv", "--metric scanmatch --grid 7x7"),
-        ("dna.csv", "dna.csv", "--alphabet dna"),
+        ("dna.csv", "dna.csv", "--notation dna"),
     ] {
         let flags: Vec<&str> = flags.split_whitespace().collect();
         let compare = [&["compare", a, b, "--format", "csv"], &flags[..]].concat();

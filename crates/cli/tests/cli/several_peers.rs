@@ -70,9 +70,9 @@ fn a_mismatched_plan_does_not_end_the_host() {
     pair.folder.file("b.csv", "participant,scanpath\nQ,ACGT\n");
     let host = pair.host(&["--sessions", "1", "-o", "results", "--format", "csv"]);
     let address = host.address.clone().unwrap();
-    let differs = pair.join(&address, &["--alphabet", "dna"]).end();
+    let differs = pair.join(&address, &["--notation", "dna"]).end();
     assert_eq!(differs.code, 3, "{}", differs.stderr);
-    assert!(differs.stderr.contains("--alphabet"), "{}", differs.stderr);
+    assert!(differs.stderr.contains("--notation"), "{}", differs.stderr);
     let event = host.wait_for("failed").unwrap();
     assert_eq!(event["exit_code"], 3, "{event}");
     let results_of_peer = pair.join(&address, &["--format", "csv"]).end().ok();
@@ -86,7 +86,7 @@ fn a_host_does_not_need_its_file_after_the_start() {
     let pair = Pair::new();
     pair.folder.file("a.csv", "participant,scanpath\nP,ACCA\n");
     pair.folder.file("b.csv", "participant,scanpath\nQ,ACGT\n");
-    let dna = ["--alphabet", "dna"];
+    let dna = ["--notation", "dna"];
     let host = pair.host(&[&["--sessions", "1", "-o", "results"], &dna[..]].concat());
     let address = host.address.clone().unwrap();
     std::fs::remove_file(pair.folder.path().join("a.csv")).unwrap();

@@ -133,8 +133,8 @@ fn errors_name_the_flags() {
     for (call, flag) in [
         ("stats within.json --answer groups", "--groups"),
         (
-            "stats within.json --answer groups --of length",
-            "--of length",
+            "stats within.json --answer groups --measure length",
+            "--measure length",
         ),
         ("stats within.json --stimulus nowhere", "--stimulus"),
         ("stats within.json --confidence 95", "--confidence"),
@@ -181,11 +181,10 @@ fn a_summary_names_the_numbers_that_it_is_about() {
         let line = format!("\n  mean {name} ");
         assert!(output.stderr.contains(&line), "{}", output.stderr);
     }
-    let note =
-        "the statistics are of rec; the results also have det, lam, corm (choose one with --of)";
+    let note = "the statistics are of rec; the results also have det, lam, corm (choose one with --measure)";
     let output = folder.run(&["stats", "s.json"]);
     assert!(output.stderr.contains(note), "{}", output.stderr);
-    let output = folder.run(&["stats", "s.json", "--of", "rec"]);
+    let output = folder.run(&["stats", "s.json", "--measure", "rec"]);
     assert!(
         !output.stderr.contains("the statistics are of"),
         "{}",

@@ -371,7 +371,7 @@ fn options_that_make_no_sense_are_refused() {
             ..EncodeOptions::default()
         },
         EncodeOptions {
-            alphabet: Some(Notation::Dna),
+            notation: Some(Notation::Dna),
             ..EncodeOptions::default()
         },
         column(&[]),
@@ -383,7 +383,7 @@ fn options_that_make_no_sense_are_refused() {
         assert!(!error.remedy.is_empty());
     }
     let numbers = EncodeOptions {
-        alphabet: Some(Notation::Numbers),
+        notation: Some(Notation::Numbers),
         ..EncodeOptions::default()
     };
     let (cohort, _) = collector(&numbers).finish().unwrap();

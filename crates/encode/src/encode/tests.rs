@@ -251,10 +251,10 @@ fn the_scanmatch_example_gives_its_known_strings() {
         screen: Some((1024.0, 768.0)),
         ..ReadOptions::default()
     };
-    let strings = |grid: &str, alphabet| {
+    let strings = |grid: &str, notation| {
         let options = EncodeOptions {
             letter_map: crate::LetterMap::Grid(grid.parse().unwrap()),
-            alphabet,
+            notation,
             ..EncodeOptions::default()
         };
         let Encoded { cohort, .. } = encode_files(

@@ -32,7 +32,7 @@ pub struct Options {
     pub length: usize,
     /// The number of comparisons to attack per row.
     pub rounds: usize,
-    /// The number of comparisons mixed in one run, and of host scanpaths that each attacked scanpath is compared with.
+    /// The number of comparisons in flight in one run; each attacked scanpath is compared with as many of the host's.
     pub group_size: usize,
     /// The number of hypotheses that an attack keeps.
     pub hypotheses: usize,

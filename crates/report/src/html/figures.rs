@@ -71,7 +71,7 @@ pub(crate) fn no_heat_map(view: &View<'_>) -> &'static str {
     }
     match view.is_omitted {
         true => {
-            "the file has too many pairs to draw all of its outputs. A report of this output alone can show it"
+            "the file has too many pairs to draw all of its measures. A report of this measure alone can show it"
         }
         false => {
             "the pairs are spread over so many ids that it would have too many rows, columns or tiles"

@@ -276,7 +276,7 @@ fn selector(report: &Report<'_>) -> Markup {
     html! {
         @if outputs.len() > 1 || parts.len() > 1 {
             div class="controls choose" {
-                @if outputs.len() > 1 { (choice("pick-output", "Output ", "output", &outputs)) }
+                @if outputs.len() > 1 { (choice("pick-output", "Measure ", "output", &outputs)) }
                 @if parts.len() > 1 { (choice("pick", "Show ", "part", &parts)) }
             }
         }

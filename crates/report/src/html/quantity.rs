@@ -92,7 +92,7 @@ pub(crate) enum ScoreKind {
 
 /// An output that is not in the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the result file has no output {0:?}")]
+#[error("the result file has no measure {0:?}")]
 pub struct NoSuchOutput(pub String);
 
 impl<'a> Quantity<'a> {

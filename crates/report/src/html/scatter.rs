@@ -40,10 +40,10 @@ pub(crate) fn figure(
         Err(NotSquare::Missing) => "some pairs are missing",
         Err(NotSquare::Bits) => "yes and no are not distances",
         Err(NotSquare::UnknownDirection) if !quantity.is_from_csv => {
-            "this output does not say which of two pairs is more alike"
+            "this measure does not say which of two pairs is more alike"
         }
         Err(NotSquare::NotMostSimilarToSelf) => {
-            "on a map every scanpath must be most similar to itself, but by this output one is more similar to another"
+            "on a map every scanpath must be most similar to itself, but by this measure one is more similar to another"
         }
         Err(NotSquare::UnknownDirection) => {
             "the file does not say whether small or large scores mean similar scanpaths; a result file in JSON does"

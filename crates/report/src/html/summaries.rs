@@ -27,7 +27,7 @@ pub(crate) fn by_stimulus(report: &Report<'_>) -> Markup {
                 @if report.views.omitted_stimuli > 0 {
                     p class="note" {
                         "The first " (shown) " stimuli are shown; " (report.views.omitted_stimuli) " more are included only in the mean"
-                        @if shown < MAX_VIEWS { ", because the page shows several outputs" }
+                        @if shown < MAX_VIEWS { ", because the page shows several measures" }
                         ". A report of those alone shows them."
                     }
                 }
@@ -115,7 +115,7 @@ pub(crate) fn by_output(report: &Report<'_>) -> Markup {
     };
     let rows: Vec<Vec<Field>> = report.views.first_of_each().map(row).collect();
     let columns = [
-        Column::Words("output"),
+        Column::Words("measure"),
         Column::Numbers("pairs"),
         Column::Numbers("undefined"),
         Column::Numbers("mean"),
@@ -125,8 +125,8 @@ pub(crate) fn by_output(report: &Report<'_>) -> Markup {
     ];
     html! {
         section {
-            h2 { "All outputs" }
-            (table("Spread of each output over all pairs", &columns, &rows))
+            h2 { "All measures" }
+            (table("Spread of each measure over all pairs", &columns, &rows))
         }
     }
 }

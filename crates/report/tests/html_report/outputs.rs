@@ -108,7 +108,7 @@ fn undefined_numbers_are_not_called_missing_pairs() {
     assert!(boat.contains("Hatched: not compared (2 pairs)."), "{boat}");
     let both = view(&page, "det: boat");
     assert!(both.contains("Hatched: not compared (2 pairs), undefined (1 pair)."));
-    let all = between(&page, "<h2>All outputs</h2>", "</section>");
+    let all = between(&page, "<h2>All measures</h2>", "</section>");
     let row = between(all, "<th scope=\"row\">shift</th>", "</tr>");
     assert!(row.contains(">2<") && row.contains(">4<"), "{row}");
 }
@@ -206,5 +206,5 @@ fn many_outputs_of_many_stimuli_are_bounded() {
     }
     let page = page_with(&read(&text), Options::default());
     assert_eq!(page.matches("class=\"view\"").count(), 4 * (10 + 1));
-    assert!(page.contains("The first 10 stimuli are shown; 20 more are included only in the mean, because the page shows several outputs"));
+    assert!(page.contains("The first 10 stimuli are shown; 20 more are included only in the mean, because the page shows several measures"));
 }

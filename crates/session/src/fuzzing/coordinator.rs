@@ -15,18 +15,18 @@ const CONTENT_BYTES: usize = 28;
 /// gets another half, or if an answer changes. Returns whether all entries were accepted.
 pub(super) fn entries(bytes: &[u8]) -> bool {
     let (contents, _) = bytes.as_chunks::<CONTENT_BYTES>();
-    with_storage(PAIRS, |agreed, _, stores| {
+    with_storage(PAIRS, |agreed, _, bookkeeping| {
         let mut parts = AnswerParts::default();
         let stored = contents.iter().all(|content| {
-            let state = |stores: &crate::counted_store::JournalAndAccount<'_>| {
+            let state = |bookkeeping: &crate::counted_store::Bookkeeping<'_>| {
                 let of_pair = |pair| {
-                    let (journal, sent) = (&stores.journal, stores.journal.is_sent(pair));
+                    let (journal, sent) = (&bookkeeping.journal, bookkeeping.journal.is_sent(pair));
                     let fixed = sent.then(|| (journal.starts(pair), journal.half(pair)));
                     (fixed, journal.answer(pair).map(|it| format!("{it:?}")))
                 };
                 (0..PAIRS).map(of_pair).collect::<Vec<_>>()
             };
-            let before = state(stores);
+            let before = state(bookkeeping);
             let mut rules = Rules {
                 agreed: *agreed,
                 journal: [0; 32],
@@ -35,9 +35,9 @@ pub(super) fn entries(bytes: &[u8]) -> bool {
                 parts: &mut parts,
             };
             let stored = rules
-                .store(stores, &with_checksum(&[0; 32], content))
+                .store(bookkeeping, &with_checksum(&[0; 32], content))
                 .is_ok();
-            for (before, after) in before.into_iter().zip(state(stores)) {
+            for (before, after) in before.into_iter().zip(state(bookkeeping)) {
                 assert!(before.0.is_none() || before.0 == after.0, "sent again");
                 assert!(before.1.is_none() || before.1 == after.1, "changed");
             }
@@ -49,7 +49,7 @@ pub(super) fn entries(bytes: &[u8]) -> bool {
 
 /// What a worker accepts as the answer to entries or to a report.
 pub(super) fn answer(bytes: &[u8]) -> bool {
-    let answer = worker::answer(&mut Script(bytes), Tag::Stored);
+    let answer = worker::answer(&mut Script(bytes), Tag::EntriesStored);
     answer.is_ok_and(|content| {
         assert!(content.is_empty(), "Stored has no content");
         true

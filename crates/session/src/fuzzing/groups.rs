@@ -68,12 +68,13 @@ pub(super) fn resume(count: usize, message: &[u8]) -> bool {
     };
     let all: Vec<usize> = (0..count + NUMBERS).collect();
     let is_sent = count % 2 == 1;
-    let prepared = journal
-        .keep_halves(&all, &vec![5; all.len()], 0)
-        .and_then(|()| match is_sent {
-            true => journal.mark_sent(&all[count..]),
-            false => Ok(()),
-        });
+    let prepared =
+        journal
+            .store_halves(&all, &vec![5; all.len()], 0)
+            .and_then(|()| match is_sent {
+                true => journal.mark_sent(&all[count..]),
+                false => Ok(()),
+            });
     let script = &mut Script(message);
     let plan =
         prepared.and_then(|()| Resume::exchange_for_answer(script, &journal, &agreed, NUMBERS));

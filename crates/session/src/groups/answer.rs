@@ -146,7 +146,7 @@ impl Opening<'_> {
         if self.role == Role::Join {
             control::receive_bytes(channel, Tag::SharesStored)?;
         }
-        self.journal.keep_halves(&numbers, shares, run)?;
+        self.journal.store_halves(&numbers, shares, run)?;
         control::send_bytes(channel, Tag::SharesStored, &[])?;
         if self.role == Role::Host {
             control::receive_bytes(channel, Tag::SharesStored)?;

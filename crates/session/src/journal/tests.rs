@@ -53,9 +53,9 @@ fn halves_and_sent_marks_are_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 5).unwrap();
     journal
-        .keep_halves(&[1, 2, 4], &[7, u64::MAX, 0], 9)
+        .store_halves(&[1, 2, 4], &[7, u64::MAX, 0], 9)
         .unwrap();
-    journal.keep_halves(&[2], &[8], 10).unwrap();
+    journal.store_halves(&[2], &[8], 10).unwrap();
     journal.mark_sent(&[1, 2, 4]).unwrap();
     journal.reject(4);
     drop(journal);
@@ -282,7 +282,7 @@ fn a_journal_does_not_grow_with_starts() {
     let pairs: Vec<usize> = (10..40).collect();
     for run in 0..50 {
         journal.start_pairs(&pairs).unwrap();
-        journal.keep_halves(&pairs, &[run; 30], run).unwrap();
+        journal.store_halves(&pairs, &[run; 30], run).unwrap();
     }
     // One more start, which has no half yet.
     journal.start_pairs(&[39]).unwrap();
@@ -355,7 +355,7 @@ fn a_replaced_file_is_detected() {
 fn debug_output_contains_no_half() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 1).unwrap();
-    journal.keep_halves(&[0], &[0xdead_beef], 7).unwrap();
+    journal.store_halves(&[0], &[0xdead_beef], 7).unwrap();
     let entry = Entry::half(0, 0xdead_beef, 7);
     for text in [format!("{journal:?}"), format!("{entry:?}")] {
         assert!(!text.contains(&0xdead_beef_u64.to_string()), "{text}");
@@ -372,7 +372,7 @@ fn entries_that_limits_depend_on_are_synced_after_they_are_written() {
     let writes: [(&str, Write); 4] = [
         ("start", |journal| journal.start_pairs(&[0, 1, 3])),
         ("half", |journal| {
-            journal.keep_halves(&[0, 1, 3], &[1, 2, 3], 9)
+            journal.store_halves(&[0, 1, 3], &[1, 2, 3], 9)
         }),
         ("sent", |journal| journal.mark_sent(&[0, 1, 3])),
         ("complete", Journal::mark_complete),

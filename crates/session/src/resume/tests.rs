@@ -56,7 +56,7 @@ fn journal(has: &[StoredParts]) -> Journal {
     let mut journal = Journal::in_memory([1; 32], has.len(), Reveal::Score);
     for (pair, has) in has.iter().enumerate() {
         if let Some(run) = has.half {
-            journal.keep_halves(&[pair], &[7], run).unwrap();
+            journal.store_halves(&[pair], &[7], run).unwrap();
         }
         if has.sent {
             journal.mark_sent(&[pair]).unwrap();

@@ -40,7 +40,7 @@ pub enum StatsError {
     #[error("the three results do not belong together: {0}")]
     Sites(SitesProblem),
     /// An output that a result does not have.
-    #[error("{file}: there is no output {name:?}")]
+    #[error("{file}: there is no measure {name:?}")]
     NoSuchOutput {
         /// The file.
         file: String,
@@ -68,7 +68,7 @@ pub enum StatsError {
         pairs: usize,
     },
     /// An output that does not say which of two pairs is more similar.
-    #[error("the output {output} does not say which of two pairs is more alike")]
+    #[error("the measure {output} does not say which of two pairs is more alike")]
     NoDirection {
         /// The output.
         output: String,

@@ -113,7 +113,7 @@ fn an_unknown_output_is_refused_with_the_known_ones() {
     let mut metric = rounded(MetricName::Crqa);
     metric.non_alignment.outputs = vec!["size".into()];
     let error = run(&PlanOptions::new(Engine::Plain, metric), &files()).unwrap_err();
-    let start = "there is no output \"size\"; this metric has rec, ";
+    let start = "there is no measure \"size\"; this metric has rec, ";
     assert!(error.to_string().starts_with(start), "{error}");
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct LeakageArgs {
     #[arg(value_parser = clap::value_parser!(u16).range(1..=10_000))]
     rounds: u16,
 
-    /// Number of comparisons mixed in one run, and of host scanpaths that each attacked scanpath is compared with
+    /// Number of comparisons in flight in one run; each attacked scanpath is compared with as many of the host's
     #[arg(long, value_name = "N", default_value_t = 10)]
     #[arg(value_parser = clap::value_parser!(u8).range(2..=50))]
     group_size: u8,

@@ -162,7 +162,7 @@ struct LetterArgs {
 
     /// The notation of the letters [default: the shortest one with enough letters]
     #[arg(long, value_enum, value_name = "NOTATION")]
-    alphabet: Option<NotationName>,
+    notation: Option<NotationName>,
 
     /// ScanMatch's temporal binning: repeat a fixation's letter once per MS milliseconds of its duration, rounded
     #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = decimal)]
@@ -274,7 +274,7 @@ impl LetterArgs {
             matlab_compat: self.matlab_compat,
             drop_empty: self.drop_empty,
             keep_fixations: self.keep_fixations,
-            alphabet: self.alphabet.map(Notation::from),
+            notation: self.notation.map(Notation::from),
             given: gaze.given_fields(),
         })
     }

@@ -85,8 +85,8 @@ fn both_sides_report_differences_with_both_values() {
             "both",
         ),
         (
-            "--alphabet letters",
-            "--alphabet numbers",
+            "--notation letters",
+            "--notation numbers",
             "alphabet",
             "letters 52",
             "numbers 65536",

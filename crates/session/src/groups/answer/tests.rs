@@ -62,7 +62,7 @@ impl Side {
         };
         let mut journal = Journal::in_memory([1; 32], PAIRS + 2, reveal);
         journal
-            .keep_halves(&[PAIRS, PAIRS + 1], &SHARES, RUN)
+            .store_halves(&[PAIRS, PAIRS + 1], &SHARES, RUN)
             .unwrap();
         let limits = Limits {
             chosen: None,

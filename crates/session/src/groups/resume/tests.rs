@@ -16,7 +16,9 @@ fn journal(flags: [u8; PAIRS + NUMBERS], reveal: Reveal) -> Journal {
     let mut journal = Journal::in_memory([1; 32], flags.len(), reveal);
     for (at, flags) in flags.into_iter().enumerate() {
         if flags & Statement::HALF != 0 {
-            journal.keep_halves(&[at], &[100 + at as u64], RUN).unwrap();
+            journal
+                .store_halves(&[at], &[100 + at as u64], RUN)
+                .unwrap();
         }
         if flags & Statement::SENT != 0 {
             journal.mark_sent(&[at]).unwrap();

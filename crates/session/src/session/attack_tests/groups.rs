@@ -282,7 +282,7 @@ fn an_impossible_number_is_reported_at_the_end() {
         // Of five bits; there are 20 permutations.
         let wrong = 25u64.wrapping_sub(victims.half) & 31;
         journal
-            .keep_halves(&[PAIRS + 1], &[wrong], half.run)
+            .store_halves(&[PAIRS + 1], &[wrong], half.run)
             .unwrap();
         drop(journal);
         tried += 1;

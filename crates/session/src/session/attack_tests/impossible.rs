@@ -135,7 +135,7 @@ fn an_impossible_result_after_resuming_is_reported_after_the_end() {
             let (setup, files, agreed, half) = found();
             let mut journal = journal(files.path(), case.attacker, agreed);
             let wrong = half.half ^ u64::from(mask);
-            journal.keep_halves(&[0], &[wrong], half.run).unwrap();
+            journal.store_halves(&[0], &[wrong], half.run).unwrap();
             drop(journal);
             let result = setup.attack(&Attempt::new(files.path(), 1));
             let impossible = result.victim.as_ref().is_some_and(is_out_of_range);

@@ -86,7 +86,7 @@ fn forge(case: Case, first_is_cut: bool) {
         }
         if number & 2 != 0 {
             let run = if number & 8 != 0 { run } else { run + 1 };
-            journal.keep_halves(&[0, 1], &[5, 6], run).unwrap();
+            journal.store_halves(&[0, 1], &[5, 6], run).unwrap();
         }
         if number & 4 != 0 {
             journal.mark_sent(&[0, 1]).unwrap();

@@ -120,7 +120,7 @@ fn repeated_starts_do_not_fill_the_disk() {
         for run in 0..u64::from(MAX_STARTS) - 4 {
             victims.start_pairs(&[0, 1]).unwrap();
             let halves = [half.half ^ run, half.half];
-            victims.keep_halves(&[0, 1], &halves, run).unwrap();
+            victims.store_halves(&[0, 1], &halves, run).unwrap();
         }
         drop(victims);
         assert!(length() > 90_000, "{case:?}");

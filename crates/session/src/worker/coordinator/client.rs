@@ -246,7 +246,7 @@ impl CoordinatorLink {
         self.endpoint
             .connect_until(REPORT_TIMEOUT, &|| false, &|mut channel| {
                 control::send(&mut channel, Tag::Report, &report)?;
-                answer(&mut channel, Tag::Stored).map(|_| ())
+                answer(&mut channel, Tag::EntriesStored).map(|_| ())
             })
     }
 
@@ -255,7 +255,7 @@ impl CoordinatorLink {
         let lost = || problem_error(CoordinatorProblem::Lost);
         let mut channel = self.channel.take().ok_or_else(lost)?;
         control::send_bytes(&mut channel, tag, bytes).map_err(coordinator_error)?;
-        answer(&mut channel, Tag::Stored).map_err(coordinator_error)?;
+        answer(&mut channel, Tag::EntriesStored).map_err(coordinator_error)?;
         self.channel = Some(channel);
         Ok(())
     }

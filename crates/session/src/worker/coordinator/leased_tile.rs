@@ -4,7 +4,7 @@ use super::super::plan::AgreedPlan;
 use super::super::tile::TilePairs;
 use super::rules::{Rules, max_entries};
 use crate::StateDir;
-use crate::counted_store::{JournalAndAccount, MAX_STARTS};
+use crate::counted_store::{Bookkeeping, MAX_STARTS};
 use crate::disclosure::WithdrawalWatch;
 use crate::error::{Limit, SessionError};
 use crate::journal::entry::AnswerParts;
@@ -74,13 +74,13 @@ impl<'a> LeasedTile<'a> {
             max_entries: self.max_entries,
             parts: &mut self.parts,
         };
-        let mut stores = JournalAndAccount {
+        let mut bookkeeping = Bookkeeping {
             journal: &mut self.storage.journal,
             account: &mut self.storage.account,
             withdrawals: &mut self.withdrawals,
             failure: None,
         };
-        let stored = rules.store(&mut stores, bytes);
+        let stored = rules.store(&mut bookkeeping, bytes);
         if matches!(
             stored,
             Err(SessionError::Limit(

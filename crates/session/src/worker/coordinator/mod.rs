@@ -6,22 +6,22 @@
 //!  │── certificate, magic, version, Order ──▶│   the tile
 //!  │◀───────────────── Tile, JournalEntries … │   what is stored of it; the tile belongs to this connection now
 //!  │── JournalEntries ──────────────────────▶│   pairs that start, halves of outputs, halves that are about to be sent, answers
-//!  │◀─────────────────────────────── Stored ──│   it is on disk, and counted
+//!  │◀──────────────────────── EntriesStored ──│   it is on disk, and counted
 //! ```
 //!
-//! Instead of Tile or Stored the coordinator may send Refused with a reason, and the connection ends. In place of Order
-//! a worker may send Report: the other side was caught cheating in the worker's tile. The coordinator answers with
-//! Stored, and the connection ends.
+//! Instead of Tile or EntriesStored the coordinator may send Refused with a reason, and the connection ends. In place
+//! of Order a worker may send Report: the other side was caught cheating in the worker's tile. The coordinator answers
+//! with EntriesStored, and the connection ends.
 //!
 //! **Reports.** A report stops its tile. An event tells this side's user, who decides whether to resume the tile or to
 //! ban the other side; until then nothing of the tile is computed. A worker cannot ban the other side, because then a
 //! stolen key could, too. A report needs no lease, so it does not depend on a connection that may just have been lost.
 //!
 //! **One set of rules.** The coordinator has the journal of the tile and the ledger. It opens them, and treats every
-//! journal entry, as a session of its own would ([`JournalAndAccount`](crate::counted_store::JournalAndAccount)). A
-//! worker's journal is a copy in memory, and every entry goes to the coordinator before the message that it is about
-//! goes to the other side. So a worker that dies loses nothing: the next one, on any machine, gets what is stored, and
-//! resumes like an interrupted session.
+//! journal entry, as a session of its own would ([`Bookkeeping`](crate::counted_store::Bookkeeping)). A worker's journal
+//! is a copy in memory, and every entry goes to the coordinator before the message that it is about goes to the other
+//! side. So a worker that dies loses nothing: the next one, on any machine, gets what is stored, and resumes like an
+//! interrupted session.
 //!
 //! **What a worker cannot do.** The coordinator checks the certificate against agreement, tile and clock when a worker connects and
 //! at every message. It takes names, limits and pairs from its own copy of the plan. It refuses to start a pair whose half may have been

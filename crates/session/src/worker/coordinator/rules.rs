@@ -4,7 +4,7 @@
 //! pair, and one completion per tile. Existing entries are not stored again. A tile has at most [`max_entries`]
 //! entries.
 
-use crate::counted_store::{AgreedPairs, JournalAndAccount, check_revealed};
+use crate::counted_store::{AgreedPairs, Bookkeeping, check_revealed};
 use crate::error::{InternalError, Limit, SessionError, UsageError};
 use crate::journal::entry::{AddedPart, AnswerParts, ENTRY_BYTES, Entry};
 use crate::journal::{Half, runs};
@@ -66,18 +66,18 @@ impl Rules<'_> {
     /// Stores and counts entries of a worker, durably, up to the first that it may not add.
     pub(crate) fn store(
         &mut self,
-        stores: &mut JournalAndAccount<'_>,
+        bookkeeping: &mut Bookkeeping<'_>,
         bytes: &[u8],
     ) -> Result<(), SessionError> {
         for batch in self.batches(bytes)? {
             let more = batch.entries();
-            if stores.journal.entry_count().saturating_add(more) > self.max_entries {
+            if bookkeeping.journal.entry_count().saturating_add(more) > self.max_entries {
                 let entries = self.max_entries;
                 return Err(Limit::TooManyEntries { entries }.into());
             }
-            self.store_batch(stores, batch)?;
+            self.store_batch(bookkeeping, batch)?;
         }
-        stores.journal.finish()
+        bookkeeping.journal.finish()
     }
 
     fn batches(&self, bytes: &[u8]) -> Result<Vec<EntryBatch>, SessionError> {
@@ -136,54 +136,59 @@ impl Rules<'_> {
 
     fn store_batch(
         &mut self,
-        stores: &mut JournalAndAccount<'_>,
+        bookkeeping: &mut Bookkeeping<'_>,
         batch: EntryBatch,
     ) -> Result<(), SessionError> {
         let agreed = &self.agreed;
         // A complete tile does not change.
-        let is_sent = |pair: &usize| stores.journal.is_sent(*pair);
+        let is_sent = |pair: &usize| bookkeeping.journal.is_sent(*pair);
         let is_new = match &batch {
             EntryBatch::Started(pairs) | EntryBatch::Halves { pairs, .. } => {
                 !pairs.iter().any(is_sent)
             }
             EntryBatch::Sent(pairs) => !pairs.iter().all(is_sent),
-            EntryBatch::Other(Entry::Engine(_)) => stores.journal.engine().is_none(),
-            EntryBatch::Other(Entry::Rejected(pair)) => !stores.journal.is_rejected(*pair),
+            EntryBatch::Other(Entry::Engine(_)) => bookkeeping.journal.engine().is_none(),
+            EntryBatch::Other(Entry::Rejected(pair)) => !bookkeeping.journal.is_rejected(*pair),
             EntryBatch::Other(_) => false,
         };
-        if is_new && stores.journal.is_complete() {
+        if is_new && bookkeeping.journal.is_complete() {
             return Err(UsageError::EntryRefused.into());
         }
         match batch {
-            EntryBatch::Started(pairs) => stores.start(agreed, self.max_starts, &pairs),
-            EntryBatch::Sent(pairs) => stores.release(agreed, &pairs),
-            EntryBatch::Halves { run, pairs, halves } => store_halves(stores, run, &pairs, &halves),
+            EntryBatch::Started(pairs) => bookkeeping.start(agreed, self.max_starts, &pairs),
+            EntryBatch::Sent(pairs) => bookkeeping.release(agreed, &pairs),
+            EntryBatch::Halves { run, pairs, halves } => {
+                store_halves(bookkeeping, run, &pairs, &halves)
+            }
             EntryBatch::Other(Entry::Answer(pair, answer)) => {
-                store_answer(stores, agreed, pair, answer)
+                store_answer(bookkeeping, agreed, pair, answer)
             }
             EntryBatch::Other(Entry::Part(part)) => match self.parts.add(part) {
                 AddedPart::Incomplete => Ok(()),
-                AddedPart::Complete(pair, answer) => store_answer(stores, agreed, pair, answer),
+                AddedPart::Complete(pair, answer) => {
+                    store_answer(bookkeeping, agreed, pair, answer)
+                }
                 AddedPart::OutOfOrder => Err(UsageError::EntryRefused.into()),
             },
             EntryBatch::Other(Entry::Rejected(pair)) => {
-                if stores.journal.is_rejected(pair) {
+                if bookkeeping.journal.is_rejected(pair) {
                     return Ok(());
                 }
-                if !agreed.spec.reveal_to.includes(agreed.role) || stores.journal.is_answered(pair)
+                if !agreed.spec.reveal_to.includes(agreed.role)
+                    || bookkeeping.journal.is_answered(pair)
                 {
                     return Err(UsageError::EntryRefused.into());
                 }
-                stores.journal.reject(pair);
+                bookkeeping.journal.reject(pair);
                 Ok(())
             }
-            EntryBatch::Other(Entry::Engine(decision)) => match stores.journal.engine() {
+            EntryBatch::Other(Entry::Engine(decision)) => match bookkeeping.journal.engine() {
                 Some(stored) if stored != decision => Err(UsageError::EntryRefused.into()),
-                _ => stores.journal.store_engine(decision),
+                _ => bookkeeping.journal.store_engine(decision),
             },
-            EntryBatch::Other(Entry::Complete) if stores.journal.is_complete() => Ok(()),
-            EntryBatch::Other(Entry::Complete) if agreed.has_everything(stores.journal) => {
-                stores.journal.mark_complete()
+            EntryBatch::Other(Entry::Complete) if bookkeeping.journal.is_complete() => Ok(()),
+            EntryBatch::Other(Entry::Complete) if agreed.has_everything(bookkeeping.journal) => {
+                bookkeeping.journal.mark_complete()
             }
             EntryBatch::Other(_) => Err(UsageError::EntryRefused.into()),
         }
@@ -191,39 +196,42 @@ impl Rules<'_> {
 }
 
 fn store_halves(
-    stores: &mut JournalAndAccount<'_>,
+    bookkeeping: &mut Bookkeeping<'_>,
     run: u64,
     pairs: &[usize],
     halves: &[u64],
 ) -> Result<(), SessionError> {
     // The other side may have the half that would be replaced.
-    if pairs.iter().any(|&pair| stores.journal.is_sent(pair)) {
+    if pairs.iter().any(|&pair| bookkeeping.journal.is_sent(pair)) {
         return Err(InternalError::ComparedAgain.into());
     }
     let both = pairs.iter().copied().zip(halves.iter().copied());
     let is_new = |&(pair, half): &(usize, u64)| {
-        let stored = stores.journal.half(pair);
+        let stored = bookkeeping.journal.half(pair);
         stored != Some(Half { half, run })
     };
     let (pairs, halves): (Vec<usize>, Vec<u64>) = both.filter(is_new).unzip();
-    if !pairs.iter().all(|&pair| stores.journal.expects_half(pair)) {
+    if !pairs
+        .iter()
+        .all(|&pair| bookkeeping.journal.expects_half(pair))
+    {
         return Err(UsageError::EntryRefused.into());
     }
     match pairs.is_empty() {
         true => Ok(()),
-        false => stores.journal.keep_halves(&pairs, &halves, run),
+        false => bookkeeping.journal.store_halves(&pairs, &halves, run),
     }
 }
 
 fn store_answer(
-    stores: &mut JournalAndAccount<'_>,
+    bookkeeping: &mut Bookkeeping<'_>,
     agreed: &AgreedPairs<'_>,
     pair: usize,
     answer: Answer,
 ) -> Result<(), SessionError> {
-    if !agreed.spec.reveal_to.includes(agreed.role) || stores.journal.is_rejected(pair) {
+    if !agreed.spec.reveal_to.includes(agreed.role) || bookkeeping.journal.is_rejected(pair) {
         return Err(UsageError::EntryRefused.into());
     }
     check_revealed(agreed.spec, &answer)?;
-    stores.journal.store(pair, answer)
+    bookkeeping.journal.store(pair, answer)
 }

@@ -311,7 +311,7 @@ impl Shared {
         let key = self.check(channel, &certificate, tile)?;
         if let Some(reason) = report {
             self.stop_tile(tile, reason, events)?;
-            return control::send_bytes(channel, Tag::Stored, &[]);
+            return control::send_bytes(channel, Tag::EntriesStored, &[]);
         }
         let (_lease, mut store) = self.open(tile, key)?;
         channel.connection().end_early_limit();
@@ -438,7 +438,7 @@ impl Shared {
             let bytes = control::receive_bytes(channel, Tag::JournalEntries)?;
             self.check(channel, certificate, tile)?;
             store.store(&bytes)?;
-            control::send_bytes(channel, Tag::Stored, &[])?;
+            control::send_bytes(channel, Tag::EntriesStored, &[])?;
         }
     }
 }
