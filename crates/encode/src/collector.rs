@@ -314,6 +314,11 @@ impl Sink for Collector {
         self.file().leave_out(label);
     }
 
+    fn left_out_sample(&mut self, recording: RecordingId, time_ms: Option<f64>, label: &str) {
+        self.file().leave_out(label);
+        self.add_lost(recording.0, time_ms);
+    }
+
     fn assumed(&mut self, assumption: &str, changed_by: &[EncodeField]) {
         self.file().assume(assumption, changed_by);
     }

@@ -289,6 +289,11 @@ impl Sink for ProgressSink<'_> {
         self.collector.left_out(label);
     }
 
+    fn left_out_sample(&mut self, recording: RecordingId, time_ms: Option<f64>, label: &str) {
+        self.tick();
+        self.collector.left_out_sample(recording, time_ms, label);
+    }
+
     fn assumed(&mut self, assumption: &str, changed_by: &[EncodeField]) {
         self.collector.assumed(assumption, changed_by);
     }

@@ -347,7 +347,7 @@ impl Lines {
         if read > MAX_LINE_BYTES {
             return Err(ReadError::new(
                 &self.name,
-                "this line is longer than 16 MB, so this is not a text table",
+                "this line is longer than 16 MiB, so this is not a text table",
             )
             .at_line(self.number));
         }

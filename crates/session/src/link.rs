@@ -6,7 +6,7 @@
 //! host                                       join
 //!  │── Probe, empty ───────────────────────▶│   a few times: the median round trip counts
 //!  │◀─────────────────────── Probe, empty ──│
-//!  │── Probe, 16 kB, 256 kB, 1 MB, 4 MB ───▶│   each is answered before the next; one of them may be repeated
+//!  │── Probe, 16 KiB to 4 MiB ─────────────▶│   each is answered before the next; one of them may be repeated
 //!  │◀─────────────────────── Probe, empty ──│
 //!  │── Measured ───────────────────────────▶│
 //!  ╎ then the same from the joining side    ╎

@@ -201,7 +201,7 @@ impl Workspace {
         match all + bytes as u64 > MAX_ALL_BYTES {
             false => Ok(()),
             true => Err(Problem::new(
-                "the dropped files are larger than 2 GB in total",
+                "the dropped files are larger than 2 GiB in total",
                 "Start “veilpath ui FOLDER”: files in that folder are read from disk.",
             )),
         }

@@ -17,7 +17,7 @@ export async function edit(work) {
 }
 /** The size of the largest file that the program accepts. */
 export const MAX_BYTES = 512 * 2 ** 20;
-export const tooLarge = (name) => ({ file: name, message: `${name} is larger than 512 MB.`, advice: "Start “veilpath ui FOLDER”: files in that folder are read from disk." });
+export const tooLarge = (name) => ({ file: name, message: `${name} is larger than 512 MiB.`, advice: "Start “veilpath ui FOLDER”: files in that folder are read from disk." });
 
 /** An element with attributes, listeners (functions) and children. Text is never parsed as markup. */
 export function h(tag, attributes, ...children) {

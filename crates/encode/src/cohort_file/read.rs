@@ -146,6 +146,9 @@ fn make_printable(text: &mut String) -> usize {
 
 const EXPECTED: &str = "expected a table with the header participant,stimulus,scanpath (stimulus may be left out; a column group is optional), or lines of a participant, a tab and letters, or one string of letters per line";
 
+const NO_PARTICIPANT: &str =
+    "complete the row or remove it; in a file without a participant column, scanpaths are numbered";
+
 const FIXATIONS: &str = "a fixation is written as x y duration or x y duration start, in milliseconds, and a semicolon comes between two of them";
 
 /// How the scanpaths are laid out.
@@ -239,6 +242,11 @@ fn table(
                 .with_remedy("complete the row; an id with a comma in it must be in quotes"));
         }
         let participant = match participant {
+            Some(column) if row.text(column).is_empty() => {
+                return Err(row
+                    .error(column, "the participant is missing in this row")
+                    .with_remedy(NO_PARTICIPANT));
+            }
             Some(column) => row.text(column).to_string(),
             None => (all.rows.len() + 1).to_string(),
         };
@@ -328,6 +336,13 @@ fn tabbed(
                         "every line has a participant, a tab and letters; comments start with #",
                     ));
             };
+            if participant.is_empty() {
+                return Err(lines
+                    .error("there is no participant before the tab")
+                    .with_remedy(
+                        "every line has a participant, a tab and letters; comments start with #",
+                    ));
+            }
             ignored = ignored.max(fields.count());
             without_area += letters.matches('#').count();
             let raw = RawRow {

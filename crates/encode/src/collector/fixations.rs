@@ -142,6 +142,24 @@ impl Collector {
         self.add_detected(recording, &found);
     }
 
+    /// Adds a sample without a point that is already counted.
+    pub(super) fn add_lost(&mut self, recording: usize, time_ms: Option<f64>) {
+        let mut found = Vec::new();
+        match self
+            .recordings
+            .get_mut(recording)
+            .map(|state| &mut state.path)
+        {
+            Some(Path::Gaze(encoder)) => encoder.push(time_ms, Gaze::Lost),
+            Some(Path::Detected {
+                detector: Some(detector),
+                ..
+            }) => detector.push(time_ms, None, &mut found),
+            _ => {}
+        }
+        self.add_detected(recording, &found);
+    }
+
     /// Adds the last fixations of all recordings, after the last sample. Returns how often time went backwards, or the
     /// file that cannot be reduced, and why.
     pub(super) fn finish_detection(&mut self) -> Result<u64, (usize, ReductionError)> {

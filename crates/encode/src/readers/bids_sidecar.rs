@@ -294,7 +294,7 @@ fn read_object(input: Input) -> Result<Map<String, Value>, ReadError> {
         .map_err(|error| cannot_read(&name, &error))?;
     if bytes.len() as u64 > MAX_JSON_BYTES {
         return Err(
-            ReadError::new(&name, "this metadata file is too large: more than 4 MB").with_remedy(
+            ReadError::new(&name, "this metadata file is too large: more than 4 MiB").with_remedy(
                 "check that it describes a recording, and remove what is not about it",
             ),
         );

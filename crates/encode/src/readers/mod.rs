@@ -134,6 +134,39 @@ pub(crate) fn names_unless_in_columns(
     Ok(or_file_name(found, input))
 }
 
+/// The participant of rows that do not name one, in a table that may have a column for it.
+pub(crate) struct UnnamedParticipant {
+    name: String,
+    is_file_name: bool,
+}
+
+impl UnnamedParticipant {
+    /// The name. One made from the file's name is reported, because ids are sent to the partner.
+    pub(crate) fn name(&self, has_column: bool, sink: &mut dyn Sink) -> &str {
+        match (self.is_file_name, has_column) {
+            (false, _) => {}
+            (true, false) => sink.assumed(&named_after_file(&[]), PARTICIPANT_NAME_FIELDS),
+            (true, true) => sink.assumed(
+                "rows without a participant belong to one who is named after the file",
+                PARTICIPANT_NAME_FIELDS,
+            ),
+        }
+        &self.name
+    }
+}
+
+/// The participant of rows that do not name one, and the stimulus of the file.
+pub(crate) fn names_of_unnamed_rows(
+    input: &Input,
+    options: &ReadOptions,
+    in_preamble: NamesInFile,
+) -> Result<(UnnamedParticipant, Option<String>), ReadError> {
+    let found = names_found(input, options, in_preamble)?;
+    let is_file_name = found.participant.is_none();
+    let (name, stimulus) = or_file_name(found, input);
+    Ok((UnnamedParticipant { name, is_file_name }, stimulus))
+}
+
 /// Participant and stimulus of a file with one recording. Ids are sent to the partner, so an id made from a file's name
 /// is reported.
 pub(crate) fn names_of(

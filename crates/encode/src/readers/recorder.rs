@@ -80,6 +80,10 @@ impl Sink for Recorder {
         self.dropped(Dropped::OtherEvent);
     }
 
+    fn left_out_sample(&mut self, _: RecordingId, _: Option<f64>, label: &str) {
+        self.left_out(label);
+    }
+
     fn assumed(&mut self, assumption: &str, _: &[EncodeField]) {
         if !self.assumed.iter().any(|known| known == assumption) {
             self.assumed.push(assumption.to_string());

@@ -6,7 +6,7 @@
 
 use super::common::{CurrentRecording, pixel_space, report_fixation, start_ms};
 use super::smi::{Preamble, Stimuli, is_empty_value};
-use super::{Format, SupportedOptions, names_of, names_unless_in_columns};
+use super::{Format, SupportedOptions, names_of, names_of_unnamed_rows};
 use crate::{
     Columns, Dropped, EncodeField, Eye, Head, Input, Kind, Lines, NamesInFile, ReadError,
     ReadOptions, Recording, RowChoice, Rows, Sink, TimeUnit, guess_delimiter,
@@ -157,7 +157,7 @@ fn fixation_rows(mut lines: Lines) -> Result<Rows, ReadError> {
 
 fn read_table(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let eyes = EyeChoice::of(&input, options, sink)?;
-    let (whole_file, stimulus) = names_unless_in_columns(&input, options, NamesInFile::default())?;
+    let (unnamed, stimulus) = names_of_unnamed_rows(&input, options, NamesInFile::default())?;
     let mut stimuli = Stimuli::new(stimulus);
     let mut rows = Rows::open(input)?;
     let columns = rows.columns();
@@ -187,7 +187,7 @@ fn read_table(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Resul
         let duration_ms = row.number_or_missing(duration)?.map(|value| value * unit);
         let point = row.number_or_missing(x)?.zip(row.number_or_missing(y)?);
         let participant = match text(participant) {
-            "" | "-" => whole_file.as_str(),
+            "" | "-" => unnamed.name(participant.is_some(), sink),
             participant => participant,
         };
         let recording = current.enter(
@@ -350,6 +350,12 @@ mod tests {
         assert_eq!(read.dropped[&Dropped::Lost], 1);
         assert_eq!(read.dropped[&Dropped::OtherEye], 1);
         assert_eq!(read.dropped[&Dropped::OtherEvent], 1);
+        assert!(!read.assumed.iter().any(|it| it.contains("participant")));
+        let unnamed = text.replacen("P01\tLeft", "-\tLeft", 1);
+        let read = read_text(&SmiEvents, "t.txt", &unnamed, &ReadOptions::default()).unwrap();
+        assert_eq!(read.recordings[0].participant, "t");
+        let assumed = "rows without a participant belong to one who is named after the file";
+        assert!(read.assumed.contains(&assumed.to_string()));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use super::common::{CurrentRecording, pixel_space, sampling_rate};
 use super::smi::{Preamble, Stimuli, is_empty_value};
-use super::{Format, SupportedOptions, names_unless_in_columns};
+use super::{Format, SupportedOptions, names_of_unnamed_rows};
 use crate::{
     Columns, Dropped, EncodeField, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions,
     Recording, RowChoice, Rows, Sample, Sink, TimeUnit,
@@ -73,7 +73,7 @@ impl Format for SmiSamples {
             participant: preamble.subject.take(),
             stimulus: preamble.stimulus.take(),
         };
-        let (whole_file, stimulus) = names_unless_in_columns(&input, options, in_preamble)?;
+        let (unnamed, stimulus) = names_of_unnamed_rows(&input, options, in_preamble)?;
         let mut stimuli = Stimuli::new(stimulus);
         let space = pixel_space(preamble.screen, options);
         if space.is_some() && options.screen.is_none() && options.units.is_none() {
@@ -126,7 +126,7 @@ impl Format for SmiSamples {
             let point = row.number_or_missing(x)?.zip(row.number_or_missing(y)?);
             let blink = text(event) == "Blink";
             let participant = match text(participant) {
-                "" | "-" => whole_file.as_str(),
+                "" | "-" => unnamed.name(participant.is_some(), sink),
                 participant => participant,
             };
             let recording = current.enter(

@@ -2,7 +2,7 @@
 
 use super::tobii_columns::Layout;
 use super::tobii_table::read_table;
-use super::{Format, SupportedOptions, names_unless_in_columns};
+use super::{Format, SupportedOptions, names_of_unnamed_rows};
 use crate::{Columns, Head, Input, NamesInFile, ReadError, ReadOptions, Rows, Sink};
 
 pub(crate) struct TobiiProLab;
@@ -50,7 +50,7 @@ impl Format for TobiiProLab {
         options: &ReadOptions,
         sink: &mut dyn Sink,
     ) -> Result<(), ReadError> {
-        let names = names_unless_in_columns(&input, options, NamesInFile::default())?;
+        let names = names_of_unnamed_rows(&input, options, NamesInFile::default())?;
         let head = input.head();
         let rows = Rows::open(input)?;
         if is_code(rows.columns()) {
@@ -160,6 +160,12 @@ mod tests {
         assert_eq!(read.dropped[&Dropped::SameFixation], 1);
         assert_eq!(read.dropped[&Dropped::NegativeDuration], 1);
         assert_eq!(read.dropped[&Dropped::Lost], 1);
+        assert!(!read.assumed.iter().any(|it| it.contains("participant")));
+        let unnamed = text.replacen(",A,", ",,", 1);
+        let read = read_text(&TobiiProLab, "t.csv", &unnamed, &ReadOptions::default()).unwrap();
+        assert_eq!(read.recordings[0].participant, "t");
+        let assumed = "rows without a participant belong to one who is named after the file";
+        assert!(read.assumed.contains(&assumed.to_string()));
     }
 
     #[test]

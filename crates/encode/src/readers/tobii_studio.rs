@@ -6,7 +6,7 @@
 use super::common::{CurrentRecording, pixel_space, report_fixation, start_ms};
 use super::tobii_columns::{Layout, size_in_words};
 use super::tobii_table::read_table;
-use super::{Format, SupportedOptions, names_of, names_unless_in_columns};
+use super::{Format, SupportedOptions, names_of, names_of_unnamed_rows};
 use crate::{
     Columns, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RowChoice, Rows,
     Sink, TimeUnit, guess_delimiter,
@@ -42,7 +42,7 @@ impl Format for TobiiStudio {
     ) -> Result<(), ReadError> {
         let head = input.head();
         if is_version_3(&head) {
-            let names = names_unless_in_columns(&input, options, NamesInFile::default())?;
+            let names = names_of_unnamed_rows(&input, options, NamesInFile::default())?;
             return read_table(Rows::open(input)?, &head, names, options, sink);
         }
         read_version_2(input, &head, options, sink)

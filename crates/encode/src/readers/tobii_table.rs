@@ -6,6 +6,7 @@
 //!   the one that the user names. Any other name selects positions in the scene video instead.
 //! - A participant's second recording is called `participant (recording)`.
 
+use super::UnnamedParticipant;
 use super::common::{CurrentRecording, report_fixation};
 use super::tobii_columns::{Layout, Position, Snapshot, time_unit};
 use crate::{
@@ -14,11 +15,11 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// Reads a table whose header is known. `participant` and `stimulus` are for files that do not name them.
+/// Reads a table whose header is known. The names are for rows that do not have them.
 pub(super) fn read_table(
     mut rows: Rows,
     head: &Head,
-    (participant, stimulus): (String, Option<String>),
+    (unnamed, stimulus): (UnnamedParticipant, Option<String>),
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<(), ReadError> {
@@ -30,7 +31,8 @@ pub(super) fn read_table(
         layout,
         options,
         sink,
-        people: ParticipantNames::new(participant),
+        unnamed,
+        people: ParticipantNames::default(),
         stimulus,
         current: CurrentRecording::default(),
         last_fixation: LastFixation::default(),
@@ -176,6 +178,7 @@ struct Table<'a> {
     layout: Layout,
     options: &'a ReadOptions,
     sink: &'a mut dyn Sink,
+    unnamed: UnnamedParticipant,
     people: ParticipantNames,
     stimulus: Option<String>,
     current: CurrentRecording,
@@ -326,9 +329,12 @@ impl Table<'_> {
         space: Option<Space>,
     ) -> Result<RecordingId, ReadError> {
         let text = |column: Option<usize>| column.map_or("", |column| row.text(column));
-        let participant = self
-            .people
-            .name(text(self.layout.participant), text(self.layout.recording));
+        let participant = match [self.layout.participant, self.layout.recording].map(text) {
+            ["", ""] => self
+                .unnamed
+                .name(self.layout.participant.is_some(), self.sink),
+            [participant, recording] => self.people.name(participant, recording),
+        };
         self.current.enter(
             self.sink,
             &Recording {
@@ -387,28 +393,18 @@ fn other_movement(row: Row<'_>, column: Option<usize>) -> Option<Dropped> {
 }
 
 /// The names of participants, who may have been recorded more than once.
+#[derive(Default)]
 struct ParticipantNames {
-    whole_file: String,
     first_recording: HashMap<String, String>,
     last: [String; 2],
     name: String,
 }
 
 impl ParticipantNames {
-    fn new(whole_file: String) -> Self {
-        Self {
-            name: whole_file.clone(),
-            whole_file,
-            first_recording: HashMap::new(),
-            last: [String::new(), String::new()],
-        }
-    }
-
     fn name(&mut self, participant: &str, recording: &str) -> &str {
         if self.last != [participant, recording] {
             self.last = [participant, recording].map(str::to_string);
             self.name = match (participant, recording) {
-                ("", "") => self.whole_file.clone(),
                 ("", recording) => recording.to_string(),
                 (participant, recording) => {
                     let first = self
@@ -433,8 +429,7 @@ mod tests {
 
     #[test]
     fn repeated_recordings_are_numbered() {
-        let mut people = ParticipantNames::new("file".into());
-        assert_eq!(people.name("", ""), "file");
+        let mut people = ParticipantNames::default();
         assert_eq!(people.name("P1", "R1"), "P1");
         assert_eq!(people.name("P1", "R2"), "P1 (R2)");
         assert_eq!(people.name("P1", "R1"), "P1");

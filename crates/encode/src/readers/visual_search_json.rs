@@ -241,7 +241,7 @@ impl<'de> Visitor<'de> for Records<'_> {
 }
 
 fn too_long(file: &str) -> ReadError {
-    ReadError::new(file, "a scanpath here is too long: more than 16 MB")
+    ReadError::new(file, "a scanpath here is too long: more than 16 MiB")
         .with_remedy("remove it, or write each image of each subject as its own scanpath")
 }
 

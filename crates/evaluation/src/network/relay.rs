@@ -18,7 +18,7 @@ pub(super) struct Conditions {
 /// The size of the largest piece that is forwarded at once.
 const PIECE: usize = 64 << 10;
 
-/// Pieces in flight in one direction: 32 MB, enough for a delay of 10 ms at up to 3 GB/s.
+/// Pieces in flight in one direction: 32 MiB, enough for a delay of 10 ms at up to 3 GB/s.
 const PIECES: usize = 512;
 
 /// Forwards one connection to `upstream` until both directions have ended.

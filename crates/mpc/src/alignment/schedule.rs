@@ -22,7 +22,7 @@ const GROUP_ROWS: usize = 2048;
 const _: () = assert!(LOOKAHEAD * SPAN_WIRES <= MAX_BATCH);
 const _: () = assert!(LOOKAHEAD * SPAN_WIRES / 8 + MAX_BATCH * 4 + (1 << 10) <= UNREAD_BYTES);
 
-/// Approximate limit on the table blocks of a group per strip: 16 MB, which only huge alphabets reach.
+/// Approximate limit on the table blocks of a group per strip: 16 MiB, which only huge alphabets reach.
 const GROUP_TABLE_BLOCKS: usize = 1 << 20;
 
 /// Comparisons that run in lockstep.

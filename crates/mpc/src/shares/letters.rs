@@ -87,7 +87,7 @@ impl SharedLetters {
     }
 }
 
-/// The most cells of a matrix whose costs are looked up before the first step: 32 MB.
+/// The most cells of a matrix whose costs are looked up before the first step: 32 MiB.
 const MAX_LINE_TREE_CELLS: u64 = 1 << 28;
 
 /// Whether lines share trees, for the number of cells and lines of a stage and the cells of its largest matrix.

@@ -18,7 +18,7 @@ fn large_files_are_refused_and_quitting_asks_first() {
     file.set_len((512 << 20) + 1).unwrap();
     browser.type_into("#files", &large.display().to_string());
     browser.wait_for(
-        "document.getElementById('alert').textContent.includes('large.csv is larger than 512 MB')",
+        "document.getElementById('alert').textContent.includes('large.csv is larger than 512 MiB')",
     );
     browser.click("#example");
     browser.wait_for("document.querySelectorAll('.files tbody tr').length === 1");

@@ -145,7 +145,13 @@ impl Format for Table {
                 Verdict::Take => false,
                 Verdict::Lost => true,
                 Verdict::LeaveOut(label) => {
-                    sink.left_out(label);
+                    match recordings.known(&row, &layout) {
+                        Some(recording) if !fixations => {
+                            let time_ms = start_ms(&row, layout.start, unit.in_ms());
+                            sink.left_out_sample(recording, time_ms, label);
+                        }
+                        _ => sink.left_out(label),
+                    }
                     continue;
                 }
                 Verdict::Invalid => {

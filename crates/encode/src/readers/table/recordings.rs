@@ -101,18 +101,20 @@ impl Recordings {
         Ok(found)
     }
 
+    /// The row's recording, if an earlier row belongs to it.
+    pub(super) fn known(&mut self, row: &Row<'_>, layout: &Layout) -> Option<RecordingId> {
+        let ids = Ids::of(row, layout, &self.participant, self.stimulus.as_deref());
+        ids.write_key(&mut self.key);
+        self.ids.get(&self.key).copied()
+    }
+
     fn find(
         &mut self,
         row: &Row<'_>,
         layout: &Layout,
         sink: &mut dyn Sink,
     ) -> Result<RowOwner, ReadError> {
-        let text = |column: Option<usize>| column.map(|column| row.text(column));
-        let ids = Ids {
-            participant: text(layout.participant).unwrap_or(&self.participant),
-            stimulus: text(layout.stimulus).or(self.stimulus.as_deref()),
-            trial: text(layout.trial),
-        };
+        let ids = Ids::of(row, layout, &self.participant, self.stimulus.as_deref());
         ids.write_key(&mut self.key);
         if let Some((key, recording)) = &self.last
             && *key == self.key
@@ -159,7 +161,17 @@ struct Ids<'a> {
     trial: Option<&'a str>,
 }
 
-impl Ids<'_> {
+impl<'a> Ids<'a> {
+    /// The ids in a row, or those of the whole file.
+    fn of(row: &Row<'a>, layout: &Layout, participant: &'a str, stimulus: Option<&'a str>) -> Self {
+        let text = |column: Option<usize>| column.map(|column| row.text(column));
+        Self {
+            participant: text(layout.participant).unwrap_or(participant),
+            stimulus: text(layout.stimulus).or(stimulus),
+            trial: text(layout.trial),
+        }
+    }
+
     fn write_key(&self, key: &mut String) {
         key.clear();
         key.push_str(self.participant);

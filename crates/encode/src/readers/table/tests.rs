@@ -1,6 +1,7 @@
 mod coordinates;
 mod events;
 mod eyes;
+mod participants;
 
 use super::*;
 use crate::EncodeField;
@@ -368,39 +369,6 @@ fn an_id_taken_from_the_file_name_is_reported() {
         ..ReadOptions::default()
     };
     assert!(!is_noted(unnamed, &by_user));
-}
-
-#[test]
-fn participants_are_found_under_many_column_names() {
-    for name in [
-        "subject_nr",
-        "Subject Number",
-        "pid",
-        "VP",
-        "vp_nr",
-        "PPT",
-        "person",
-        "Versuchsperson",
-    ] {
-        let read = plain(&format!(
-            "{name},scene_id,x,y,duration\n1,cat,10,10,200\n2,cat,900,700,200\n"
-        ));
-        let who = read.recordings.iter().map(|one| one.participant.as_str());
-        assert_eq!(who.collect::<Vec<_>>(), ["1", "2"], "{name}");
-        assert_eq!(read.recordings[0].stimulus.as_deref(), Some("cat"));
-    }
-    let read = plain("who,image,filename,x,y,duration,a,b,c,d,e\n1,cat,f,10,10,200\n");
-    assert_eq!(read.recordings[0].stimulus.as_deref(), Some("cat"));
-    assert!(assumes(
-        &read,
-        "not used (who, filename, a, b, c, d and 1 more)"
-    ));
-    assert!(assumes(&read, "names the participants"));
-    // The last name may be data of the table's first row.
-    assert!(assumes(
-        &plain("x,y,duration,12.5\n1,1,200,3\n"),
-        "the participant is named after"
-    ));
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn an_endless_record_is_an_error_and_not_a_full_memory() {
         format!(r#""a.jpg": {{"subject": 1, "X": [1], "Y": [2{spaces}]}}"#)
     };
     let error = read(&format!("{{{}}}", record(MAX_RECORD_BYTES))).unwrap_err();
-    assert!(error.problem.contains("more than 16 MB"), "{error}");
+    assert!(error.problem.contains("more than 16 MiB"), "{error}");
     // The limit is for each record, not for the file.
     let half = record(MAX_RECORD_BYTES / 2 + 1);
     assert!(read(&format!("{{{half}, {half}}}")).is_ok());

@@ -1,8 +1,9 @@
 //! Tables with event labels: fixations are used, and other rows are counted.
 
 use super::*;
-use crate::NoEffect;
-use crate::{EncodeNote, EventChoice};
+use crate::{
+    Collector, EncodeNote, EncodeOptions, EventChoice, LetterMap, NoEffect, RunOptions, RunsBy,
+};
 
 fn with_events(events: EventChoice) -> ReadOptions {
     ReadOptions {
@@ -338,4 +339,73 @@ fn labels_are_recognised_by_their_words() {
         "{:?}",
         read.notes
     );
+}
+
+/// The letters of a table of samples at 100 Hz on a grid of 2 × 1.
+fn letters(text: &str, options: &ReadOptions, letters: &EncodeOptions) -> String {
+    let mut collector = Collector::new(letters).unwrap();
+    collector.set_display(options);
+    collector.begin_file("t.csv", "table", "a table");
+    let input = Input::from_bytes("t.csv", text.as_bytes().to_vec()).unwrap();
+    Table.read(input, options, &mut collector).unwrap();
+    let (cohort, summary) = collector.finish().unwrap();
+    assert_eq!(
+        summary.rows_read,
+        summary.rows_used + summary.rows_not_used()
+    );
+    let path = &cohort.entries[0].scanpath;
+    cohort.alphabet.format(path)
+}
+
+/// Samples that are left out still take time: two short looks do not become a long one.
+#[test]
+fn left_out_samples_separate_runs() {
+    let options = ReadOptions {
+        rate_hz: Some(100.0),
+        screen: Some((100.0, 100.0)),
+        ..with_events(EventChoice::Fixations)
+    };
+    let encode = EncodeOptions {
+        letter_map: LetterMap::Grid("2x1".parse().unwrap()),
+        ..EncodeOptions::default()
+    };
+    let by_count = EncodeOptions {
+        runs: RunOptions {
+            by: RunsBy::Count,
+            ..RunOptions::default()
+        },
+        ..encode.clone()
+    };
+    let labelled = |times: bool, saccade: usize| {
+        let labels = [("fixation", 6, 10), ("saccade", saccade, 90)];
+        let labels = labels
+            .into_iter()
+            .chain([("fixation", 6, 10), ("fixation", 20, 60)]);
+        let labels = labels.flat_map(|(label, rows, x)| std::iter::repeat_n((label, x), rows));
+        let header = if times {
+            "x,y,event,time_ms\n"
+        } else {
+            "x,y,event\n"
+        };
+        let rows = labels.enumerate().map(|(row, (label, x))| match times {
+            true => format!("{x},5,{label},{}\n", row * 10),
+            false => format!("{x},5,{label}\n"),
+        });
+        std::iter::once(header.to_string())
+            .chain(rows)
+            .collect::<String>()
+    };
+    for (times, how) in [(false, &encode), (true, &encode), (true, &by_count)] {
+        // Each look lasts 60 ms, and the saccade between them 200 ms or, within the longest gap, 30 ms.
+        assert_eq!(
+            letters(&labelled(times, 20), &options, how),
+            "BB",
+            "{times}"
+        );
+        assert_eq!(
+            letters(&labelled(times, 3), &options, how),
+            "ABB",
+            "{times}"
+        );
+    }
 }

@@ -1,0 +1,86 @@
+//! Names that are longer than a phone is wide.
+
+use super::*;
+
+/// Names of 60 letters and more, as some laboratories have them.
+#[test]
+fn long_names_fit_a_phone() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let folder = Folder::new();
+    let cohort = |start: &str| {
+        let row = |at: usize| {
+            let id = match start {
+                "centre" => format!("participant-of-the-longitudinal-study-of-reading-{at}"),
+                _ => format!("{start}-{at}-participant-of-the-longitudinal-study-of-reading-2019"),
+            };
+            let stimulus = format!(
+                "the-stimulus-with-the-longest-name-of-all-stimuli-{}",
+                at % 2
+            );
+            format!("{id},{stimulus},ABC{}\n", "BCAD".repeat(at))
+        };
+        let rows: String = (0..12).map(row).collect();
+        format!("participant,stimulus,scanpath\n{rows}")
+    };
+    folder.file("a.csv", cohort("centre"));
+    folder.file("b.csv", cohort("laboratory"));
+    let names = "The Centre for Longitudinal Studies of Reading and Writing,\
+                 Another-Institution-With-One-Very-Long-Word-In-Its-Name";
+    let compare = ["compare", "a.csv", "b.csv", "--names", names, "-q", "-o"];
+    let title = "Supercalifragilistic".repeat(4);
+    let report = ["report", "--title", &title];
+    let run = |call: &[&[&str]]| folder.run(&call.concat()).ok();
+    run(&[&compare, &["long.json"]]);
+    run(&[
+        &report,
+        &[
+            "long.json",
+            "-o",
+            "long.html",
+            "--cohort",
+            "a.csv",
+            "--grid",
+            "7x7",
+        ],
+    ]);
+    run(&[&compare, &["bits.json", "--reveal", "threshold:9"]]);
+    run(&[&report, &["bits.json", "-o", "bits.html"]]);
+    let phone = json!({"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": true});
+    browser.devtools("Emulation.setDeviceMetricsOverride", &phone);
+    for page in ["long.html", "bits.html"] {
+        browser.open(&folder.path().join(page));
+        fits_a_phone(&browser);
+        headers_stay_in_their_columns(&browser);
+        ids_are_different_and_in_the_drawing(&browser);
+    }
+    browser.devtools("Emulation.clearDeviceMetricsOverride", &json!({}));
+    ids_are_different_and_in_the_drawing(&browser);
+}
+
+fn headers_stay_in_their_columns(browser: &Browser) {
+    let wide = browser.run(
+        "return [...document.querySelectorAll('.view:not([hidden]) .below thead th')] \
+           .filter((th) => th.querySelector('button').getBoundingClientRect().right > th.getBoundingClientRect().right + 1) \
+           .map((th) => th.textContent)",
+    );
+    assert_eq!(wide, json!([]), "headers that cover the next one");
+}
+
+fn ids_are_different_and_in_the_drawing(browser: &Browser) {
+    let found = browser.run(
+        "const svg = [...document.querySelectorAll('.view:not([hidden]) .heat svg')].find((svg) => svg.getBoundingClientRect().width > 0); \
+         const edge = svg.getBoundingClientRect(); \
+         return ['.rows text', '.columns text'].map((ids) => [...svg.querySelectorAll(ids)]).map((ids) => [ \
+           ids.length, \
+           new Set(ids.map((id) => id.textContent)).size, \
+           ids.filter((id) => { const box = id.getBoundingClientRect(); return box.left < edge.left || box.right > edge.right; }).length \
+         ])",
+    );
+    assert_eq!(
+        found,
+        json!([[12, 12, 0], [12, 12, 0]]),
+        "all, different, outside"
+    );
+}
