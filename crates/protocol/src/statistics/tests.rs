@@ -276,10 +276,10 @@ fn majorities_of_the_nearest_equal_those_in_the_clear() {
             };
             let majorities = side.majorities(shared.of_role(side.role), &nearest)?;
             let own = is_host.then_some(&query_groups[..]);
-            let right = side.correct_majorities(&majorities, own, 3)?;
-            Ok((majorities, right))
+            let correct = side.correct_majorities(&majorities, own, 3)?;
+            Ok((majorities, correct))
         });
-        let mut right = 0;
+        let mut correct = 0;
         for (query, own) in query_groups.iter().enumerate() {
             let values = &shared.values[query * references..(query + 1) * references];
             let values: Vec<i64> = values.iter().map(|it| (it + 3) >> 8).collect();
@@ -287,9 +287,9 @@ fn majorities_of_the_nearest_equal_those_in_the_clear() {
             let expected = majority(nearest.iter().map(|&at| reference_groups[at]), 3);
             let word = found[0].0[query] ^ found[1].0[query];
             assert_eq!(word, 1 << expected, "{k} nearest of {query}");
-            right += i64::from(expected == *own);
+            correct += i64::from(expected == *own);
         }
-        assert_eq!(sum([found[0].1, found[1].1]), right);
+        assert_eq!(sum([found[0].1, found[1].1]), correct);
     }
 }
 
