@@ -12,7 +12,7 @@ use crate::{
 use veilpath_channel::{Counted, memory_pair};
 use veilpath_metrics::{Cohort, Scanpath};
 
-/// Runs both roles of the spec's engine over an in-memory channel. The observer sees the host's side. The outcome's
+/// Runs both roles of the plan's engine over an in-memory channel. The observer sees the host's side. The outcome's
 /// time is zero: the caller measures it.
 ///
 /// `compare_on_loopback` of `veilpath-session` runs what two institutions would run, with TLS, on one machine.

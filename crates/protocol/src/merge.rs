@@ -50,9 +50,9 @@ pub enum MergeError {
         /// Its pairs.
         pairs: u64,
     },
-    /// A tile with a pair that its plan does not have.
-    #[error("this tile has a pair that its plan does not have: the stimuli differ")]
-    OtherPair {
+    /// A tile with a pair that is not in its plan.
+    #[error("this tile has a pair that is not in its plan")]
+    PairNotInPlan {
         /// Which outcome.
         outcome: usize,
     },
@@ -226,7 +226,7 @@ fn check_pairs(outcome: &Outcome, withheld: bool, at: usize) -> Result<(), Merge
         _ => true,
     };
     match outcome.results.iter().any(differs) {
-        true => Err(MergeError::OtherPair { outcome: at }),
+        true => Err(MergeError::PairNotInPlan { outcome: at }),
         false => Ok(()),
     }
 }
