@@ -1,4 +1,4 @@
-//! The outcome of a comparison: answers, their cost, and what was revealed to whom.
+//! The outcome of a comparison: results, their cost, and what was revealed to whom.
 
 use crate::{GroupAnswer, PairResult, PlanTile, Results, Spec, Value};
 use serde::{Deserialize, Serialize};

@@ -27,7 +27,7 @@ pub struct Spec {
     pub encoding: BTreeMap<String, String>,
     /// Which scanpath is compared with which.
     pub pairs: PairRule,
-    /// The information that is revealed for each pair.
+    /// What is revealed: the score or one bit of each pair, or a group answer.
     pub reveal: Reveal,
     /// The sides that get it.
     pub reveal_to: RevealTo,
@@ -61,7 +61,7 @@ pub enum Capability {
     GroupAnswer(GroupQuestion),
 }
 
-/// An engine that cannot do what the spec says.
+/// An engine that cannot do what the plan says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
     /// The engine.
@@ -226,7 +226,7 @@ impl Spec {
             Capability::GroupAnswer(_) => engine.can_reveal(self.reveal),
         };
         let needed = [
-            Some(self.computing()),
+            Some(self.metric_capability()),
             (self.reveal_to != RevealTo::Both).then_some(Capability::OneSidedResults),
             matches!(self.reveal, Reveal::Threshold(_)).then_some(Capability::Threshold),
             self.reveal.group_question().map(Capability::GroupAnswer),
@@ -271,7 +271,7 @@ impl Spec {
     }
 
     /// The capability that an engine needs for the metric.
-    fn computing(&self) -> Capability {
+    fn metric_capability(&self) -> Capability {
         let name = self.metric.name();
         match &self.metric {
             Metric::MultiMatch(_) | Metric::SubsMatch(_) => Capability::ClearOnly(name),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! garbler (rows, tables of costs)                                        evaluator (columns, letters)
-//!   start:    base transfers and seed trees (≈ 13 kB)      ◀────────▶
+//!   start:    base transfers and seed trees (≈ 12 kB)      ◀────────▶
 //!             initial tweak                                ─────────▶
 //!   letters:  transfers for the bits of all letters        ◀─────────     4 bytes per bit
 //!   align:    for every span of anti-diagonals

@@ -221,7 +221,7 @@ impl std::fmt::Debug for Job<'_> {
 }
 
 impl Engine {
-    /// All engines with their default options, for lists in help texts.
+    /// All engines with their default options, least private first.
     pub const ALL: [Engine; 4] = [
         Engine::Plain,
         Engine::Paillier(PaillierOptions::DEFAULT),

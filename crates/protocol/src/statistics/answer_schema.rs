@@ -77,7 +77,8 @@ pub enum AnswerNumbers {
         edges: Vec<f64>,
         /// The number of pairs.
         pairs: u64,
-        /// Counts below this are not shown.
+        /// Bins with pairs of fewer participants of either side are not shown; nor is the smallest other count, if any bin
+        /// is hidden. 0 if all are shown.
         minimum: u64,
     },
 }

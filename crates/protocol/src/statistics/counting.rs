@@ -1,4 +1,4 @@
-//! Histograms. Small counts are hidden before anything is opened.
+//! Histograms. Bins with too few participants are hidden before anything is opened.
 
 use super::{SecretNumbers, SharesSide, at_once};
 use crate::{ProtocolError, Role};

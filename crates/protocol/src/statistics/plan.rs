@@ -29,7 +29,8 @@ pub struct GroupInputs<'a> {
     pub peer_groups: Option<&'a [String]>,
     /// The groups of the host and of the joining side, if the question needs them.
     pub sizes: [GroupSizes; 2],
-    /// The smallest count that a histogram shows.
+    /// Bins of a histogram with pairs of fewer participants of either side are not shown; nor is the smallest other count, if
+    /// any bin is hidden. 0 if all are shown.
     pub minimum: u32,
     /// The seed of the permutations.
     pub coins: [u8; 32],

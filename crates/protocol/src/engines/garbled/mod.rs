@@ -73,7 +73,7 @@
 //! lengths, and m = n = the padding):
 //!
 //! - to the evaluator: m·n·(32·g + N·w/8) bytes; to the garbler: 4·w·m·n + 4·n·⌈log₂ N⌉ bytes, the latter once for
-//!   all of the garbler's scanpaths, and 544 bytes for every 32,640 of these bits; 13 kilobytes to start a stage;
+//!   all of the garbler's scanpaths, and 544 bytes for every 32,640 of these bits; 12 kB to start a stage;
 //! - Levenshtein with 52 letters: 107 bytes per matrix cell;
 //! - rounds: one for each span of about 8,192/w matrix cells. Columns and transfers run ahead of the tables, so only
 //!   every third span takes a round trip; a portion (64 megabytes of tables) takes two more (`costs.rs`);

@@ -81,7 +81,7 @@ pub(super) struct Stage {
     pub(super) portions: Vec<Portion>,
 }
 
-/// Pairs that are compared together. Their scores are revealed before the next portion begins.
+/// Pairs that are compared together. Their scores are revealed before the same thread starts its next portion.
 pub(super) struct Portion {
     /// A range of [`Schedule::pending`].
     range: Range<usize>,

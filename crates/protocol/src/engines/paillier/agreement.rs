@@ -1,4 +1,4 @@
-//! What both sides know before the first ciphertext is sent. Each side computes it from the spec and all lengths.
+//! What both sides know before the first ciphertext is sent. Each side computes it from the plan and all lengths.
 
 use super::PaillierOptions;
 use super::hardened;

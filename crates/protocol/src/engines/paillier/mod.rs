@@ -139,7 +139,7 @@
 //!
 //! # The hardened variant
 //! [`PaillierOptions::with_hardening`] replaces the masks by those of `hardened/mod.rs`, which reveal no ties, no
-//! ratios, no multiples, and only a trace of sizes. Scores are the same; a cell has 4 slots instead of 3 and 3 answers
+//! ratios, no multiples, and only a little about sizes. Scores are the same; a cell has 4 slots instead of 3 and 3 answers
 //! instead of 1.
 //!
 #![doc = include_str!("notation.md")]
@@ -292,7 +292,7 @@ const PAPER_LEAKAGE: &str = "the ratios and the rough size of the differences be
     in random order: a curious host can guess many letters from them, especially of scanpaths that are short or compared \
     often";
 /// The leakage of the hardened masks, in words.
-const HARDENED_LEAKAGE: &str = "a trace of the size of the differences between the candidates of every matrix cell, \
+const HARDENED_LEAKAGE: &str = "a little about the size of the differences between the candidates of every matrix cell, \
     in random order, but no ties, ratios or multiples: little by itself, but without a proof, and several comparisons of the same \
     scanpath add up";
 

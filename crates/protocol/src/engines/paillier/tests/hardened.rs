@@ -95,7 +95,7 @@ fn multipliers_are_longer_than_differences_by_forty_bits_and_a_session() {
 }
 
 /// Tests every slot at both ends of its range, next to slots at either end: nothing carries over, signs are right, and the
-/// least candidate is found.
+/// smallest candidate is found.
 #[test]
 fn slots_hold_the_largest_numbers_without_carry() {
     let others = [(3, 0, 1), (3, 107, SESSION), (4, 1 << 20, SESSION)];
@@ -250,7 +250,7 @@ fn a_cell_is_four_slots_and_three_answers() {
     assert_eq!(distinct.len(), all.len());
 }
 
-/// The individual steps, which the timing and branch checks run, also give the least candidate.
+/// The individual steps, which the timing and branch checks run, also give the smallest candidate.
 #[test]
 fn the_steps_one_by_one_give_the_least_candidate() {
     let key = key();
