@@ -256,7 +256,7 @@ impl Spec {
         if self.engine == Engine::Shares {
             let padding = usize::from(self.pad_to.is_some());
             let letters = self.alphabet.size() as usize + padding;
-            shares::check_letters(letters).map_err(ProtocolError::Job)?;
+            shares::check_alphabet_size(letters).map_err(ProtocolError::Job)?;
         }
         if self
             .pad_to

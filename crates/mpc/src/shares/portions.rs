@@ -1,7 +1,7 @@
 //! How many matrices advance together, and how many groups of them are active.
 
 use super::group::Matrix;
-use super::lookup::{MAX_LETTERS, MAX_POSITIONS, TILE, tile_bytes};
+use super::lookup::{MAX_ALPHABET_SIZE, MAX_POSITIONS, TILE, tile_bytes};
 use super::recurrence::MatrixRecurrence;
 use crate::error::MpcError;
 use std::ops::Range;
@@ -68,7 +68,7 @@ fn message_bytes_of(rows: usize, columns: usize, cell: MatrixRecurrence, streams
 /// Whether a matrix of this shape can be compared: look-ups support the alphabet, and messages fit the buffers of a
 /// channel.
 pub fn matrix_fits(rows: usize, columns: usize, cell: MatrixRecurrence, alphabet: usize) -> bool {
-    (1..=MAX_LETTERS).contains(&alphabet)
+    (1..=MAX_ALPHABET_SIZE).contains(&alphabet)
         && rows.max(columns) <= MAX_POSITIONS
         && message_bytes_of(rows, columns, cell, alphabet - 1) <= MAX_UNREAD
 }

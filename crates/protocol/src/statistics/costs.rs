@@ -117,7 +117,7 @@ impl GroupQuestion {
         let (rows, columns) = work.mean_matrix();
         let [rows, columns] =
             [rows, columns].map(|it| u32::try_from(it.max(1)).unwrap_or(u32::MAX));
-        let number_bits = scoring.whole_bits(rows, columns) as u64;
+        let number_bits = scoring.full_bits(rows, columns) as u64;
         let [host, join] = group.participants;
         let (more, crossed) = (host.max(join), host.saturating_mul(join));
         let sum_bits = VALUE_BITS + u64::from((group.pairs | 1).ilog2()) + 2;

@@ -178,7 +178,7 @@ impl GroupPlan<'_> {
             None => raw,
             Some(_) => comparison.model().adjusted(raw, a.len(), b.len()),
         };
-        Ok(self.scoring.grouped(raw))
+        Ok(self.scoring.distance_of_rank(raw))
     }
 
     /// This side's shares for all pairs of participants of both sites; 0 for pairs within the other site.

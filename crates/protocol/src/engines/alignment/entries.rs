@@ -29,7 +29,7 @@ impl<'a> Inputs<'a> {
             circuit,
             table: Vec::new(),
         };
-        let letters = scoring.letters();
+        let letters = scoring.alphabet_size();
         if letters.pow(2) <= MAX_ENTRIES {
             let mut table = vec![0; letters.pow(2)];
             for (a, row) in table.chunks_exact_mut(letters).enumerate() {
@@ -47,7 +47,7 @@ impl<'a> Inputs<'a> {
     /// Writes the inputs for one of the garbler's letters. If they come from a table, the address depends on the
     /// letter: this engine does not protect against an attacker who shares the caches of the garbler's own machine.
     pub(in crate::engines) fn fill(&self, a: usize, inputs: &mut [u64]) {
-        let first = a * self.scoring.letters();
+        let first = a * self.scoring.alphabet_size();
         match self.table.get(first..first + inputs.len()) {
             Some(row) => inputs.copy_from_slice(row),
             None => self.compute(a, inputs),

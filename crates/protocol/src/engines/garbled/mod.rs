@@ -99,15 +99,15 @@ mod schedule;
 mod tests;
 mod workers;
 
-pub(crate) use super::alignment::results::decode_all as decode;
+pub(crate) use super::alignment::answers::decode_all as decode;
 pub(crate) use costs::costs;
 pub(crate) use evaluator::join;
 pub(crate) use garbler::host;
 
-use super::alignment::scoring::{Longest, Scoring};
+use super::alignment::scoring::{MaxLengths, Scoring};
 use crate::limit::AnswerSize;
 use crate::{JobSize, Revealed, Role, Spec};
-use schedule::Sizes;
+use schedule::PortionLimits;
 use veilpath_metrics::Comparison;
 
 /// How a run is partitioned. Scores do not depend on it.
@@ -115,14 +115,14 @@ use veilpath_metrics::Comparison;
 struct Partitioning {
     /// Workers that this side offers.
     workers: usize,
-    sizes: Sizes,
+    limits: PortionLimits,
 }
 
 impl Partitioning {
     fn of_this_machine() -> Self {
         Self {
             workers: hello::workers_of_this_machine(),
-            sizes: Sizes::default(),
+            limits: PortionLimits::default(),
         }
     }
 }
@@ -160,7 +160,7 @@ pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
 pub fn and_gates_per_cell(comparison: &Comparison, length: usize) -> u64 {
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), None);
     let length = u32::try_from(length).unwrap_or(u32::MAX);
-    scoring.circuit(Longest::of(length, length)).and_gates()
+    scoring.circuit(MaxLengths::of(length, length)).and_gates()
 }
 
 /// How many bits a pair's output has if scores are revealed. No party can learn more about the pair, even if it cheats.
@@ -180,17 +180,20 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to);
     let [host, join] = [size.host.longest, size.join.longest]
         .map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
-    let circuit = scoring.circuit(Longest::of(host, join));
-    let sizes = Sizes::default();
+    let circuit = scoring.circuit(MaxLengths::of(host, join));
+    let limits = PortionLimits::default();
     // A portion ends with the pair that exceeds its gate limit.
-    let cells = sizes.portion_gates / circuit.and_gates().max(1);
+    let cells = limits.portion_gates / circuit.and_gates().max(1);
     let columns = (cells / size.host.shortest.max(1))
         .saturating_add(size.join.longest)
         .min(size.pairs.saturating_mul(size.join.longest));
-    let letters = sizes.letters.saturating_add(columns).min(size.join.letters);
+    let letters = limits
+        .letters
+        .saturating_add(columns)
+        .min(size.join.letters);
     let label_bytes = schedule::label_bytes(&scoring, &circuit);
     let keys = letters.saturating_mul(label_bytes.letter);
-    let alphabet = scoring.letters() as u64;
+    let alphabet = scoring.alphabet_size() as u64;
     let cached = letters.saturating_mul(16 * alphabet).min(CACHED_KEY_BYTES);
     // The table of inputs, unless they are computed on demand.
     let table = 8 * alphabet.pow(2).min(1 << 20);

@@ -15,7 +15,7 @@ mod views;
 use super::Partitioning;
 use super::evaluator::join_with;
 use super::garbler::host_with;
-use super::schedule::{Schedule, Sizes};
+use super::schedule::{PortionLimits, Schedule};
 use crate::engines::tests::{LETTERS, cohort, metrics};
 use crate::{Answer, Engine, Job, Observer, PairRule, ProtocolError, Role, Spec, pairs_of};
 use rand::{RngExt, SeedableRng};
@@ -28,7 +28,7 @@ use veilpath_metrics::{Cohort, Comparison, Metric, Scanpath};
 fn one_worker() -> Partitioning {
     Partitioning {
         workers: 1,
-        sizes: Sizes::default(),
+        limits: PortionLimits::default(),
     }
 }
 
@@ -36,7 +36,7 @@ fn one_worker() -> Partitioning {
 fn in_pieces(workers: usize) -> Partitioning {
     Partitioning {
         workers,
-        sizes: Sizes {
+        limits: PortionLimits {
             portion_gates: 30_000,
             min_gates: 2_000,
             portion_pairs: 60,

@@ -17,7 +17,7 @@ pub(super) struct Agreement {
     pub(super) layout: Layout,
     /// The masks of the hardened variant, if it was agreed on.
     pub(super) hardened: Option<hardened::Shape>,
-    pub(super) letters: u32,
+    pub(super) alphabet_size: u32,
     options: PaillierOptions,
     host_lengths: Vec<u32>,
     join_lengths: Vec<u32>,
@@ -42,7 +42,7 @@ impl Agreement {
             Role::Host => (own, theirs),
             Role::Join => (theirs, own),
         };
-        let letters = job.comparison.alphabet().size();
+        let alphabet_size = job.comparison.alphabet().size();
         let lengths = |pair: usize| {
             let (i, j) = job.pairs[pair];
             (host_lengths[i], join_lengths[j])
@@ -50,7 +50,7 @@ impl Agreement {
         let recurrence = Recurrence::new(
             job.comparison.model(),
             (0..job.pairs.len()).map(lengths),
-            letters,
+            alphabet_size,
         )?;
         let mut seen = HashSet::new();
         let (mut pending, mut hosts, mut steps, mut cells) = (Vec::new(), Vec::new(), 0u64, 0u64);
@@ -79,7 +79,7 @@ impl Agreement {
             ranges,
             layout,
             hardened,
-            letters,
+            alphabet_size,
             options,
             host_lengths,
             join_lengths,

@@ -85,7 +85,9 @@ impl<'a> KeyHolder<'a> {
             None => Arc::new(SecretKey::generate(size, &mut system_rng()?)?),
         };
         messages::send_key(channel, key.public_key())?;
-        let costs = agreement.rows().saturating_mul(agreement.letters.into());
+        let costs = agreement
+            .rows()
+            .saturating_mul(agreement.alphabet_size.into());
         let answers = agreement.steps.saturating_mul(agreement.replies() as u64);
         let randomness = Randomness::for_key_holder(&key, answers.saturating_add(costs))?;
         Ok(Self {
@@ -160,11 +162,11 @@ impl<'a> KeyHolder<'a> {
         count: u32,
     ) -> Result<(), ProtocolError> {
         let recurrence = &self.agreement.recurrence;
-        let alphabet = || (0..self.agreement.letters).filter_map(|b| u16::try_from(b).ok());
+        let alphabet = || (0..self.agreement.alphabet_size).filter_map(|b| u16::try_from(b).ok());
         let mut left = count;
         while left > 0 {
             // Encrypts several rows at once if they are short, so that all cores have work.
-            let rows_at_once = COSTS_PER_MESSAGE.div_ceil(self.agreement.letters as usize);
+            let rows_at_once = COSTS_PER_MESSAGE.div_ceil(self.agreement.alphabet_size as usize);
             let mut costs = Vec::new();
             for _ in 0..rows_at_once.min(left as usize) {
                 let letter = rows

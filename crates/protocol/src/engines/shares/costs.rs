@@ -3,7 +3,7 @@
 use super::other_metric_costs;
 use super::schedule::{PortionLimits, TRANSFER_BYTES, letter_bytes};
 use crate::engines::alignment::on_shares::Method;
-use crate::engines::alignment::scoring::{Longest, Scoring};
+use crate::engines::alignment::scoring::{MaxLengths, Scoring};
 use crate::estimate::Costs;
 use crate::{JobError, JobSize, Reveal, Spec, TreeLevels, Work};
 use veilpath_metrics::Comparison;
@@ -64,7 +64,7 @@ const PORTION_WAITS: u64 = 1;
 pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) -> Costs {
     let (rows, columns) = work.mean_matrix();
     let letters = |length: u64| u32::try_from(length).unwrap_or(u32::MAX);
-    let longest = Longest::of(letters(rows), letters(columns));
+    let max_lengths = MaxLengths::of(letters(rows), letters(columns));
     let padding = work.padded.then(|| letters(rows.max(columns)));
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
     if work.cells == 0 {
@@ -73,11 +73,11 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
             ..Costs::default()
         };
     }
-    let on_shares = scoring.on_shares(longest);
+    let on_shares = scoring.on_shares(max_lengths);
     // The entries that are looked up, if there are any.
     let cell = on_shares.cell.unwrap_or(MatrixRecurrence::Unit);
     let size = |letters: u64| usize::try_from(letters).unwrap_or(usize::MAX);
-    let limits = PortionLimits::new(on_shares.cell.as_ref(), scoring.letters(), levels);
+    let limits = PortionLimits::new(on_shares.cell.as_ref(), scoring.alphabet_size(), levels);
     let stages = Stages::new(&limits, work, [rows, columns]);
     let (pairs_in_portion, portions) = (stages.pairs_in_portion, stages.portions);
     let (stages, letters) = (stages.count, stages.letters);
@@ -102,7 +102,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         }
     };
     let letters = StageLetters::new(
-        scoring.letters(),
+        scoring.alphabet_size(),
         letters / stages,
         lines,
         work.cells / stages,
@@ -119,7 +119,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
             longest_columns: size(work.join_longest),
             letters,
             cell,
-            term_bits: scoring.adjusted_bits(longest),
+            term_bits: scoring.adjusted_bits(max_lengths),
             outputs: match work.reveal {
                 Reveal::Score | Reveal::Group(_) => Outputs::Numbers,
                 Reveal::Threshold(_) => Outputs::AtLeast,
@@ -130,8 +130,8 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
             Method::Hausdorff { largest } => {
                 other_metric_costs::hausdorff(pairs, &scoring, largest, matrices.outputs)
             }
-            Method::Recurrence(outputs) => {
-                other_metric_costs::recurrences(&matrices, &scoring, &outputs, work.reveal)
+            Method::CrossRecurrence(outputs) => {
+                other_metric_costs::cross_recurrences(&matrices, &scoring, &outputs, work.reveal)
             }
         };
         cost.then(other_metric_costs::distances(pairs, &scoring, work.reveal))
@@ -176,7 +176,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
             + match on_shares.method {
                 Method::Matrix { .. } => work.cells as f64 * seconds::PER_CELL,
                 _ => {
-                    let entries = (scoring.letters() as f64).powi(2);
+                    let entries = (scoring.alphabet_size() as f64).powi(2);
                     let letters = work.host_letters.saturating_add(work.join_letters);
                     let cells = if on_shares.cell.is_some() {
                         work.cells
@@ -226,8 +226,8 @@ pub(super) fn stages(comparison: &Comparison, work: &Work, levels: TreeLevels) -
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), None);
     let (rows, columns) = work.mean_matrix();
     let letters = |length: u64| u32::try_from(length).unwrap_or(u32::MAX);
-    let on_shares = scoring.on_shares(Longest::of(letters(rows), letters(columns)));
-    let limits = PortionLimits::new(on_shares.cell.as_ref(), scoring.letters(), levels);
+    let on_shares = scoring.on_shares(MaxLengths::of(letters(rows), letters(columns)));
+    let limits = PortionLimits::new(on_shares.cell.as_ref(), scoring.alphabet_size(), levels);
     Stages::new(&limits, work, [rows, columns]).count
 }
 
@@ -300,7 +300,7 @@ pub(crate) fn check(spec: &Spec, size: &JobSize) -> Result<(), JobError> {
         return Ok(());
     };
     let scoring = Scoring::new(comparison.model(), letters, spec.pad_to);
-    super::check_letters(scoring.letters())?;
+    super::check_alphabet_size(scoring.alphabet_size())?;
     let [host, join] = [size.host.longest, size.join.longest]
         .map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
     match scoring.fits_shares(host.max(1), join.max(1)) {
@@ -329,7 +329,7 @@ fn numbers_per_letter(method: Method) -> u64 {
     match method {
         Method::Matrix { .. } => 0,
         Method::Hausdorff { .. } => 2,
-        Method::Recurrence(_) => 6,
+        Method::CrossRecurrence(_) => 6,
     }
 }
 
@@ -342,9 +342,9 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
     let longest = size.host.longest.saturating_add(size.join.longest);
     let shorter = size.host.longest.min(size.join.longest);
     let length = |length: u64| u32::try_from(length.max(1)).unwrap_or(u32::MAX);
-    let of_pair = Longest::of(length(size.host.longest), length(size.join.longest));
+    let of_pair = MaxLengths::of(length(size.host.longest), length(size.join.longest));
     let on_shares = scoring.on_shares(of_pair);
-    let letters = scoring.letters();
+    let letters = scoring.alphabet_size();
     let limits = PortionLimits::new(on_shares.cell.as_ref(), letters, TreeLevels::Four);
     let pairs = size.pairs.min(limits.pairs as u64);
     // The numbers for each letter of the alphabet: a side's own, and those of a portion's pairs.

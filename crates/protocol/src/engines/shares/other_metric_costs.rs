@@ -1,4 +1,4 @@
-//! The cost of metrics that are not recurrences along anti-diagonals.
+//! The cost of metrics without a matrix recurrence.
 
 use crate::Reveal;
 use crate::engines::alignment::on_shares::{Widths, divisor_bits, has_diagonals};
@@ -33,8 +33,8 @@ pub(super) fn distances(pairs: u64, scoring: &Scoring, reveal: Reveal) -> Alignm
     additive_from_xor(pairs, bits).then(comparisons)
 }
 
-/// The cost of recurrence plots for matrices of this shape.
-pub(super) fn recurrences(
+/// The cost of cross-recurrence for matrices of this shape.
+pub(super) fn cross_recurrences(
     matrices: &Matrices,
     scoring: &Scoring,
     outputs: &RecurrenceOutputs,

@@ -3,7 +3,7 @@
 use super::own_letters::OwnTable;
 use super::tests::{expected, random_cohort, run, run_with, spec, work};
 use crate::engines::alignment::entries::Inputs;
-use crate::engines::alignment::scoring::{Longest, Scoring};
+use crate::engines::alignment::scoring::{MaxLengths, Scoring};
 use crate::engines::tests::{
     Cases, cohort, documented_alphabet, other_metrics, rounded_fixations, scanmatch,
 };
@@ -222,7 +222,7 @@ fn own_letters_are_counted() {
         let mut padded = letters.clone();
         padded.resize(50, scoring.padding_letter());
         for role in [Role::Host, Role::Join] {
-            let on_shares = scoring.on_shares(Longest::of(50, 50));
+            let on_shares = scoring.on_shares(MaxLengths::of(50, 50));
             let inputs = Inputs::new(&scoring, comparison.model(), on_shares.inputs);
             let table = OwnTable::new(&scoring, &inputs, role);
             let entry = |other: u16, own: usize| {
@@ -231,7 +231,7 @@ fn own_letters_are_counted() {
             };
             let all = 0..u16::try_from(alphabet.size()).unwrap();
             if matches!(metric, Metric::Hausdorff(_)) {
-                let found = table.nearest(&padded, 1000);
+                let found = table.letter_distances(&padded, 1000);
                 for other in all {
                     let nearest = letters.iter().map(|own| entry(other, *own)).min();
                     assert_eq!(found.distances[usize::from(other)], nearest.unwrap());
@@ -253,7 +253,7 @@ fn own_letters_are_counted() {
                         };
                         let own = positions(&|position| letters[position] == at);
                         let points = positions(&|position| recurs[position]);
-                        assert_eq!(found.times[at], own.len() as u64);
+                        assert_eq!(found.letter_counts[at], own.len() as u64);
                         assert_eq!(found.position_sums[at], own.iter().sum::<u64>());
                         assert_eq!(found.points[at], points.len() as u64);
                         assert_eq!(found.point_position_sums[at], points.iter().sum::<u64>());

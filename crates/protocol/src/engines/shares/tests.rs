@@ -1,7 +1,7 @@
 //! Scores and bits against the integers of the plain comparison, and the shapes of messages.
 
 use super::schedule::{PortionLimits, Schedule};
-use crate::engines::alignment::scoring::{Longest, Scoring};
+use crate::engines::alignment::scoring::{MaxLengths, Scoring};
 use crate::engines::tests::{Cases, LETTERS, cohort, metrics};
 use crate::{
     Answer, Engine, Job, Link, Observer, PairRule, ProtocolError, Reveal, RevealTo, Role, Spec,
@@ -158,8 +158,8 @@ fn portions_of_lopsided_pairs_are_bounded() {
         let scoring = Scoring::of(&job);
         let schedule = Schedule::new(&job, &scoring, vec![1], vec![4000; pairs.len()]);
         let limits = PortionLimits::new(
-            scoring.on_shares(Longest::of(1, 1)).cell.as_ref(),
-            scoring.letters(),
+            scoring.on_shares(MaxLengths::of(1, 1)).cell.as_ref(),
+            scoring.alphabet_size(),
             TreeLevels::Four,
         );
         let mut compared = 0;

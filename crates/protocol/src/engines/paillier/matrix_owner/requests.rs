@@ -87,7 +87,7 @@ impl<R> MatrixOwner<'_, R> {
 
     /// The size of the answer in bytes.
     pub(super) fn reply_bytes(&self, header: &Header) -> usize {
-        let row = self.agreement.letters as usize;
+        let row = self.agreement.alphabet_size as usize;
         let answers = header.steps as usize * self.agreement.replies();
         let ciphertexts = answers + (header.rows as usize).saturating_mul(row);
         ciphertexts
