@@ -1,16 +1,16 @@
 //! Answers about groups of participants instead of single pairs.
 
+mod group_test;
 mod histogram;
 mod interval;
 mod means;
 mod nearest;
-mod test;
 
+pub use group_test::GroupTest;
 pub use histogram::{Bins, ScoreHistogram};
 pub use interval::Interval;
 pub use means::{GroupMeans, StimulusMean, StimulusMeans};
 pub use nearest::{NearestLabel, NearestLabels, NearestRate};
-pub use test::GroupTest;
 
 use serde::{Deserialize, Serialize};
 

@@ -41,7 +41,7 @@ pub use engines::paillier::{
 pub use engines::paillier::{PaillierOptions, candidate_counts};
 pub use engines::{Engine, Job, Observer, Role, receive_halves, send_halves};
 pub use error::{JobError, Misbehaviour, ProtocolError};
-pub use estimate::{Estimate, Link, Work, speed};
+pub use estimate::{Estimate, Link, Workload, speed};
 pub use fixation_rounding::FixationRounding;
 pub use group_answer::{
     Bins, GroupAnswer, GroupAnswerError, GroupMeans, GroupTest, Interval, NearestLabel,
@@ -65,6 +65,6 @@ pub use results::{Output, OutputKind, PairResult, Results, Value};
 pub use reveal::{Answer, Reveal, RevealError, named_outputs};
 pub use risk::{MAX_TABLE_STEPS, RiskySetting, UnknownRiskySetting, risky_settings};
 pub use spec::{Capability, MAX_PADDING, RevealTo, Spec, SpecError, Unsupported};
-pub use statistics::{AnswerNumbers, AnswerSchema, GroupInputs, GroupPlan, GroupSizes, GroupWork};
+pub use statistics::{AnswerSchema, GroupInputs, GroupPlan, GroupSizes, GroupWorkload, NumberKind};
 pub use tile::{MAX_TILES, PairBlocks, PlanTile, Tile, TileError, tile_lengths};
 pub use veilpath_paillier::{KeySize, SecretKey};

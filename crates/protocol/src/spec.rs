@@ -4,7 +4,7 @@ use crate::engines::alignment::scoring::ends_in_padding;
 use crate::engines::shares;
 use crate::{
     Answer, Engine, Estimate, GroupQuestion, JobError, Link, Output, OutputKind, PairCount,
-    PairRule, ProtocolError, Reveal, Role, TreeLevels, Work,
+    PairRule, ProtocolError, Reveal, Role, TreeLevels, Workload,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -372,7 +372,7 @@ impl Spec {
     }
 
     /// Estimates a job of this size over this connection, with the engine's fastest options.
-    pub fn estimate(&self, work: &Work, link: &Link) -> Estimate {
+    pub fn estimate(&self, work: &Workload, link: &Link) -> Estimate {
         match self.engine {
             Engine::Shares => self.proven_estimates(work, link).shares,
             _ => self.estimate_with(work, link, TreeLevels::default()),
@@ -380,7 +380,7 @@ impl Spec {
     }
 
     /// The same, with seed trees of this depth for the `shares` engine.
-    pub fn estimate_with(&self, work: &Work, link: &Link, levels: TreeLevels) -> Estimate {
+    pub fn estimate_with(&self, work: &Workload, link: &Link, levels: TreeLevels) -> Estimate {
         match Comparison::new(self.metric.clone(), self.alphabet) {
             Ok(comparison) => {
                 let scores = self.engine.estimate(&comparison, work, link, levels);

@@ -80,7 +80,7 @@ mod cheating_tests;
 mod evaluator;
 mod garbler;
 #[cfg(test)]
-mod other_metric_tests;
+mod non_alignment_tests;
 mod schedule;
 #[cfg(test)]
 mod tests;

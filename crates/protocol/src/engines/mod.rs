@@ -12,7 +12,7 @@ pub(crate) mod tests;
 
 use crate::{
     Answer, CancelToken, Estimate, JobError, Link, Misbehaviour, PairStore, ProtocolError, Reveal,
-    RevealTo, Revealed, Spec, TreeLevels, Work,
+    RevealTo, Revealed, Spec, TreeLevels, Workload,
 };
 pub use opening::{receive_halves, send_halves};
 use paillier::PaillierOptions;
@@ -398,7 +398,7 @@ impl Engine {
     pub fn estimate(
         self,
         comparison: &Comparison,
-        work: &Work,
+        work: &Workload,
         link: &Link,
         levels: TreeLevels,
     ) -> Estimate {

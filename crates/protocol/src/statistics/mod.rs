@@ -25,25 +25,25 @@
 mod answer_schema;
 mod clear;
 mod costs;
-mod counting;
+mod histogram;
 mod layout;
 mod linear;
 mod nearest;
-mod network;
-mod parts;
 mod permutation;
 mod plan;
 #[cfg(test)]
 mod plan_tests;
+mod public_parameters;
 mod rounding;
 mod run;
+mod sorting_network;
 #[cfg(test)]
 mod tests;
 mod values;
 
-pub use answer_schema::{AnswerNumbers, AnswerSchema};
+pub use answer_schema::{AnswerSchema, NumberKind};
 pub(crate) use clear::numbers_in_the_clear;
-pub use costs::GroupWork;
+pub use costs::GroupWorkload;
 pub use layout::GroupSizes;
 pub use plan::{GroupInputs, GroupPlan};
 

@@ -1,7 +1,7 @@
 //! Computes shares of an answer from halves of numbers.
 
 use super::answer_schema::mask;
-use super::counting::PairParticipants;
+use super::histogram::PairParticipants;
 use super::linear::{sums_by_key, sums_by_published_labels};
 use super::nearest::NearestQueries;
 use super::permutation::Permutations;
@@ -220,15 +220,15 @@ impl GroupPlan<'_> {
             let of_size = |query: &usize| queries[*query].len() == size;
             let indices: Vec<usize> = (0..queries.len()).filter(of_size).collect();
             let lists: Vec<Vec<usize>> = indices.iter().map(|at| queries[*at].clone()).collect();
-            let nearest = NearestQueries {
+            let batch = NearestQueries {
                 k,
                 groups: self.names.len(),
                 value_bits: self.value_bits,
                 tie_step: self.tie_step(),
-                queries: &lists,
+                pairs: &lists,
                 references: references.as_deref(),
             };
-            let found = shares_side.majorities(values, &nearest)?;
+            let found = shares_side.majorities(values, &batch)?;
             for (index, majority) in indices.into_iter().zip(found.iter()) {
                 majorities[index] = *majority;
             }

@@ -1,6 +1,6 @@
 //! Results on shares equal results in the clear on the same integers exactly.
 
-use super::counting::PairParticipants;
+use super::histogram::PairParticipants;
 use super::linear::sums_by_key;
 use super::nearest::NearestQueries;
 use super::permutation::Permutations;
@@ -266,15 +266,15 @@ fn majorities_of_the_nearest_equal_those_in_the_clear() {
         shared.add_error(3);
         let found = run_both_sides(|side| {
             let is_host = side.role == Role::Host;
-            let nearest = NearestQueries {
+            let batch = NearestQueries {
                 k,
                 groups: 3,
                 value_bits: VALUE_BITS + 8,
                 tie_step: 8,
-                queries: &lists,
+                pairs: &lists,
                 references: (!is_host).then_some(&of_pair),
             };
-            let majorities = side.majorities(shared.of_role(side.role), &nearest)?;
+            let majorities = side.majorities(shared.of_role(side.role), &batch)?;
             let own = is_host.then_some(&query_groups[..]);
             let correct = side.correct_majorities(&majorities, own, 3)?;
             Ok((majorities, correct))

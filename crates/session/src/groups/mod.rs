@@ -50,7 +50,7 @@ use veilpath_channel::Channel;
 use veilpath_metrics::Cohort;
 use veilpath_metrics::text::is_printable;
 use veilpath_protocol::{
-    AnswerSchema, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, GroupWork, Job, JobError,
+    AnswerSchema, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, GroupWorkload, Job, JobError,
     Label, ProtocolError, Role, Spec,
 };
 
@@ -234,7 +234,7 @@ impl GroupNegotiation<'_> {
 
 impl GroupAgreement {
     /// The size of the question, for the estimate.
-    pub(crate) fn work(&self, pairs: &[(usize, usize)]) -> GroupWork {
+    pub(crate) fn work(&self, pairs: &[(usize, usize)]) -> GroupWorkload {
         self.groups.work(pairs)
     }
 
@@ -286,13 +286,13 @@ impl AgreedGroups {
         Ok(())
     }
 
-    fn work(&self, pairs: &[(usize, usize)]) -> GroupWork {
+    fn work(&self, pairs: &[(usize, usize)]) -> GroupWorkload {
         let participants = |ids: &Vec<Label>| {
             let distinct: HashSet<&str> = ids.iter().map(|it| it.participant.as_str()).collect();
             distinct.len() as u64
         };
         let [host, join] = &self.scanpath_ids;
-        GroupWork {
+        GroupWorkload {
             participants: [participants(host), participants(join)],
             groups: self.sizes.iter().map(|sizes| sizes.0.len() as u64).sum(),
             pairs: pairs.len() as u64,

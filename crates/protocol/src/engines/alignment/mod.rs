@@ -8,4 +8,4 @@ pub(super) mod length_terms;
 mod numbers;
 pub(super) mod on_shares;
 pub(crate) mod scoring;
-pub(super) mod work;
+pub(super) mod timing;

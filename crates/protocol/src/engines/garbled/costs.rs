@@ -2,9 +2,9 @@
 
 use super::hello::workers_of;
 use super::schedule::PortionLimits;
-use crate::Work;
+use crate::Workload;
 use crate::engines::alignment::scoring::{MaxLengths, Scoring};
-use crate::estimate::Costs;
+use crate::estimate::JobCosts;
 use veilpath_metrics::Comparison;
 use veilpath_mpc::alignment::{LOOKAHEAD, span_count};
 use veilpath_mpc::ot::correlated::MAX_BATCH;
@@ -42,7 +42,7 @@ const PORTION_WAITS: u64 = 2;
 
 /// The estimated costs of a job between sides with this many cores. All comparisons count as the mean one.
 #[allow(clippy::cast_precision_loss)] // an estimate
-pub(crate) fn costs(comparison: &Comparison, work: &Work, cores: u32) -> Costs {
+pub(crate) fn costs(comparison: &Comparison, work: &Workload, cores: u32) -> JobCosts {
     let (rows, columns) = work.mean_matrix();
     let [height, width] = [rows, columns].map(|it| u32::try_from(it).unwrap_or(u32::MAX));
     let padding = work.padded.then_some(height.max(width));
@@ -55,9 +55,9 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, cores: u32) -> Costs {
     let letters = scoring.alphabet_size() as u64;
     let bits_per_letter = u64::from(u64::BITS - letters.saturating_sub(1).leading_zeros());
     if gates == 0 {
-        return Costs {
+        return JobCosts {
             waits: 1,
-            ..Costs::default()
+            ..JobCosts::default()
         };
     }
     let limits = PortionLimits::default();
@@ -85,7 +85,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, cores: u32) -> Costs {
     let stages = transferred.div_ceil(limits.letters).max(1);
     let workers = workers_of(cores as usize).min(usize::try_from(portions).unwrap_or(usize::MAX));
     let rate = (GATES_PER_SECOND * workers as f64).min(MAX_GATES_PER_SECOND);
-    Costs {
+    JobCosts {
         bytes_to_host: transfer_bytes(
             transferred
                 .saturating_mul(bits_per_letter)

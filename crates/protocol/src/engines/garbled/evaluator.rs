@@ -6,7 +6,7 @@ use super::schedule::{Portion, Schedule, Stage};
 use super::workers::{evaluator_channels, stage_result};
 use crate::engines::alignment::answers::{AnswerCollector, OpenedAnswer, collect, finish};
 use crate::engines::alignment::circuit::{Circuit, with_cell};
-use crate::engines::alignment::work::{joined, timed};
+use crate::engines::alignment::timing::{joined, timed};
 use crate::{Answer, Job, Observer, ProtocolError};
 use rand::CryptoRng;
 use std::collections::HashMap;

@@ -7,7 +7,7 @@ use super::workers::{garbler_channels, stage_result};
 use crate::engines::alignment::answers::{AnswerCollector, OpenedAnswer, collect, finish};
 use crate::engines::alignment::circuit::{Circuit, with_cell};
 use crate::engines::alignment::entries::Inputs;
-use crate::engines::alignment::work::{joined, timed};
+use crate::engines::alignment::timing::{joined, timed};
 use crate::{Answer, Job, Observer, ProtocolError};
 use rand::CryptoRng;
 use std::collections::HashMap;

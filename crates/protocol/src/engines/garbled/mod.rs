@@ -47,7 +47,7 @@
 //! | all other global alignments, ScanMatch among them: an insertion and a deletion together cost C, w = ⌈log₂(C + 1)⌉ | 6·w − 2 for w < 5, else 5·w + 2 | w |
 //! | local alignments with w bits for the largest score and two gaps | at most 10·w − 2 | at most w |
 //!
-//! | other metrics | AND gates per matrix cell | bits looked up |
+//! | metrics other than alignments | AND gates per matrix cell | bits looked up |
 //! |---|---|---|
 //! | sequence score: gaps of 1, substitutions of 0 or 2 | 5 | 2 |
 //! | ScaSim: an alignment with free gaps and rewards of up to w bits; durations are added inside the circuit | 6·w − 2 for w < 5, else 5·w + 2 | w |

@@ -6,7 +6,7 @@ mod channels;
 mod hostile;
 mod impossible;
 mod lengths;
-mod other_metrics;
+mod non_alignment;
 mod outputs;
 mod scores;
 mod stages;

@@ -6,7 +6,7 @@ use super::hardened::{CellSecrets, Pads};
 use super::masking::Mask;
 use super::messages::split;
 use super::order::{CellPosition, arranged};
-use super::workers::Randomness;
+use super::parallel::Randomness;
 use crate::ProtocolError;
 use crypto_bigint::BoxedUint;
 use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, Scalar};

@@ -4,8 +4,8 @@
 use super::PaillierOptions;
 use super::agreement::{Agreement, MASK_BITS, SHARED_RESULT, complete};
 use super::messages::{self, Header, receive_ciphertexts, split};
+use super::parallel::{LANES, Randomness, chunk_length, into_chunks, on_all_cores};
 use super::tap::Tap;
-use super::workers::{LANES, Randomness, chunk_length, into_chunks, on_all_cores};
 use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
 use crate::{Job, JobError, Misbehaviour, Observer, ProtocolError};
 use crypto_bigint::{BoxedUint, CtLt, CtSelect};

@@ -154,6 +154,7 @@ mod matrix;
 mod matrix_owner;
 mod messages;
 mod order;
+mod parallel;
 mod recurrence;
 mod substitutions;
 mod tap;
@@ -161,7 +162,6 @@ mod tap;
 mod tests;
 #[cfg(any(test, feature = "watch"))]
 mod watch;
-mod workers;
 
 pub(crate) use costs::costs;
 #[cfg(any(test, feature = "watch"))]

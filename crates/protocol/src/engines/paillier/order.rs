@@ -15,7 +15,7 @@
 //! comparisons are in flight. If all ready cells were sent, it would know. A test measures all three cases, with as
 //! many batches outstanding as the matrix owner has.
 
-use super::workers::LANES;
+use super::parallel::LANES;
 use crypto_bigint::{CtEq, CtSelect};
 use rand::{CryptoRng, Rng, RngExt};
 use zeroize::Zeroizing;

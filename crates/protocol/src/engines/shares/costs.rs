@@ -1,11 +1,11 @@
 //! Estimates a job's cost.
 
-use super::other_metric_costs;
+use super::non_alignment_costs;
 use super::schedule::{PortionLimits, TRANSFER_BYTES, letter_bytes};
 use crate::engines::alignment::on_shares::Method;
 use crate::engines::alignment::scoring::{MaxLengths, Scoring};
-use crate::estimate::Costs;
-use crate::{JobError, JobSize, Reveal, Spec, TreeLevels, Work};
+use crate::estimate::JobCosts;
+use crate::{JobError, JobSize, Reveal, Spec, TreeLevels, Workload};
 use veilpath_metrics::Comparison;
 use veilpath_mpc::shares::costs::{
     AlignmentCost, BATCH, LineLetters, Matrices, StageLetters, batch_bytes, batches, start_bytes,
@@ -61,16 +61,16 @@ const PORTION_WAITS: u64 = 1;
 
 /// The estimated costs of a job. All comparisons count as the mean one.
 #[allow(clippy::cast_precision_loss)] // an estimate
-pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) -> Costs {
+pub(crate) fn costs(comparison: &Comparison, work: &Workload, levels: TreeLevels) -> JobCosts {
     let (rows, columns) = work.mean_matrix();
     let letters = |length: u64| u32::try_from(length).unwrap_or(u32::MAX);
     let max_lengths = MaxLengths::of(letters(rows), letters(columns));
     let padding = work.padded.then(|| letters(rows.max(columns)));
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
     if work.cells == 0 {
-        return Costs {
+        return JobCosts {
             waits: 1,
-            ..Costs::default()
+            ..JobCosts::default()
         };
     }
     let on_shares = scoring.on_shares(max_lengths);
@@ -128,13 +128,13 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         let cost = match on_shares.method {
             Method::Matrix { .. } => matrices.cost(),
             Method::Hausdorff { largest } => {
-                other_metric_costs::hausdorff(pairs, &scoring, largest, matrices.outputs)
+                non_alignment_costs::hausdorff(pairs, &scoring, largest, matrices.outputs)
             }
             Method::CrossRecurrence(outputs) => {
-                other_metric_costs::cross_recurrences(&matrices, &scoring, &outputs, work.reveal)
+                non_alignment_costs::cross_recurrences(&matrices, &scoring, &outputs, work.reveal)
             }
         };
-        cost.then(other_metric_costs::distances(pairs, &scoring, work.reveal))
+        cost.then(non_alignment_costs::distances(pairs, &scoring, work.reveal))
     };
     let (whole, rest) = (work.pairs / pairs_in_portion, work.pairs % pairs_in_portion);
     let (portion, last) = (portion(pairs_in_portion.min(work.pairs)), portion(rest));
@@ -161,7 +161,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         true => seconds::PER_LINE_STREAM,
         false => seconds::PER_STREAM + seconds::PER_STREAM_BIT * cell.entry_bits() as f64,
     };
-    Costs {
+    JobCosts {
         bytes_to_host: bytes,
         bytes_to_join: bytes,
         waits: JOB_WAITS
@@ -202,7 +202,7 @@ pub(super) fn bytes_per_cell(
     levels: TreeLevels,
 ) -> f64 {
     let cohort = pairs.isqrt();
-    let of = |cohort: u64| Work {
+    let of = |cohort: u64| Workload {
         pairs: cohort * cohort,
         cells: cohort * cohort * length * length,
         newly_paired: cohort,
@@ -213,7 +213,7 @@ pub(super) fn bytes_per_cell(
         host_longest: length,
         join_longest: length,
         alphabet: comparison.alphabet().size().into(),
-        ..Work::default()
+        ..Workload::default()
     };
     let work = of(cohort);
     let costs = costs(comparison, &work, levels);
@@ -222,7 +222,7 @@ pub(super) fn bytes_per_cell(
 
 /// How many stages a job will have.
 #[cfg(test)]
-pub(super) fn stages(comparison: &Comparison, work: &Work, levels: TreeLevels) -> u64 {
+pub(super) fn stages(comparison: &Comparison, work: &Workload, levels: TreeLevels) -> u64 {
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), None);
     let (rows, columns) = work.mean_matrix();
     let letters = |length: u64| u32::try_from(length).unwrap_or(u32::MAX);
@@ -243,7 +243,7 @@ struct Stages {
 impl Stages {
     /// Pairs are sorted by the host's scanpath, so a stage has some of the host's scanpaths and those that they are
     /// compared with.
-    fn new(limits: &PortionLimits, work: &Work, [rows, columns]: [u64; 2]) -> Self {
+    fn new(limits: &PortionLimits, work: &Workload, [rows, columns]: [u64; 2]) -> Self {
         let pairs = work.pairs.max(1);
         let per_host = work.pairs.div_ceil(work.host_scanpaths.max(1)).max(1);
         let joins = |pairs_in_stage: u64| {

@@ -28,9 +28,9 @@ mod costs;
 mod cross_recurrence;
 mod distances;
 mod hausdorff;
-mod other_metric_costs;
+mod non_alignment_costs;
 #[cfg(test)]
-mod other_metric_tests;
+mod non_alignment_tests;
 mod own_letters;
 mod schedule;
 #[cfg(test)]
@@ -46,7 +46,7 @@ use crate::engines::alignment::answers::{
 use crate::engines::alignment::entries::Inputs;
 use crate::engines::alignment::on_shares::{Method, OnShares};
 use crate::engines::alignment::scoring::Scoring;
-use crate::engines::alignment::work::timed;
+use crate::engines::alignment::timing::timed;
 use crate::{Answer, Job, JobError, Misbehaviour, Observer, ProtocolError, Reveal, Role};
 use distances::distances_of_ranks;
 use schedule::{Schedule, Stage};

@@ -1,7 +1,7 @@
 //! Scores equal those of the plain comparison exactly.
 
 use super::*;
-use crate::{Link, RevealTo, Work, compare_locally};
+use crate::{Link, RevealTo, Workload, compare_locally};
 use veilpath_metrics::{Alphabet, Distance, Grid, LocalScoring, Substitution};
 
 /// Metrics beyond those of the common tests: five-gate cells, divisors, one-sided gaps, wide numbers.
@@ -239,7 +239,7 @@ fn estimates_are_close(step: usize) {
     for metric in all_metrics().into_iter().step_by(step) {
         let spec = spec(&metric, &a, &b);
         let (of_a, of_b) = (letters(&a), letters(&b));
-        let work = Work {
+        let work = Workload {
             pairs: 20,
             cells: of_a * of_b,
             host_scanpaths: 4,
@@ -247,7 +247,7 @@ fn estimates_are_close(step: usize) {
             host_letters: of_a,
             join_letters: of_b,
             alphabet: LETTERS.into(),
-            ..Work::default()
+            ..Workload::default()
         };
         let estimate = spec.estimate(&work, &Link::local());
         let cost = compare_locally(spec, &a, &b, &()).unwrap().cost;

@@ -126,7 +126,7 @@ pub(in super::super) fn below<R: CryptoRng + ?Sized>(bound: &U256, rng: &mut R) 
 struct Masked {
     candidates: Vec<Ciphertext>,
     differences: Vec<Ciphertext>,
-    numbers: CellSecrets,
+    secrets: CellSecrets,
 }
 
 impl Context<'_> {
@@ -136,19 +136,19 @@ impl Context<'_> {
         shape: &Shape,
         steps: Vec<Step>,
     ) -> Result<(Vec<u8>, Vec<Pending>), ProtocolError> {
-        let (mut targets, mut inputs, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut targets, mut inputs, mut secrets) = (Vec::new(), Vec::new(), Vec::new());
         for step in steps {
             let StepMask::Hardened(mask) = step.mask else {
                 return Err(WRONG_MASK_KIND);
             };
             targets.push(step.target);
             inputs.push(step.inputs);
-            numbers.push(mask);
+            secrets.push(mask);
         }
         let candidates: Vec<Vec<Ciphertext>> = self
             .editing_costs(inputs)?
             .into_iter()
-            .zip(&numbers)
+            .zip(&secrets)
             .map(|(set, mask)| arranged(&set, &mask.order))
             .collect();
         let mut pairs = Vec::with_capacity(candidates.len() * shape.pairs());
@@ -158,15 +158,15 @@ impl Context<'_> {
         let mut differences = self.public.subtract_batch(&pairs)?.into_iter();
         let masked: Vec<Masked> = candidates
             .into_iter()
-            .zip(numbers)
-            .map(|(candidates, numbers)| Masked {
+            .zip(secrets)
+            .map(|(candidates, secrets)| Masked {
                 candidates,
                 differences: differences.by_ref().take(shape.pairs()).collect(),
-                numbers,
+                secrets,
             })
             .collect();
         let bytes = self.pack_hardened(shape, &masked)?;
-        let pads = masked.into_iter().map(|cell| cell.numbers.into_pads());
+        let pads = masked.into_iter().map(|cell| cell.secrets.into_pads());
         let pending = targets.into_iter().zip(pads);
         Ok((
             bytes,
@@ -194,7 +194,7 @@ impl Context<'_> {
                     if position < shape.pairs() {
                         row.push(match cell {
                             Some(cell) => {
-                                (&cell.differences[position], &cell.numbers.factors[position])
+                                (&cell.differences[position], &cell.secrets.factors[position])
                             }
                             // The last group may have fewer cells, but the sums of all groups have the same shape.
                             None => (&nothing, &one),
@@ -207,7 +207,7 @@ impl Context<'_> {
                         }));
                     }
                     if let Some(cell) = cell {
-                        slots.push(BoxedUint::from(&*cell.numbers.offset(shape, position)));
+                        slots.push(BoxedUint::from(&*cell.secrets.offset(shape, position)));
                     }
                 }
                 rows.push(row);
@@ -307,9 +307,9 @@ mod tests {
         for width in [3, 4] {
             let shape = Shape::new(width, 107, 1).unwrap();
             let mut rng = rand_chacha::ChaCha20Rng::seed_from_u64(1);
-            let numbers = CellSecrets::draw(&shape, &mut rng).unwrap();
-            assert_eq!(numbers.offsets.capacity(), shape.pairs());
-            assert_eq!(numbers.pads.0.capacity(), width);
+            let secrets = CellSecrets::draw(&shape, &mut rng).unwrap();
+            assert_eq!(secrets.offsets.capacity(), shape.pairs());
+            assert_eq!(secrets.pads.0.capacity(), width);
         }
     }
 }

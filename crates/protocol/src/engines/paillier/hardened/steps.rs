@@ -4,7 +4,7 @@
 use super::super::agreement::Agreement;
 use super::super::cell::{Context, Inputs, Pending, Step, StepMask, Target};
 use super::super::key_holder::{encrypt, open_groups};
-use super::super::workers::Randomness;
+use super::super::parallel::Randomness;
 use super::{CellSecrets, Shape};
 use crate::engines::lengths::own_lengths;
 use crate::{Engine, Job, JobError, ProtocolError, Role, Spec};
@@ -67,8 +67,8 @@ impl HardenedSteps {
         cells: usize,
         rng: &mut R,
     ) -> Result<HardenedSecrets, ProtocolError> {
-        let numbers = (0..cells).map(|_| CellSecrets::draw(&self.shape, rng));
-        Ok(HardenedSecrets(numbers.collect::<Result<_, _>>()?))
+        let secrets = (0..cells).map(|_| CellSecrets::draw(&self.shape, rng));
+        Ok(HardenedSecrets(secrets.collect::<Result<_, _>>()?))
     }
 
     /// The matrix owner masks some cells, each given by M(i−1, j−1), `D(i, k_B[j])`, M(i, j−1) and M(i−1, j). Returns
@@ -78,7 +78,7 @@ impl HardenedSteps {
         cells: &[[Ciphertext; 4]],
         secrets: HardenedSecrets,
     ) -> Result<Vec<u8>, ProtocolError> {
-        let steps = cells.iter().cloned().zip(secrets.0).map(|(cell, numbers)| {
+        let steps = cells.iter().cloned().zip(secrets.0).map(|(cell, secrets)| {
             let [diagonal, substitution, left, above] = cell;
             Step {
                 target: NO_TARGET,
@@ -88,7 +88,7 @@ impl HardenedSteps {
                     left,
                     above,
                 },
-                mask: StepMask::Hardened(numbers),
+                mask: StepMask::Hardened(secrets),
             }
         });
         Ok(self.context().mask(steps.collect())?.0)
@@ -121,9 +121,9 @@ impl HardenedSteps {
         answers: &[u8],
         secrets: HardenedSecrets,
     ) -> Result<Vec<Ciphertext>, ProtocolError> {
-        let pending = secrets.0.into_iter().map(|numbers| Pending::Hardened {
+        let pending = secrets.0.into_iter().map(|secrets| Pending::Hardened {
             target: NO_TARGET,
-            pads: numbers.into_pads(),
+            pads: secrets.into_pads(),
         });
         let values = self.context().correct(answers, pending.collect())?;
         Ok(values.into_iter().map(|(_, value)| value).collect())

@@ -5,7 +5,7 @@
 
 use super::super::messages::Header;
 use super::super::order::cells_to_take;
-use super::super::workers::LANES;
+use super::super::parallel::LANES;
 use super::MatrixOwner;
 
 /// Bytes of replies that may be outstanding when the matrix owner sends another request. The key holder's answers must

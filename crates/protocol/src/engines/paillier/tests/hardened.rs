@@ -150,7 +150,7 @@ fn extreme_cell(
     let padding = (turn..turn + width)
         .map(|at| wrapped(pads[at % 2]))
         .collect();
-    let numbers = CellSecrets::new(shape, order.to_vec().into(), &masks, padding).unwrap();
+    let secrets = CellSecrets::new(shape, order.to_vec().into(), &masks, padding).unwrap();
     let big = |number: &U256| BigInt::from(BigUint::from_bytes_le(&number.to_le_bytes()));
     let permuted: Vec<BigInt> = order.iter().map(|&at| candidates[at].into()).collect();
     let layout = shape.layout(KeySize::Bits4096, true).unwrap();
@@ -167,7 +167,7 @@ fn extreme_cell(
                 })
                 .sum(),
         };
-        let slot = secret + big(&numbers.offset(shape, position));
+        let slot = secret + big(&secrets.offset(shape, position));
         assert!(slot > BigInt::ZERO && slot.bits() <= u64::from(bits));
         total += slot << (bits as usize * position);
     }

@@ -1,6 +1,6 @@
 //! The public parts of a question: who is compared with whom, edges, precision, and what is rounded.
 
-use super::answer_schema::AnswerNumbers;
+use super::answer_schema::NumberKind;
 use super::nearest::bits_for;
 use super::plan::GroupPlan;
 use super::rounding::{PRECISION_BITS, shift};
@@ -16,9 +16,9 @@ impl GroupPlan<'_> {
         let smallest_step = 1u64 << self.value_bits.saturating_sub(PRECISION_BITS);
         let resolution = smallest_step as f64 * self.value_unit;
         let of_mean = |count: u64| shift(resolution, self.unit / count.max(1) as f64);
-        Ok(match &self.schema().numbers {
-            AnswerNumbers::Means { stimuli } => stimuli.iter().map(|it| of_mean(it.1)).collect(),
-            AnswerNumbers::Groups { rows, columns } => {
+        Ok(match &self.schema().kind {
+            NumberKind::Means { stimuli } => stimuli.iter().map(|it| of_mean(it.1)).collect(),
+            NumberKind::Groups { rows, columns } => {
                 let count = |row: &(String, u32), column: &(String, u32)| {
                     u64::from(row.1) * u64::from(column.1)
                 };
@@ -29,13 +29,13 @@ impl GroupPlan<'_> {
                     .map(|(row, column)| of_mean(count(row, column)))
                     .collect()
             }
-            AnswerNumbers::Test { .. } => {
+            NumberKind::Test { .. } => {
                 let of_statistic = self.contrast()?.difference(1, self.schema().unit);
                 vec![shift(resolution, of_statistic), 0]
             }
-            AnswerNumbers::Nearest { .. }
-            | AnswerNumbers::NearestRate { .. }
-            | AnswerNumbers::Histogram { .. } => vec![0; self.schema().count()],
+            NumberKind::Nearest { .. }
+            | NumberKind::NearestRate { .. }
+            | NumberKind::Histogram { .. } => vec![0; self.schema().count()],
         })
     }
 
@@ -50,9 +50,9 @@ impl GroupPlan<'_> {
         // The bits of a number up to this one.
         let up_to = |largest: u64| (u64::BITS - largest.leading_zeros()).max(1);
         let pairs = self.pairs.len() as u64;
-        Ok(match &self.schema().numbers {
-            AnswerNumbers::Means { stimuli } => stimuli.iter().map(|it| of_sum(it.1)).collect(),
-            AnswerNumbers::Groups { rows, columns } => {
+        Ok(match &self.schema().kind {
+            NumberKind::Means { stimuli } => stimuli.iter().map(|it| of_sum(it.1)).collect(),
+            NumberKind::Groups { rows, columns } => {
                 let max_count = self.layout.max_count().into();
                 let cells = rows
                     .iter()
@@ -62,17 +62,17 @@ impl GroupPlan<'_> {
                     .map(|terms| of_sum(terms.min(self.terms)))
                     .collect()
             }
-            AnswerNumbers::Test { question, .. } => {
+            NumberKind::Test { question, .. } => {
                 let [same, different] = self.contrast()?.coefficients();
                 let terms = self.terms.saturating_mul(same.max(different));
                 let permutations = question.permutations().unwrap_or(0);
                 vec![of_sum(terms), up_to(permutations.into())]
             }
-            AnswerNumbers::Nearest {
+            NumberKind::Nearest {
                 groups, scanpaths, ..
             } => vec![up_to(groups.len().saturating_sub(1) as u64); scanpaths.len()],
-            AnswerNumbers::NearestRate { scanpaths, .. } => vec![up_to(*scanpaths)],
-            AnswerNumbers::Histogram { edges, .. } => {
+            NumberKind::NearestRate { scanpaths, .. } => vec![up_to(*scanpaths)],
+            NumberKind::Histogram { edges, .. } => {
                 let bins = edges.len().saturating_sub(1);
                 [vec![1; bins], vec![up_to(pairs); bins]].concat()
             }
