@@ -35,7 +35,7 @@ fn scores_are_those_of_the_plain_comparison() {
     }
 }
 
-/// More than one tile of positions, lines that share trees, and runs that begin in one part of a matrix and end in the next.
+/// More than one segment of positions, lines that share trees, and runs that begin in one part of a matrix and end in the next.
 #[test]
 fn long_scanpaths_have_their_scores() {
     scores_of_long_scanpaths(129..160, 2);
