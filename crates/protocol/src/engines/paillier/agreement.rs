@@ -26,7 +26,7 @@ pub(super) struct Agreement {
     /// The key holder's scanpaths in the order in which they are first needed.
     pub(super) hosts: Vec<usize>,
     /// The number of candidate sets of all pairs.
-    pub(super) steps: u64,
+    pub(super) candidate_sets: u64,
     /// The number of matrix cells of all pairs.
     pub(super) cells: u64,
 }
@@ -53,23 +53,24 @@ impl Agreement {
             alphabet_size,
         )?;
         let mut seen = HashSet::new();
-        let (mut pending, mut hosts, mut steps, mut cells) = (Vec::new(), Vec::new(), 0u64, 0u64);
+        let (mut pending, mut hosts, mut candidate_sets, mut cells) =
+            (Vec::new(), Vec::new(), 0u64, 0u64);
         for (pair, &(host, _)) in job.pairs.iter().enumerate() {
             let (m, n) = lengths(pair);
             if m == 0 || n == 0 {
                 continue;
             }
-            steps = steps.saturating_add(recurrence.steps(m, n));
+            candidate_sets = candidate_sets.saturating_add(recurrence.candidate_sets(m, n));
             cells = cells.saturating_add(u64::from(m) * u64::from(n));
             pending.push(pair);
             if seen.insert(host) {
                 hosts.push(host);
             }
         }
-        let ranges = Ranges::new(recurrence.bound(), steps)?;
+        let ranges = Ranges::new(recurrence.bound(), candidate_sets)?;
         let (size, width, packing) = (options.key_size(), recurrence.width(), options.packing());
         let (hardened, layout) = if options.hardened() {
-            let shape = hardened::Shape::new(width, recurrence.bound(), steps)?;
+            let shape = hardened::Shape::new(width, recurrence.bound(), candidate_sets)?;
             (Some(shape), shape.layout(size, packing)?)
         } else {
             (None, Layout::new(size, &ranges, width, packing)?)
@@ -85,7 +86,7 @@ impl Agreement {
             join_lengths,
             pending,
             hosts,
-            steps,
+            candidate_sets,
             cells,
         })
     }
@@ -99,9 +100,11 @@ impl Agreement {
         self.options.batch()
     }
 
-    /// Ciphertexts in the answer for a candidate set.
-    pub(super) fn replies(&self) -> usize {
-        self.hardened.as_ref().map_or(1, hardened::Shape::replies)
+    /// Ciphertexts in the reply for a candidate set.
+    pub(super) fn reply_ciphertexts(&self) -> usize {
+        self.hardened
+            .as_ref()
+            .map_or(1, hardened::Shape::reply_ciphertexts)
     }
 
     /// The length of one of the key holder's scanpaths.

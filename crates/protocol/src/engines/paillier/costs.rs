@@ -57,11 +57,11 @@ pub(crate) fn costs(options: PaillierOptions, work: &Workload, cores: u32) -> Jo
         (true, true, _) => work.cells.div_ceil(size.hardened_cells),
         (true, false, _) => work.cells.saturating_mul(4),
     };
-    let replies = if options.hardened { 3 } else { 1 };
+    let reply_ciphertexts = if options.hardened { 3 } else { 1 };
     let entries = work.host_letters.saturating_mul(work.alphabet);
-    // A full request, and the rows of D that fit into a reply next to its answers.
+    // A full request, and the rows of D that fit into a reply next to its minima.
     let window = WINDOW_BYTES as u64;
-    let full = window / MAX_OUTSTANDING as u64 / (replies * ciphertext);
+    let full = window / MAX_OUTSTANDING as u64 / (reply_ciphertexts * ciphertext);
     let full = full.clamp(1, options.batch.into());
     let rows = (window / 2 / (work.alphabet * ciphertext).max(1)).max(1);
     let (first, second) = work.mean_matrix();
@@ -77,7 +77,7 @@ pub(crate) fn costs(options: PaillierOptions, work: &Workload, cores: u32) -> Jo
     JobCosts {
         bytes_to_host: masked.saturating_add(work.pairs).saturating_mul(ciphertext),
         bytes_to_join: entries
-            .saturating_add(work.cells.saturating_mul(replies))
+            .saturating_add(work.cells.saturating_mul(reply_ciphertexts))
             .saturating_mul(ciphertext),
         waits: START_WAITS,
         exchanges: requests.max(chain).max(after_first),

@@ -25,7 +25,7 @@
 //! ```
 //!
 //! Rows of D, batches and results share messages (`messages.rs`). With a batch of 1 and without packing, a cell is one
-//! message of three ciphertexts and an answer of one, and one comparison runs at a time, as in the paper.
+//! message of three ciphertexts and a reply of one, and one comparison runs at a time, as in the paper.
 //!
 //! # What each side learns
 //! Both sides learn the number and the lengths of the other's scanpaths, and the score of every pair.
@@ -113,7 +113,7 @@
 //! bench cell` measures cells.
 //!
 //! Both sides use all cores. The matrix owner has three requests outstanding, so that the key holder has one to work on
-//! while the matrix owner extracts the values from the previous answer and masks the next request
+//! while the matrix owner extracts the values from the previous reply and masks the next request
 //! (`matrix_owner/requests.rs`).
 //!
 //! # Shares of results
@@ -139,7 +139,7 @@
 //!
 //! # The hardened variant
 //! [`PaillierOptions::with_hardening`] replaces the masks by those of `hardened/mod.rs`, which reveal no ties, no
-//! ratios, no multiples, and only a little about sizes. Scores are the same; a cell has 4 slots instead of 3 and 3 answers
+//! ratios, no multiples, and only a little about sizes. Scores are the same; a cell has 4 slots instead of 3 and 3 reply ciphertexts
 //! instead of 1.
 //!
 #![doc = include_str!("notation.md")]

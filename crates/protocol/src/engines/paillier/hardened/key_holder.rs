@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 impl Shape {
     /// z of the smallest candidate, and all but the last of the bits that select it. The steps are the same for every set of
     /// numbers.
-    pub(in super::super) fn answer(&self, slots: &[Zeroizing<BoxedUint>]) -> Vec<Plaintext> {
+    pub(in super::super) fn reply(&self, slots: &[Zeroizing<BoxedUint>]) -> Vec<Plaintext> {
         let (differences, padded) = slots.split_at(self.pairs().min(slots.len()));
         let bias = self.bias();
         let mut is_minimum = vec![Choice::TRUE; self.width];
