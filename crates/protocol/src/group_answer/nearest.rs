@@ -1,7 +1,7 @@
 //! Classification by the nearest scanpaths.
 
 use super::{GroupAnswerError, Interval, probability, shape};
-use crate::Label;
+use crate::ScanpathId;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ pub struct NearestLabels {
 #[serde(deny_unknown_fields)]
 pub struct NearestLabel {
     /// The scanpath.
-    pub scanpath: Label,
+    pub scanpath: ScanpathId,
     /// The group with the most votes.
     pub majority: String,
     /// The scanpath's own group, if it is known here.

@@ -1,8 +1,9 @@
 //! What the numbers of an answer mean. The schema and the opened numbers together give the answer.
 
 use crate::{
-    Bins, GroupAnswer, GroupMeans, GroupQuestion, GroupTest, Label, Misbehaviour, NearestLabel,
-    NearestLabels, NearestRate, ProtocolError, ScoreHistogram, StimulusMean, StimulusMeans,
+    Bins, GroupAnswer, GroupMeans, GroupQuestion, GroupTest, Misbehaviour, NearestLabel,
+    NearestLabels, NearestRate, ProtocolError, ScanpathId, ScoreHistogram, StimulusMean,
+    StimulusMeans,
 };
 use serde::{Deserialize, Serialize};
 use veilpath_statistics::{Contrast, p_value};
@@ -61,7 +62,7 @@ pub enum NumberKind {
         /// The groups.
         groups: Vec<String>,
         /// The scanpaths.
-        scanpaths: Vec<Label>,
+        scanpaths: Vec<ScanpathId>,
     },
     /// How many scanpaths are in the majority group of their nearest scanpaths.
     NearestRate {
@@ -176,7 +177,7 @@ impl AnswerSchema {
                 groups,
                 scanpaths,
             } => {
-                let label = |(scanpath, number): (&Label, &i64)| {
+                let label = |(scanpath, number): (&ScanpathId, &i64)| {
                     let group = usize::try_from(*number).ok().and_then(|at| groups.get(at));
                     Some(NearestLabel {
                         scanpath: scanpath.clone(),

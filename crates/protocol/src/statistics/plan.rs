@@ -8,7 +8,7 @@ use super::values::{PairShape, PairValue, Values};
 use crate::engines::alignment::scoring::Scoring;
 use crate::engines::lengths::lengths_of_pair;
 use crate::outcome::joint_stimulus;
-use crate::{Engine, GroupQuestion, Job, JobError, Label, PairRule, ProtocolError, Role};
+use crate::{Engine, GroupQuestion, Job, JobError, PairRule, ProtocolError, Role, ScanpathId};
 use std::borrow::Cow;
 use veilpath_statistics::{Coins, Contrast, LabelTest, PooledPairs};
 
@@ -22,7 +22,7 @@ pub struct GroupInputs<'a> {
     /// The rule by which scanpaths are paired.
     pub rule: PairRule,
     /// The ids of the host's scanpaths and of the joining side's.
-    pub labels: [&'a [Label]; 2],
+    pub ids: [&'a [ScanpathId]; 2],
     /// The group of each of this side's scanpaths.
     pub own_groups: Option<&'a [String]>,
     /// The group of each of the other side's scanpaths, once it has published them.
@@ -90,11 +90,11 @@ impl<'a> GroupPlan<'a> {
             participants: scores_participants,
             stimuli: matches!(question, GroupQuestion::Mean { overall: false }),
         };
-        let layout = Layout::new(inputs.labels, job.pairs, indexed_by)?;
+        let layout = Layout::new(inputs.ids, job.pairs, indexed_by)?;
         let within = match question {
             GroupQuestion::TestSites { .. } => Some(WithinSite::of_both(
                 inputs.rule,
-                inputs.labels,
+                inputs.ids,
                 job.pairs,
                 &layout.participants,
             )?),
@@ -231,7 +231,7 @@ impl<'a> GroupPlan<'a> {
                 stimuli: vec![(None, all)],
             },
             GroupQuestion::Mean { overall: false } => {
-                let [host, join] = inputs.labels;
+                let [host, join] = inputs.ids;
                 let name = |&(a, b): &(usize, usize)| {
                     let name = joint_stimulus(&host[a], &join[b]);
                     (name.map(Cow::into_owned), 0)
@@ -273,7 +273,7 @@ impl<'a> GroupPlan<'a> {
                         NumberKind::Nearest {
                             k,
                             groups: self.names.clone(),
-                            scanpaths: scanpaths.map(|it| inputs.labels[0][it].clone()).collect(),
+                            scanpaths: scanpaths.map(|it| inputs.ids[0][it].clone()).collect(),
                         }
                     }
                 }

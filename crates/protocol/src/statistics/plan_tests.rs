@@ -2,7 +2,7 @@
 
 use super::numbers_in_the_clear;
 use crate::engines::tests::{Cases, LETTERS, metrics, non_alignment_metrics};
-use crate::outcome::labels;
+use crate::outcome::scanpath_ids;
 use crate::{
     AnswerSchema, Engine, GroupAnswer, GroupInputs, GroupPlan, GroupSizes, GroupWorkload, Job,
     JobError, KeySize, Link, NumberKind, PaillierOptions, PairRule, ProtocolError, Role, Spec,
@@ -75,7 +75,7 @@ fn spec(engine: Engine, metric: &Metric, question: &str, a: &Cohort, b: &Cohort)
 fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, ProtocolError> {
     let question = spec.reveal.group_question().unwrap();
     let pairs = pairs_of(spec.pairs, a, b);
-    let names = [labels(a), labels(b)];
+    let names = [scanpath_ids(a), scanpath_ids(b)];
     let groups = [a, b].map(|cohort| -> Vec<String> {
         let groups = cohort.entries.iter().map(|entry| entry.group.clone());
         groups.map(Option::unwrap).collect()
@@ -96,7 +96,7 @@ fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, Protocol
         question,
         engine: spec.engine,
         rule: spec.pairs,
-        labels: [&names[0], &names[1]],
+        ids: [&names[0], &names[1]],
         own_groups: Some(&groups[side]),
         peer_groups: question.publishes_groups().then_some(&groups[1 - side][..]),
         sizes: sizes.clone(),

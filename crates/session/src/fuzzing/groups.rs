@@ -7,7 +7,9 @@ use crate::groups::resume::AnswerStep;
 use crate::journal::Journal;
 use crate::resume::Resume;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric};
-use veilpath_protocol::{AnswerSchema, Engine, GroupQuestion, Label, PairRule, Reveal, Role, Spec};
+use veilpath_protocol::{
+    AnswerSchema, Engine, GroupQuestion, PairRule, Reveal, Role, ScanpathId, Spec,
+};
 
 /// A question about groups.
 pub(super) const MEAN: Reveal = Reveal::Group(GroupQuestion::Mean { overall: false });
@@ -20,11 +22,11 @@ const MAX_NUMBERS: usize = 4096;
 
 /// Whether six participants may have these groups.
 pub(super) fn is_valid(terms: &GroupTerms) -> bool {
-    let label = |participant: usize| Label {
+    let id = |participant: usize| ScanpathId {
         participant: participant.to_string(),
         stimulus: None,
     };
-    let labels: Vec<Label> = (0..6).map(label).collect();
+    let ids: Vec<ScanpathId> = (0..6).map(id).collect();
     let test = GroupQuestion::TestGroups {
         permutations: 9,
         published: false,
@@ -36,7 +38,7 @@ pub(super) fn is_valid(terms: &GroupTerms) -> bool {
         (false, GroupQuestion::Mean { overall: true }),
     ]
     .into_iter()
-    .any(|(needs_groups, question)| terms.is_valid(needs_groups, &labels, question))
+    .any(|(needs_groups, question)| terms.is_valid(needs_groups, &ids, question))
 }
 
 /// What a joining side states about pairs and an answer. This side has its shares of the answer, and has sent them if

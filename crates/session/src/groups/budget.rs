@@ -1,7 +1,7 @@
 //! How much an answer counts against the budget.
 
 use std::collections::{HashMap, HashSet};
-use veilpath_protocol::{AnswerSchema, Engine, Label, NumberKind, Role};
+use veilpath_protocol::{AnswerSchema, Engine, NumberKind, Role, ScanpathId};
 
 /// The most bits that count as one number. A mean has about sixteen, and never more than this.
 pub(super) const BITS_OF_A_NUMBER: u64 = 20;
@@ -18,7 +18,7 @@ pub(super) fn counts_as(
     engine: Engine,
     role: Role,
     pairs: &[(usize, usize)],
-    scanpath_ids: &[Vec<Label>; 2],
+    scanpath_ids: &[Vec<ScanpathId>; 2],
 ) -> u32 {
     let bits: Vec<u64> = schema.used_bits().map(|it| it.len() as u64).collect();
     let all = || bits.iter().sum::<u64>();
@@ -71,7 +71,11 @@ pub(super) fn counts_as(
 }
 
 /// The most different stimuli among the other side's scanpaths that any scanpath of this side is compared with.
-fn max_peer_stimuli(role: Role, pairs: &[(usize, usize)], [host, join]: &[Vec<Label>; 2]) -> usize {
+fn max_peer_stimuli(
+    role: Role,
+    pairs: &[(usize, usize)],
+    [host, join]: &[Vec<ScanpathId>; 2],
+) -> usize {
     let mut stimuli: HashMap<usize, HashSet<Option<&str>>> = HashMap::new();
     for &(a, b) in pairs {
         let (own, peer) = match role {
