@@ -177,7 +177,7 @@ pub(crate) fn steps_per_letter(model: &Model, letters: u32) -> f64 {
             let largest = u64::from(model.costs.largest(letters));
             // A letter that fits badly can be deleted and another inserted.
             let gaps = u64::from(model.insert) + u64::from(model.delete);
-            let of_costs = match &model.costs {
+            let cost_unit = match &model.costs {
                 Costs::Unit { mismatch } => *mismatch,
                 Costs::Index { step } => *step,
                 Costs::Grid {
@@ -188,11 +188,11 @@ pub(crate) fn steps_per_letter(model: &Model, letters: u32) -> f64 {
                 Costs::Grid { .. } => model.costs.cost(0, 1),
                 Costs::Table { costs, .. } => costs.iter().copied().fold(0, gcd),
             };
-            let unit = gcd(of_costs, gcd(model.insert, model.delete));
+            let unit = gcd(cost_unit, gcd(model.insert, model.delete));
             ratio(largest.min(gaps), unit)
         }
         Model::Local(model) => {
-            let (best, worst, of_scores) = match &model.scores {
+            let (best, worst, score_unit) = match &model.scores {
                 Scores::Unit { reward, mismatch } => (*reward, *mismatch, gcd(*reward, *mismatch)),
                 Scores::Table { scores, .. } => {
                     let best = scores.iter().copied().max().unwrap_or(0).max(0);
@@ -202,7 +202,7 @@ pub(crate) fn steps_per_letter(model: &Model, letters: u32) -> f64 {
                 }
             };
             let penalty = u64::from(worst).min(2 * u64::from(model.gap));
-            ratio(u64::from(best) + penalty, gcd(of_scores, model.gap))
+            ratio(u64::from(best) + penalty, gcd(score_unit, model.gap))
         }
         // Only user-defined tables are checked, and these models have none.
         _ => 0.0,
@@ -284,8 +284,8 @@ mod tests {
         assert!((bound - 6.7).abs() < 0.05, "{bound}");
         let mut bit = spec(Metric::Levenshtein, 26);
         bit.reveal = Reveal::Threshold(Threshold::new(12.0).unwrap());
-        let of_bit = DefaultLimit::new(&bit, Some(26)).unwrap();
-        assert_eq!(of_bit.comparisons(20), 47);
+        let bit_limit = DefaultLimit::new(&bit, Some(26)).unwrap();
+        assert_eq!(bit_limit.comparisons(20), 47);
         // A group out of 32 has five bits.
         bit.reveal = "nearest:5".parse().unwrap();
         let nearest = DefaultLimit::new(&bit, Some(26)).unwrap();

@@ -183,8 +183,8 @@ impl Spec {
         a: &Cohort,
         b: &Cohort,
     ) -> Result<Self, SpecError> {
-        let [of_a, of_b] = [a, b].map(|cohort| cohort.settings(&metric));
-        if let Some((setting, a, b)) = of_a.differences(&of_b).first() {
+        let [settings_a, settings_b] = [a, b].map(|cohort| cohort.settings(&metric));
+        if let Some((setting, a, b)) = settings_a.differences(&settings_b).first() {
             return Err(SpecError::Encoding {
                 setting: (*setting).to_string(),
                 a: (*a).to_string(),
@@ -197,7 +197,7 @@ impl Spec {
                 b: b.alphabet,
             });
         }
-        let declared = [of_a, of_b]
+        let declared = [settings_a, settings_b]
             .into_iter()
             .find(|encoding| !encoding.0.is_empty());
         Ok(Self {

@@ -185,13 +185,18 @@ impl WithinSite {
         let by_stimulus = rule == PairRule::SameStimulus && ids.iter().all(|it| has_stimuli(it));
         let of = |side: usize| -> Result<Self, ProtocolError> {
             let scanpaths: BTreeSet<usize> = pairs.iter().map(|it| [it.0, it.1][side]).collect();
-            let mut of_stimulus: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
+            let mut scanpaths_by_stimulus: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
             for scanpath in scanpaths {
                 let stimulus = ids[side][scanpath].stimulus.as_deref();
                 let stimulus = stimulus.filter(|_| by_stimulus);
-                of_stimulus.entry(stimulus).or_default().push(scanpath);
+                scanpaths_by_stimulus
+                    .entry(stimulus)
+                    .or_default()
+                    .push(scanpath);
             }
-            let sizes = of_stimulus.values().map(|scanpaths| scanpaths.len() as u64);
+            let sizes = scanpaths_by_stimulus
+                .values()
+                .map(|scanpaths| scanpaths.len() as u64);
             let count = sizes.fold(0, |sum: u64, size| {
                 sum.saturating_add(size.saturating_mul(size.saturating_sub(1)) / 2)
             });
@@ -207,12 +212,13 @@ impl WithinSite {
             if size.saturating_mul(size.saturating_sub(1)) / 2 > count {
                 return Err(StatisticsError::NoCommonStimulus { row: 0, column: 1 }.into());
             }
-            let of_scanpath = participants[side].of_scanpaths();
+            let participant_by_scanpath = participants[side].of_scanpaths();
             let mut pairs = Vec::new();
-            for scanpaths in of_stimulus.values() {
+            for scanpaths in scanpaths_by_stimulus.values() {
                 for (index, &i) in scanpaths.iter().enumerate() {
                     let others = scanpaths[index + 1..].iter();
-                    let others = others.filter(|&&j| of_scanpath[i] != of_scanpath[j]);
+                    let others = others
+                        .filter(|&&j| participant_by_scanpath[i] != participant_by_scanpath[j]);
                     pairs.extend(others.map(|&j| (i, j)));
                 }
             }
@@ -233,15 +239,15 @@ pub(crate) fn groups_of_participants(
     groups: &[String],
     names: &[String],
 ) -> Option<Vec<usize>> {
-    let mut of_participant = vec![None; participants.len()];
+    let mut group_by_participant = vec![None; participants.len()];
     for (&participant, group) in participants.of_scanpaths().iter().zip(groups) {
         let number = names.binary_search(group).ok()?;
-        if of_participant[participant].is_some_and(|other| other != number) {
+        if group_by_participant[participant].is_some_and(|other| other != number) {
             return None;
         }
-        of_participant[participant] = Some(number);
+        group_by_participant[participant] = Some(number);
     }
-    of_participant.into_iter().collect()
+    group_by_participant.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -15,9 +15,9 @@ impl GroupPlan<'_> {
     pub(super) fn shifts(&self) -> Result<Vec<u32>, ProtocolError> {
         let smallest_step = 1u64 << self.value_bits.saturating_sub(PRECISION_BITS);
         let resolution = smallest_step as f64 * self.value_unit;
-        let of_mean = |count: u64| shift(resolution, self.unit / count.max(1) as f64);
+        let mean_shift = |count: u64| shift(resolution, self.unit / count.max(1) as f64);
         Ok(match &self.schema().kind {
-            NumberKind::Means { stimuli } => stimuli.iter().map(|it| of_mean(it.1)).collect(),
+            NumberKind::Means { stimuli } => stimuli.iter().map(|it| mean_shift(it.1)).collect(),
             NumberKind::Groups { rows, columns } => {
                 let count = |row: &(String, u32), column: &(String, u32)| {
                     u64::from(row.1) * u64::from(column.1)
@@ -26,12 +26,12 @@ impl GroupPlan<'_> {
                     .iter()
                     .flat_map(|row| columns.iter().map(move |it| (row, it)));
                 cells
-                    .map(|(row, column)| of_mean(count(row, column)))
+                    .map(|(row, column)| mean_shift(count(row, column)))
                     .collect()
             }
             NumberKind::Test { .. } => {
-                let of_statistic = self.contrast()?.difference(1, self.schema().unit);
-                vec![shift(resolution, of_statistic), 0]
+                let statistic_unit = self.contrast()?.difference(1, self.schema().unit);
+                vec![shift(resolution, statistic_unit), 0]
             }
             NumberKind::Nearest { .. }
             | NumberKind::NearestRate { .. }
@@ -43,7 +43,7 @@ impl GroupPlan<'_> {
     pub(super) fn bits(&self) -> Result<Vec<u32>, ProtocolError> {
         let value_bits = u32::try_from(self.value_bits).unwrap_or(u32::MAX);
         // Values lie between −2^value_bits and 2^value_bits, and a sum has a sign.
-        let of_sum = |terms: u64| {
+        let sum_bits = |terms: u64| {
             let terms = u64::BITS - terms.leading_zeros();
             value_bits.saturating_add(terms).saturating_add(1).min(64)
         };
@@ -51,7 +51,7 @@ impl GroupPlan<'_> {
         let up_to = |largest: u64| (u64::BITS - largest.leading_zeros()).max(1);
         let pairs = self.pairs.len() as u64;
         Ok(match &self.schema().kind {
-            NumberKind::Means { stimuli } => stimuli.iter().map(|it| of_sum(it.1)).collect(),
+            NumberKind::Means { stimuli } => stimuli.iter().map(|it| sum_bits(it.1)).collect(),
             NumberKind::Groups { rows, columns } => {
                 let max_count = self.layout.max_count().into();
                 let cells = rows
@@ -59,14 +59,14 @@ impl GroupPlan<'_> {
                     .flat_map(|row| columns.iter().map(move |it| [row.1, it.1].map(u64::from)));
                 cells
                     .map(|[row, column]| row.saturating_mul(column).saturating_mul(max_count))
-                    .map(|terms| of_sum(terms.min(self.terms)))
+                    .map(|terms| sum_bits(terms.min(self.terms)))
                     .collect()
             }
             NumberKind::Test { question, .. } => {
                 let [same, different] = self.contrast()?.coefficients();
                 let terms = self.terms.saturating_mul(same.max(different));
                 let permutations = question.permutations().unwrap_or(0);
-                vec![of_sum(terms), up_to(permutations.into())]
+                vec![sum_bits(terms), up_to(permutations.into())]
             }
             NumberKind::Nearest {
                 groups, scanpaths, ..
@@ -162,8 +162,8 @@ pub(super) fn value_use(question: GroupQuestion, pairs: &[(usize, usize)], terms
     match question {
         // Earlier references get an advantage over later ones, in total less than the usual precision.
         GroupQuestion::Nearest { .. } => {
-            let of_query = pairs.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len);
-            let references = of_query.max().unwrap_or(0) as u64;
+            let pairs_per_query = pairs.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len);
+            let references = pairs_per_query.max().unwrap_or(0) as u64;
             ValueUse {
                 terms: 1,
                 more_bits: u32::try_from(bits_for(references)).unwrap_or(u64::BITS) + 2,

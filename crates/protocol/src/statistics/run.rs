@@ -141,12 +141,12 @@ impl GroupPlan<'_> {
     pub(super) fn participants_of_pairs(&self) -> PairParticipants {
         let [host, join] = &self.layout.participants;
         let pairs = self.job.pairs.iter();
-        let of_pair = [
+        let by_pair = [
             pairs.clone().map(|it| host.of_scanpaths()[it.0]).collect(),
             pairs.map(|it| join.of_scanpaths()[it.1]).collect(),
         ];
         PairParticipants {
-            of_pair,
+            by_pair,
             counts: [host.len(), join.len()],
         }
     }
@@ -217,8 +217,8 @@ impl GroupPlan<'_> {
         sizes.dedup();
         let mut majorities = Zeroizing::new(vec![0; queries.len()]);
         for size in sizes {
-            let of_size = |query: &usize| queries[*query].len() == size;
-            let indices: Vec<usize> = (0..queries.len()).filter(of_size).collect();
+            let has_size = |query: &usize| queries[*query].len() == size;
+            let indices: Vec<usize> = (0..queries.len()).filter(has_size).collect();
             let lists: Vec<Vec<usize>> = indices.iter().map(|at| queries[*at].clone()).collect();
             let batch = NearestQueries {
                 k,

@@ -294,7 +294,7 @@ impl Scoring {
             Kind::CrossRecurrence(outputs) => {
                 let points = RecurrenceOutput::Points.bits(shape(rows, columns)) as u64;
                 let longer = bits_for(rows.max(columns).into()) as u64;
-                let of_output = |output: RecurrenceOutput| match output {
+                let gates_for = |output: RecurrenceOutput| match output {
                     RecurrenceOutput::Points => 0,
                     // Weights of diagonals, and a longer division.
                     RecurrenceOutput::Centre => {
@@ -303,7 +303,7 @@ impl Scoring {
                     // The ends of lines, a product and a division.
                     _ => borders + 36 * points,
                 };
-                outputs.iter().map(of_output).sum()
+                outputs.iter().map(gates_for).sum()
             }
             _ => 0,
         }

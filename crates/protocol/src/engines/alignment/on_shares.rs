@@ -193,13 +193,13 @@ pub(in crate::engines) fn divisor_bits(
     columns: u32,
 ) -> (usize, usize) {
     // Counts are divided by twice the number of points; the count of rows and columns by four times that number.
-    let of_points = cell_bits(rows, columns) + 2;
+    let point_bits = cell_bits(rows, columns) + 2;
     match outputs
         .iter()
         .any(|output| output == RecurrenceOutput::Centre)
     {
-        true => (of_points.max(centre_bits(rows, columns)), CENTRE_BITS),
-        false => (of_points, FRACTION_BITS),
+        true => (point_bits.max(centre_bits(rows, columns)), CENTRE_BITS),
+        false => (point_bits, FRACTION_BITS),
     }
 }
 

@@ -128,8 +128,8 @@ impl Scoring {
                 let (insert, delete) = (u64::from(costs.insert), u64::from(costs.delete));
                 // Rewards that are added inside the circuit are divided as well.
                 let rewards = padding.and(reward).unwrap_or(0);
-                let of_gaps = gcd(rewards, gcd(insert, delete));
-                let divisor = entries.divisor(of_gaps, insert + delete);
+                let gap_divisor = gcd(rewards, gcd(insert, delete));
+                let divisor = entries.divisor(gap_divisor, insert + delete);
                 let (insert, delete) = (insert / divisor, delete / divisor);
                 let largest = entries.largest(insert + delete, divisor);
                 let kind = match (insert, delete) {
@@ -150,8 +150,8 @@ impl Scoring {
                 (kind, divisor)
             }
             Model::Reward(rewards) => {
-                let of_durations = durations(rewards, alphabet).into_iter().fold(0, gcd);
-                let divisor = entries.divisor(of_durations, u64::MAX);
+                let duration_divisor = durations(rewards, alphabet).into_iter().fold(0, gcd);
+                let divisor = entries.divisor(duration_divisor, u64::MAX);
                 let largest = u64::from(rewards.largest()) / divisor;
                 (Kind::Reward { largest }, divisor)
             }

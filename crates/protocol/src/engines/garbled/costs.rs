@@ -48,9 +48,9 @@ pub(crate) fn costs(comparison: &Comparison, work: &Workload, cores: u32) -> Job
     let padding = work.padded.then_some(height.max(width));
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
     let circuit = scoring.circuit(MaxLengths::of(height, width));
-    let of_pairs = scoring.gates_per_pair(height, width);
+    let gates_per_pair = scoring.gates_per_pair(height, width);
     let gates = work.cells.saturating_mul(circuit.and_gates());
-    let gates = gates.saturating_add(work.pairs.saturating_mul(of_pairs));
+    let gates = gates.saturating_add(work.pairs.saturating_mul(gates_per_pair));
     let wires = work.cells.saturating_mul(circuit.input_wires());
     let letters = scoring.alphabet_size() as u64;
     let bits_per_letter = u64::from(u64::BITS - letters.saturating_sub(1).leading_zeros());

@@ -85,10 +85,10 @@ pub(crate) fn costs(comparison: &Comparison, work: &Workload, levels: TreeLevels
         let group_bits = levels.group_bits();
         let in_portion = pairs_in_portion.min(work.pairs);
         let joins = work.pairs.div_ceil(work.host_scanpaths.max(1));
-        let of_host = in_portion.div_ceil(joins.max(1)).saturating_mul(rows);
-        let of_join = in_portion.min(joins).saturating_mul(columns);
+        let host_letters_in_portion = in_portion.div_ceil(joins.max(1)).saturating_mul(rows);
+        let join_letters_in_portion = in_portion.min(joins).saturating_mul(columns);
         let host_letters = work.host_letters / stages;
-        match of_host <= of_join {
+        match host_letters_in_portion <= join_letters_in_portion {
             true => LineLetters {
                 party: Party::Host,
                 count: host_letters,
@@ -157,7 +157,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Workload, levels: TreeLevels
         .saturating_add(stages.saturating_mul(start_bytes(group_bits)));
     let exchanges = sum(|cost| cost.exchanges);
     let in_flight = portion.in_flight.max(last.in_flight);
-    let of_stream = match letters.uses_line_trees() {
+    let seconds_per_block = match letters.uses_line_trees() {
         true => seconds::PER_LINE_STREAM,
         false => seconds::PER_STREAM + seconds::PER_STREAM_BIT * cell.entry_bits() as f64,
     };
@@ -186,7 +186,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Workload, levels: TreeLevels
                     letters as f64 * entries * seconds::PER_ENTRY + cells as f64 * seconds::PER_BIT
                 }
             }
-            + sum(|cost| cost.stream_blocks) as f64 * of_stream
+            + sum(|cost| cost.stream_blocks) as f64 * seconds_per_block
             + exchanges as f64 * seconds::PER_EXCHANGE,
     }
 }
@@ -342,8 +342,8 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
     let longest = size.host.longest.saturating_add(size.join.longest);
     let shorter = size.host.longest.min(size.join.longest);
     let length = |length: u64| u32::try_from(length.max(1)).unwrap_or(u32::MAX);
-    let of_pair = MaxLengths::of(length(size.host.longest), length(size.join.longest));
-    let on_shares = scoring.on_shares(of_pair);
+    let max_lengths = MaxLengths::of(length(size.host.longest), length(size.join.longest));
+    let on_shares = scoring.on_shares(max_lengths);
     let letters = scoring.alphabet_size();
     let limits = PortionLimits::new(on_shares.cell.as_ref(), letters, TreeLevels::Four);
     let pairs = size.pairs.min(limits.pairs as u64);
@@ -367,7 +367,7 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
         .pairs
         .saturating_mul(longest)
         .min(limits.edges.saturating_add(longest));
-    let (of_edge, costs) = match cell.entry_bits() as u64 {
+    let (bytes_per_edge, costs) = match cell.entry_bits() as u64 {
         1 => {
             let cells = size.host.longest.saturating_mul(size.join.longest);
             let all = size.pairs.saturating_mul(cells / 8 + 8 * longest);
@@ -379,7 +379,7 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
     in_stage
         .saturating_mul(letter_bytes(&cell, letters))
         .saturating_add(in_flight.saturating_mul(TRANSFER_BYTES * cell.cost().cots as u64))
-        .saturating_add(edges.saturating_mul(of_edge))
+        .saturating_add(edges.saturating_mul(bytes_per_edge))
         .saturating_add(costs)
         .saturating_add(per_letter)
         .saturating_add(match cell.entry_bits() {

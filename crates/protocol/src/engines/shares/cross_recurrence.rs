@@ -188,9 +188,15 @@ impl<'a, 'r> CrossRecurrencePortion<'a, 'r> {
                         .collect(),
                 )
             };
-            let [of_rows, of_columns] = [widths.row_centres(), widths.column_centres()];
-            let columns = self.sums(letter_counts, position_sums, of_columns, session, channel)?;
-            let rows = self.sums(from_last, points, of_rows, session, channel)?;
+            let [row_widths, column_widths] = [widths.row_centres(), widths.column_centres()];
+            let columns = self.sums(
+                letter_counts,
+                position_sums,
+                column_widths,
+                session,
+                channel,
+            )?;
+            let rows = self.sums(from_last, points, row_widths, session, channel)?;
             let both = rows.iter().zip(columns.iter());
             counts.centres = Zeroizing::new(both.map(|(a, b)| a.wrapping_add(*b)).collect());
         }

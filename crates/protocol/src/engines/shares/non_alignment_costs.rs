@@ -46,7 +46,7 @@ pub(super) fn cross_recurrences(
     let (rows, columns) = (length(matrices.rows), length(matrices.columns));
     let (pairs, alphabet) = (matrices.count, scoring.padding_letter());
     let widths = Widths::of(rows, columns);
-    let of_cells = widths.cells;
+    let cell_bits = widths.cells;
     let sums = |widths: Widths| inner_products(pairs, widths.inner_product(alphabet));
     let mut all = sums(widths);
     let mut add = |more: AlignmentCost| all = all.then(more);
@@ -61,13 +61,13 @@ pub(super) fn cross_recurrences(
         add(sums(widths.column_centres()));
     }
     if has(&[Points]) {
-        add(xor_from_additive(pairs, of_cells));
+        add(xor_from_additive(pairs, cell_bits));
     }
     let fractions = outputs.iter().filter(|output| *output != Points).count() as u64;
     if fractions > 0 {
         let (divisor, bits) = divisor_bits(outputs, rows, columns);
         add(quotients(pairs.saturating_mul(fractions), divisor, bits));
-        add(not_negative(pairs, of_cells));
+        add(not_negative(pairs, cell_bits));
     }
     if has_diagonals(outputs) {
         add(matrices.cost_of_runs(outputs.shortest()));

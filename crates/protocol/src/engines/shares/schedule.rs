@@ -40,8 +40,8 @@ impl PortionLimits {
                 pairs: 1 << 12,
             };
         };
-        let of_cell = TRANSFER_BYTES * cell.cost().cots as u64;
-        let in_flight = (IN_FLIGHT_BYTES / of_cell.max(1)).clamp(1 << 13, 3 << 15);
+        let bytes_per_cell = TRANSFER_BYTES * cell.cost().cots as u64;
+        let in_flight = (IN_FLIGHT_BYTES / bytes_per_cell.max(1)).clamp(1 << 13, 3 << 15);
         Self {
             in_flight,
             // Square matrices have two edges for each cell in flight.

@@ -150,7 +150,7 @@ fn scores_of_hidden_lengths(cases: Cases) {
             assert_eq!(ends.host.as_ref(), Ok(&scores), "{metric:?}");
             assert_eq!(ends.join.as_ref(), Ok(&scores), "{metric:?}");
             let cells = spec.cells(&crate::count_pairs(spec.pairs, &a, &b));
-            assert_eq!(*ends.of_host.cells.lock().unwrap(), cells);
+            assert_eq!(*ends.host_progress.cells.lock().unwrap(), cells);
         }
         check_thresholds((cases, seed), metric, &a, &b, spec.pad_to);
     }

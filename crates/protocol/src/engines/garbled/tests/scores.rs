@@ -167,8 +167,10 @@ fn only_the_named_side_gets_scores() {
             for partitioning in [one_worker(), in_pieces(2)] {
                 let ends = run(&spec, &a, &b, (partitioning, partitioning), 9);
                 let (learner, other, of_learner, of_other) = match to {
-                    RevealTo::Host => (ends.host, ends.join, ends.of_host, ends.of_join),
-                    _ => (ends.join, ends.host, ends.of_join, ends.of_host),
+                    RevealTo::Host => {
+                        (ends.host, ends.join, ends.host_progress, ends.join_progress)
+                    }
+                    _ => (ends.join, ends.host, ends.join_progress, ends.host_progress),
                 };
                 assert_eq!(learner, Ok(expected.clone()), "{metric:?}");
                 assert_eq!(other, Ok(Vec::new()));
@@ -208,7 +210,7 @@ fn every_cell_is_counted_once_on_both_sides() {
     let spec = spec(&Metric::Levenshtein, &a, &b);
     for partitioning in [one_worker(), in_pieces(3)] {
         let ends = run(&spec, &a, &b, (partitioning, partitioning), 9);
-        for progress in [ends.of_host, ends.of_join] {
+        for progress in [ends.host_progress, ends.join_progress] {
             assert_eq!(
                 progress.cells.into_inner().unwrap(),
                 letters(&a) * letters(&b)
