@@ -56,7 +56,7 @@ class Group:
         ]
 
     def look_up(self, step):
-        """The tiles that begin in a step. Here, a line has at most one tile."""
+        """The segments that begin in a step. Here, a line has at most one segment."""
         for number, line, position in self.cells(step):
             if position > 0:
                 continue

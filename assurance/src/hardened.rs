@@ -28,24 +28,24 @@ pub fn mask(keys: &Keys) {
     masked(keys, true);
 }
 
-/// The key holder decrypts a set and answers.
-pub fn answer(keys: &Keys) {
+/// The key holder decrypts a set and replies.
+pub fn reply(keys: &Keys) {
     let masked = masked(keys, false);
     let steps = steps(keys, Arc::clone(&keys.secret) as Arc<dyn RandomizerSource>);
     let sets = steps.open(&keys.secret, &masked, CELLS).expect("sets");
-    steps.answer(&sets).expect("an answer");
+    steps.reply(&sets).expect("a reply");
 }
 
-/// The matrix owner removes its pads from an answer.
-pub fn correct(keys: &Keys) {
+/// The matrix owner removes its pads from a reply.
+pub fn unmask(keys: &Keys) {
     let steps = steps(keys, Arc::new(keys.public.clone()));
     // Three ciphertexts per cell.
-    let answers: Vec<u8> = encrypted(keys, 3 * CELLS)
+    let replies: Vec<u8> = encrypted(keys, 3 * CELLS)
         .iter()
         .flat_map(|ciphertext| keys.public.ciphertext_to_bytes(ciphertext).expect("bytes"))
         .collect();
     let secrets = steps.draw(CELLS, &mut SecretRng::new(12)).expect("masks");
-    let values = steps.correct(&answers, secrets).expect("values");
+    let values = steps.unmask(&replies, secrets).expect("values");
     assert_eq!(values.len(), CELLS);
 }
 

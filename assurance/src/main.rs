@@ -82,11 +82,11 @@ fn cases() -> Vec<Case> {
         case("hardened: masked values", || {
             hardened::mask(&Keys::new());
         }),
-        case("hardened: key holder's answer", || {
-            hardened::answer(&Keys::new());
+        case("hardened: key holder's reply", || {
+            hardened::reply(&Keys::new());
         }),
-        case("hardened: correction", || {
-            hardened::correct(&Keys::new());
+        case("hardened: unmasking", || {
+            hardened::unmask(&Keys::new());
         }),
         case("engine paillier: hardened", || {
             engines::paillier(&Keys::new(), engines::by_index(), true);

@@ -6,7 +6,7 @@ use std::thread;
 use veilpath_channel::memory_pair;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{
-    Engine, GroupInputs, GroupPlan, GroupSizes, Job, Label, PairRule, Role, Spec, TreeLevels,
+    Engine, GroupInputs, GroupPlan, GroupSizes, Job, ScanpathId, PairRule, Role, Spec, TreeLevels,
     pairs_of,
 };
 
@@ -37,13 +37,13 @@ fn side(
         Role::Host => [0, 1],
         Role::Join => [1, 0],
     };
-    let labels = cohorts.each_ref().map(labels);
+    let ids = cohorts.each_ref().map(scanpath_ids);
     let groups: Vec<String> = cohorts[own]
         .entries
         .iter()
         .filter_map(|entry| entry.group.clone())
         .collect();
-    let sizes = GroupSizes::of(&labels[own], &groups);
+    let sizes = GroupSizes::of(&ids[own], &groups);
     let scanpaths: Vec<&Scanpath> = cohorts[own].entries.iter().map(|it| &it.scanpath).collect();
     let lengths: Vec<usize> = cohorts[theirs]
         .entries
@@ -56,7 +56,7 @@ fn side(
         question: spec.reveal.group_question().expect("a question"),
         engine: spec.engine,
         rule: spec.pairs,
-        labels: [&labels[0], &labels[1]],
+        ids: [&ids[0], &ids[1]],
         own_groups: Some(&groups),
         peer_groups: None,
         sizes: [sizes.clone(), sizes],
@@ -99,10 +99,10 @@ fn cohort() -> Cohort {
     }
 }
 
-fn labels(cohort: &Cohort) -> Vec<Label> {
-    let label = |entry: &Entry| Label {
+fn scanpath_ids(cohort: &Cohort) -> Vec<ScanpathId> {
+    let id = |entry: &Entry| ScanpathId {
         participant: entry.participant.clone(),
         stimulus: entry.stimulus.clone(),
     };
-    cohort.entries.iter().map(label).collect()
+    cohort.entries.iter().map(id).collect()
 }

@@ -44,6 +44,11 @@ impl Sink for Checker {
         self.dropped(Dropped::OtherEvent);
     }
 
+    fn left_out_sample(&mut self, _: RecordingId, time_ms: Option<f64>, label: &str) {
+        assert!(time_ms.is_none_or(|time| !time.is_nan()));
+        self.left_out(label);
+    }
+
     fn assumed(&mut self, assumption: &str, _: &[EncodeField]) {
         assert!(!assumption.is_empty());
     }

@@ -16,8 +16,8 @@ use veilpath_channel::{Channel, memory_pair};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric, Scanpath};
 use veilpath_paillier::KeySize;
 use veilpath_protocol::{
-    Engine, GroupInputs, GroupPlan, GroupSizes, Job, Label, PaillierOptions, PairRule,
-    ProtocolError, Reveal, Role, Spec, TreeLevels,
+    Engine, GroupInputs, GroupPlan, GroupSizes, Job, PaillierOptions, PairRule, ProtocolError,
+    Reveal, Role, ScanpathId, Spec, TreeLevels,
 };
 
 /// The result of a run against a script; `None` if the bytes do not describe one.
@@ -127,21 +127,21 @@ fn group_shares(
     let own = lengths.map(scanpath);
     let own: Vec<&Scanpath> = own.iter().collect();
     let pairs: Vec<(usize, usize)> = (0..9).map(|pair| (pair / 3, pair % 3)).collect();
-    let labels: Vec<Label> = (0..3)
-        .map(|number| Label {
+    let ids: Vec<ScanpathId> = (0..3)
+        .map(|number| ScanpathId {
             participant: number.to_string(),
             stimulus: None,
         })
         .collect();
     let groups = ["x", "y", "x"].map(String::from);
-    let sizes = GroupSizes::of(&labels, &groups);
+    let sizes = GroupSizes::of(&ids, &groups);
     let job = Job::new(spec, role, &own, 3, &pairs).ok()?;
     let job = job.with_peer_lengths(&lengths).ok()?;
     let inputs = GroupInputs {
         question: spec.reveal.group_question()?,
         engine: spec.engine,
         rule: spec.pairs,
-        labels: [&labels, &labels],
+        ids: [&ids, &ids],
         own_groups: Some(&groups),
         peer_groups: Some(&groups),
         sizes: [sizes.clone(), sizes],

@@ -15,9 +15,9 @@ use std::sync::{Mutex, PoisonError};
 use veilpath_channel::memory_pair;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{
-    Engine, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, Job, Label, PairRule, PairStore,
-    ProtocolError, Refused, Reveal, RevealTo, Role, Spec, TreeLevels, compare_locally_with_coins,
-    pairs_of,
+    Engine, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, Job, PairRule, PairStore,
+    ProtocolError, Refused, Reveal, RevealTo, Role, ScanpathId, Spec, TreeLevels,
+    compare_locally_with_coins, pairs_of,
 };
 
 /// The findings about one question.
@@ -241,18 +241,18 @@ fn run(
     host: &Cohort,
     join: &Cohort,
 ) -> Result<[View; 2], AuditError> {
-    let labels = [host, join].map(|cohort| -> Vec<Label> {
-        let label = |entry: &Entry| Label {
+    let ids = [host, join].map(|cohort| -> Vec<ScanpathId> {
+        let id = |entry: &Entry| ScanpathId {
             participant: entry.participant.clone(),
             stimulus: None,
         };
-        cohort.entries.iter().map(label).collect()
+        cohort.entries.iter().map(id).collect()
     });
     let groups = [host, join].map(|cohort| -> Vec<String> {
         let groups = cohort.entries.iter().map(|entry| entry.group.clone());
         groups.map(Option::unwrap_or_default).collect()
     });
-    let sizes = [0, 1].map(|side: usize| GroupSizes::of(&labels[side], &groups[side]));
+    let sizes = [0, 1].map(|side: usize| GroupSizes::of(&ids[side], &groups[side]));
     let pairs = pairs_of(spec.pairs, host, join);
     let lengths = vec![LENGTH; PARTICIPANTS];
     let side = |role: Role, mut channel: Recorder| -> Result<View, ProtocolError> {
@@ -266,7 +266,7 @@ fn run(
             question,
             engine: spec.engine,
             rule: spec.pairs,
-            labels: [&labels[0], &labels[1]],
+            ids: [&ids[0], &ids[1]],
             own_groups: Some(groups),
             peer_groups: question.publishes_groups().then_some(&peer_groups[..]),
             sizes: sizes.clone(),

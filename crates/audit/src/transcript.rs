@@ -68,7 +68,7 @@ pub(crate) struct Transcript {
     pub(crate) lengths: Vec<usize>,
 }
 
-/// Lets each side observe this many runs of the engine of the spec.
+/// Lets each side observe this many runs of the plan's engine.
 pub fn observe(
     spec: &Spec,
     length: usize,

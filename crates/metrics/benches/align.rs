@@ -144,7 +144,7 @@ fn textbook_integer(comparison: &Comparison, a: &Scanpath, b: &Scanpath) -> f64 
 }
 
 /// Letter metrics other than alignments.
-fn other_metrics(criterion: &mut Criterion) {
+fn non_alignment_metrics(criterion: &mut Criterion) {
     let points = Points::Grid {
         grid: grid(),
         wrap: false,
@@ -295,6 +295,6 @@ fn short_runs() -> Criterion {
 criterion_group! {
     name = benches;
     config = short_runs();
-    targets = single_core, other_metrics, levenshtein, batch
+    targets = single_core, non_alignment_metrics, levenshtein, batch
 }
 criterion_main!(benches);

@@ -5,7 +5,7 @@
 //! it, so only these two are ever chosen automatically.
 
 use crate::engines::shares;
-use crate::{Engine, Estimate, JobError, JobSize, Link, Spec, Work};
+use crate::{Engine, Estimate, JobError, JobSize, Link, Spec, Workload};
 use serde::{Deserialize, Serialize};
 use veilpath_mpc::ot::correlated::GroupBits;
 
@@ -127,7 +127,7 @@ impl ProvenEstimates {
 
 impl Spec {
     /// Estimates a job of this size over this connection with each of the proven engines.
-    pub fn proven_estimates(&self, work: &Work, link: &Link) -> ProvenEstimates {
+    pub fn proven_estimates(&self, work: &Workload, link: &Link) -> ProvenEstimates {
         let with = |engine: Engine, levels: TreeLevels| {
             let spec = Spec {
                 engine,

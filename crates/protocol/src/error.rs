@@ -49,7 +49,7 @@ pub enum ProtocolError {
     /// A bug in this program.
     #[error("internal error: {0}")]
     Internal(&'static str),
-    /// The engine cannot do what the spec says.
+    /// The engine cannot do what the plan says.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
     /// The requested comparison cannot be run.
@@ -105,9 +105,9 @@ pub enum Misbehaviour {
     /// A masked value is larger than any mask can make it.
     #[error("a masked value is out of range")]
     MaskedValueOutOfRange,
-    /// It offered no worker threads, or too many.
-    #[error("it offered {offered} worker threads")]
-    WorkerCount {
+    /// It offered no threads, or too many.
+    #[error("it offered {offered} threads")]
+    ThreadCount {
         /// How many it offered.
         offered: usize,
     },
@@ -123,21 +123,21 @@ pub enum Misbehaviour {
         /// The number of the kind.
         kind: u8,
     },
-    /// A frame for a worker that does not exist, or a frame that is too long.
-    #[error("it sent a frame of {length} bytes for worker {worker}, which is out of bounds")]
+    /// A frame for a thread that does not exist, or a frame that is too long.
+    #[error("it sent a frame of {length} bytes for thread {thread}, which is out of bounds")]
     FrameOutOfBounds {
-        /// The worker that it names.
-        worker: u8,
+        /// The thread that it names.
+        thread: u8,
         /// Its length in bytes.
         length: usize,
     },
-    /// Data for a worker that has finished.
-    #[error("it sent data to a worker that had finished")]
+    /// Data for a thread that has finished.
+    #[error("it sent data to a thread that had finished")]
     DataAfterEnd,
-    /// A request for more bytes than a worker sends.
-    #[error("it requested more bytes than a worker sends")]
+    /// A request for more bytes than a thread sends.
+    #[error("it requested more bytes than a thread sends")]
     ExcessiveRequest,
-    /// It left too many bytes of a worker unrequested.
+    /// It left too many bytes of a thread unrequested.
     #[error("it did not request the bytes that were ready for it")]
     BytesNotRequested,
     /// It stopped before all pairs were compared.
@@ -197,7 +197,7 @@ pub enum JobError {
     #[error("a letter is outside the agreed alphabet")]
     LetterOutsideAlphabet,
     /// A scanpath is longer than the length to which all are padded.
-    #[error("a scanpath is longer than the padding of {pad_to} letters")]
+    #[error("a scanpath is longer than the padded length of {pad_to} letters")]
     LongerThanPadding {
         /// The length to which scanpaths are padded.
         pad_to: usize,
@@ -231,7 +231,7 @@ pub enum JobError {
     CostsTooLargeToMask,
     /// Garbled circuits for these lengths and costs would need too much memory.
     #[error(
-        "a scanpath of the joining side is so long that garbled circuits for these costs would need gigabytes of memory; use shorter scanpaths or a smaller scale"
+        "a scanpath of the joining side is so long that garbled circuits for these costs would need more than 2 GiB of memory; use shorter scanpaths or a smaller scale"
     )]
     TooMuchMemory,
     /// The alphabet is too large for the `shares` engine, which looks up costs in trees with a leaf for each letter.

@@ -3,12 +3,12 @@
 //! An engine knows how many bytes it sends, how often it waits for the other side, how many of those waits overlap, and how
 //! long it computes. The time follows from these and from the connection, which both sides measure when they connect.
 
-use crate::{GroupWork, Reveal};
+use crate::{GroupWorkload, Reveal};
 use std::time::{Duration, Instant};
 
 /// The size of a job, as both sides know it in advance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct Workload {
     /// Pairs to compare.
     pub pairs: u64,
     /// Matrix cells of these pairs.
@@ -32,12 +32,12 @@ pub struct Work {
     /// The kind of result.
     pub reveal: Reveal,
     /// The size of the question about groups, if one remains to be answered.
-    pub group: Option<GroupWork>,
+    pub group: Option<GroupWorkload>,
     /// Whether the lengths are hidden. Then the numbers above count padded scanpaths.
     pub padded: bool,
 }
 
-impl Work {
+impl Workload {
     /// The size of the mean matrix: letters of the host's scanpath and of the joining side's.
     pub(crate) fn mean_matrix(&self) -> (u64, u64) {
         let rows = self.host_letters.div_ceil(self.host_scanpaths.max(1));
@@ -186,7 +186,7 @@ impl Estimate {
 
 /// The costs of a job, as its engine computes them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Costs {
+pub(crate) struct JobCosts {
     pub(crate) bytes_to_host: u64,
     pub(crate) bytes_to_join: u64,
     /// Rounds during which nothing else happens.
@@ -203,7 +203,7 @@ pub(crate) struct Costs {
     pub(crate) computing: f64,
 }
 
-impl Costs {
+impl JobCosts {
     /// The estimate for a connection. Computation and both directions of the traffic overlap. An exchange takes a round
     /// trip (or half of one) plus its share of the work, and `in_flight` exchanges overlap.
     #[allow(clippy::cast_precision_loss)]
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn latency_adds_up_and_bandwidth_is_a_bottleneck() {
-        let costs = Costs {
+        let costs = JobCosts {
             bytes_to_host: 1_000,
             bytes_to_join: 100_000_000,
             waits: 5,

@@ -1,16 +1,16 @@
 //! Answers about groups of participants instead of single pairs.
 
+mod group_test;
 mod histogram;
 mod interval;
 mod means;
 mod nearest;
-mod test;
 
+pub use group_test::GroupTest;
 pub use histogram::{Bins, ScoreHistogram};
 pub use interval::Interval;
 pub use means::{GroupMeans, StimulusMean, StimulusMeans};
 pub use nearest::{NearestLabel, NearestLabels, NearestRate};
-pub use test::GroupTest;
 
 use serde::{Deserialize, Serialize};
 
@@ -58,8 +58,8 @@ pub enum GroupAnswerError {
     /// The lower end of an interval lies above the upper end.
     #[error("the lower end of an interval must not lie above the upper")]
     Interval,
-    /// There are more right answers than answers, or the counts do not add up.
-    #[error("the counts of right and wrong answers do not add up")]
+    /// There are more correct answers than answers, or the counts do not add up.
+    #[error("the counts of correct and wrong answers do not add up")]
     Counts,
     /// The edges of a histogram are not ascending, or not one more than counts.
     #[error("a histogram must have ascending edges, one more than counts")]

@@ -49,9 +49,9 @@ pub enum GroupQuestion {
 pub enum QuestionError {
     /// The text has none of the known forms.
     #[error(
-        "expected mean, mean:overall, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS; groups and test:groups also with ,published"
+        "expected mean, mean:overall, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS; tests also with a number of permutations, as in test:groups,1000; groups and test:groups also with ,published"
     )]
-    Unknown,
+    UnknownForm,
     /// There is no such test.
     #[error("expected test:sites or test:groups")]
     Test,
@@ -208,7 +208,9 @@ impl GroupQuestion {
                 )
             }
             Self::Histogram { bins } => {
-                format!("how many pairs are in each of {bins} ranges, except for small counts")
+                format!(
+                    "how many pairs are in each of {bins} ranges, except ranges with too few participants"
+                )
             }
         }
     }
@@ -264,7 +266,7 @@ impl FromStr for GroupQuestion {
             ("test", _, _) => return Err(QuestionError::Test),
             ("nearest", _, _) => return Err(wrong_k),
             ("histogram", _, _) => return Err(wrong_bins),
-            _ => return Err(QuestionError::Unknown),
+            _ => return Err(QuestionError::UnknownForm),
         };
         match question.publishes_groups() == published {
             true => Ok(question),

@@ -41,7 +41,7 @@ pub use engines::paillier::{
 pub use engines::paillier::{PaillierOptions, candidate_counts};
 pub use engines::{Engine, Job, Observer, Role, receive_halves, send_halves};
 pub use error::{JobError, Misbehaviour, ProtocolError};
-pub use estimate::{Estimate, Link, Work, speed};
+pub use estimate::{Estimate, Link, Workload, speed};
 pub use fixation_rounding::FixationRounding;
 pub use group_answer::{
     Bins, GroupAnswer, GroupAnswerError, GroupMeans, GroupTest, Interval, NearestLabel,
@@ -52,7 +52,7 @@ pub use limit::DefaultLimit;
 pub use local::{compare_locally, compare_locally_with_coins, compare_tile_locally};
 pub use memory::{JobSize, SideSize};
 pub use merge::{MergeError, merge};
-pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed};
+pub use outcome::{Cost, Outcome, ResultRow, Revealed, ScanpathId};
 pub use pair_store::{PairStore, Refused};
 pub use pairs::{
     MAX_PAIRS, PairCount, PairRule, PairRuleError, count_pairs, newly_paired, pairs_of,
@@ -65,6 +65,6 @@ pub use results::{Output, OutputKind, PairResult, Results, Value};
 pub use reveal::{Answer, Reveal, RevealError, named_outputs};
 pub use risk::{MAX_TABLE_STEPS, RiskySetting, UnknownRiskySetting, risky_settings};
 pub use spec::{Capability, MAX_PADDING, RevealTo, Spec, SpecError, Unsupported};
-pub use statistics::{AnswerNumbers, AnswerSchema, GroupInputs, GroupPlan, GroupSizes, GroupWork};
+pub use statistics::{AnswerSchema, GroupInputs, GroupPlan, GroupSizes, GroupWorkload, NumberKind};
 pub use tile::{MAX_TILES, PairBlocks, PlanTile, Tile, TileError, tile_lengths};
 pub use veilpath_paillier::{KeySize, SecretKey};

@@ -21,7 +21,7 @@
 //!
 //! The opened number may be about any scanpath of the host. So the limit of each of its scanpaths counts
 //! the comparisons of *all* of them ([`Engine::exposes_any_scanpath`]), and `R` is that of the host's longest scanpath
-//! ([`DefaultLimit::for_answers_about`]).
+//! ([`DefaultLimit::for_any_scanpath_up_to`]).
 //!
 //! A test in `veilpath-audit` compares attacks with these limits. The limit depends on the plan and on lengths that the
 //! partner sees, never on letters, so a refusal reveals nothing. For the same reason it cannot depend on how many
@@ -62,7 +62,7 @@ pub(crate) enum AnswerSize {
     Bits(usize),
     /// The bit length of `n` times this number.
     BitsOf(u64),
-    /// One of `n` times this plus one results, with or without an error at the end, or a refusal.
+    /// A refusal, or one of `n`·this + 1 results, each with or without an error at the end.
     ResultsPerLetter(u64),
 }
 
@@ -110,14 +110,14 @@ impl DefaultLimit {
     /// The rule if every answer may be about any scanpath, and the longest has this many letters: an answer about it has the
     /// most values.
     #[must_use]
-    pub fn for_answers_about(self, longest: u64) -> Self {
+    pub fn for_any_scanpath_up_to(self, longest: u64) -> Self {
         Self { longest, ..self }
     }
 
     /// The largest number of comparisons of a scanpath with this many letters. With hidden lengths it is the same for
     /// all, so that it does not reveal them. There is no limit if there is nothing to reconstruct.
     pub fn comparisons(&self, length: u64) -> u64 {
-        self.half(self.hidden_length.unwrap_or(length))
+        self.limit_for(self.hidden_length.unwrap_or(length))
     }
 
     /// How many letters the limit assumes, if this side declares none.
@@ -142,7 +142,7 @@ impl DefaultLimit {
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
-    fn half(&self, length: u64) -> u64 {
+    fn limit_for(&self, length: u64) -> u64 {
         let assumed = self.assumed_letters().map(|it| f64::from(it).log2());
         let bound = self.bound_for(length, assumed.unwrap_or(self.letter_bits));
         if length == 0 || bound.is_nan() {
@@ -177,7 +177,7 @@ pub(crate) fn steps_per_letter(model: &Model, letters: u32) -> f64 {
             let largest = u64::from(model.costs.largest(letters));
             // A letter that fits badly can be deleted and another inserted.
             let gaps = u64::from(model.insert) + u64::from(model.delete);
-            let of_costs = match &model.costs {
+            let cost_unit = match &model.costs {
                 Costs::Unit { mismatch } => *mismatch,
                 Costs::Index { step } => *step,
                 Costs::Grid {
@@ -188,11 +188,11 @@ pub(crate) fn steps_per_letter(model: &Model, letters: u32) -> f64 {
                 Costs::Grid { .. } => model.costs.cost(0, 1),
                 Costs::Table { costs, .. } => costs.iter().copied().fold(0, gcd),
             };
-            let unit = gcd(of_costs, gcd(model.insert, model.delete));
+            let unit = gcd(cost_unit, gcd(model.insert, model.delete));
             ratio(largest.min(gaps), unit)
         }
         Model::Local(model) => {
-            let (best, worst, of_scores) = match &model.scores {
+            let (best, worst, score_unit) = match &model.scores {
                 Scores::Unit { reward, mismatch } => (*reward, *mismatch, gcd(*reward, *mismatch)),
                 Scores::Table { scores, .. } => {
                     let best = scores.iter().copied().max().unwrap_or(0).max(0);
@@ -202,7 +202,7 @@ pub(crate) fn steps_per_letter(model: &Model, letters: u32) -> f64 {
                 }
             };
             let penalty = u64::from(worst).min(2 * u64::from(model.gap));
-            ratio(u64::from(best) + penalty, gcd(of_scores, model.gap))
+            ratio(u64::from(best) + penalty, gcd(score_unit, model.gap))
         }
         // Only user-defined tables are checked, and these models have none.
         _ => 0.0,
@@ -284,8 +284,8 @@ mod tests {
         assert!((bound - 6.7).abs() < 0.05, "{bound}");
         let mut bit = spec(Metric::Levenshtein, 26);
         bit.reveal = Reveal::Threshold(Threshold::new(12.0).unwrap());
-        let of_bit = DefaultLimit::new(&bit, Some(26)).unwrap();
-        assert_eq!(of_bit.comparisons(20), 47);
+        let bit_limit = DefaultLimit::new(&bit, Some(26)).unwrap();
+        assert_eq!(bit_limit.comparisons(20), 47);
         // A group out of 32 has five bits.
         bit.reveal = "nearest:5".parse().unwrap();
         let nearest = DefaultLimit::new(&bit, Some(26)).unwrap();

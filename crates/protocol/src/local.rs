@@ -4,7 +4,7 @@
 mod fixations;
 mod group;
 
-use crate::outcome::labels;
+use crate::outcome::scanpath_ids;
 use crate::{
     Cost, Engine, Job, JobError, Misbehaviour, Observer, Outcome, PairBlocks, ProtocolError,
     Results, Role, Spec, Tile, tile_lengths,
@@ -12,7 +12,7 @@ use crate::{
 use veilpath_channel::{Counted, memory_pair};
 use veilpath_metrics::{Cohort, Scanpath};
 
-/// Runs both roles of the spec's engine over an in-memory channel. The observer sees the host's side. The outcome's
+/// Runs both roles of the plan's engine over an in-memory channel. The observer sees the host's side. The outcome's
 /// time is zero: the caller measures it.
 ///
 /// `compare_on_loopback` of `veilpath-session` runs what two institutions would run, with TLS, on one machine.
@@ -110,8 +110,8 @@ fn run(
         revealed: engine.revealed(&spec),
         names: Outcome::UNNAMED.map(String::from),
         one_cohort: false,
-        a: labels(a),
-        b: labels(b),
+        a: scanpath_ids(a),
+        b: scanpath_ids(b),
         pairs: pairs.len() as u64,
         tile: None,
         results: Results::of_answers(spec.outputs(), answers),

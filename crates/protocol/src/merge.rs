@@ -4,7 +4,9 @@
 //! tiles. Files come from many machines, so each way in which they can fail to be the tiles of one plan has its own
 //! error.
 
-use crate::{Cost, Label, MAX_PAIRS, Outcome, PairResult, PairRule, PlanTile, Results, RevealTo};
+use crate::{
+    Cost, MAX_PAIRS, Outcome, PairResult, PairRule, PlanTile, Results, RevealTo, ScanpathId,
+};
 use std::collections::BTreeMap;
 
 /// Why tiles cannot be merged. Outcomes are numbered from 0, in the given order.
@@ -50,9 +52,9 @@ pub enum MergeError {
         /// Its pairs.
         pairs: u64,
     },
-    /// A tile with a pair that its plan does not have.
-    #[error("this tile has a pair that its plan does not have: the stimuli differ")]
-    OtherPair {
+    /// A tile with a pair that is not in its plan.
+    #[error("this tile has a pair that is not in its plan")]
+    PairNotInPlan {
         /// Which outcome.
         outcome: usize,
     },
@@ -219,14 +221,14 @@ fn check_pairs(outcome: &Outcome, withheld: bool, at: usize) -> Result<(), Merge
         });
     }
     let Outcome { a, b, spec, .. } = outcome;
-    let has_stimuli = |labels: &[Label]| labels.iter().any(|label| label.stimulus.is_some());
+    let has_stimuli = |ids: &[ScanpathId]| ids.iter().any(|id| id.stimulus.is_some());
     let by_stimulus = spec.pairs == PairRule::SameStimulus && has_stimuli(a) && has_stimuli(b);
     let differs = |pair: PairResult<'_>| match (a.get(pair.a), b.get(pair.b)) {
         (Some(one), Some(other)) => by_stimulus && one.stimulus != other.stimulus,
         _ => true,
     };
     match outcome.results.iter().any(differs) {
-        true => Err(MergeError::OtherPair { outcome: at }),
+        true => Err(MergeError::PairNotInPlan { outcome: at }),
         false => Ok(()),
     }
 }

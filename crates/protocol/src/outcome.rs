@@ -1,4 +1,4 @@
-//! The outcome of a comparison: answers, their cost, and what was revealed to whom.
+//! The outcome of a comparison: results, their cost, and what was revealed to whom.
 
 use crate::{GroupAnswer, PairResult, PlanTile, Results, Spec, Value};
 use serde::{Deserialize, Serialize};
@@ -16,10 +16,10 @@ pub struct Outcome {
     /// Whether both sides are the same cohort. Then every pair occurs in both directions, and every scanpath is also
     /// compared with itself.
     pub one_cohort: bool,
-    /// The labels of the first side's scanpaths.
-    pub a: Vec<Label>,
-    /// The labels of the second side's scanpaths.
-    pub b: Vec<Label>,
+    /// The ids of the first side's scanpaths.
+    pub a: Vec<ScanpathId>,
+    /// The ids of the second side's scanpaths.
+    pub b: Vec<ScanpathId>,
     /// How many pairs the comparison has, even if this side does not get their results.
     pub pairs: u64,
     /// Which part of a plan this is; `None` for the whole plan. [`merge`](crate::merge()) joins the parts.
@@ -37,10 +37,10 @@ pub struct Outcome {
     pub revealed: Vec<Revealed>,
 }
 
-/// A scanpath's ids.
+/// The id of a scanpath: its participant and stimulus.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Label {
+pub struct ScanpathId {
     /// The participant.
     pub participant: String,
     /// The stimulus.
@@ -143,7 +143,7 @@ impl Outcome {
 }
 
 /// The stimulus of two scanpaths; `x|y` if the two differ.
-pub(crate) fn joint_stimulus<'a>(a: &'a Label, b: &'a Label) -> Option<Cow<'a, str>> {
+pub(crate) fn joint_stimulus<'a>(a: &'a ScanpathId, b: &'a ScanpathId) -> Option<Cow<'a, str>> {
     match (a.stimulus.as_deref(), b.stimulus.as_deref()) {
         (Some(x), Some(y)) if x != y => Some(Cow::Owned(format!("{x}|{y}"))),
         (x, y) => x.or(y).map(Cow::Borrowed),
@@ -151,11 +151,11 @@ pub(crate) fn joint_stimulus<'a>(a: &'a Label, b: &'a Label) -> Option<Cow<'a, s
 }
 
 /// The ids of a cohort.
-pub(crate) fn labels(cohort: &Cohort) -> Vec<Label> {
+pub(crate) fn scanpath_ids(cohort: &Cohort) -> Vec<ScanpathId> {
     cohort
         .entries
         .iter()
-        .map(|entry| Label {
+        .map(|entry| ScanpathId {
             participant: entry.participant.clone(),
             stimulus: entry.stimulus.clone(),
         })

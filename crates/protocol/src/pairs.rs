@@ -18,7 +18,7 @@ pub enum PairRule {
 
 /// A text that is not the name of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a rule for pairs is same-stimulus or all")]
+#[error("expected same-stimulus or all")]
 pub struct PairRuleError;
 
 impl PairRule {

@@ -40,13 +40,13 @@ pub const RESULT_MARK: &str = "veilpath_result";
 /// The longest id, name or other short text in a result file, in bytes.
 pub const MAX_TEXT_BYTES: usize = 1 << 10;
 
-/// The largest number of scanpaths of one side, groups in a matrix, and the like.
+/// The largest number of scanpaths of one side.
 const MAX_SCANPATHS: usize = 1 << 20;
 
 /// The largest number of outputs. A metric has a handful.
 const MAX_OUTPUTS: usize = 32;
 
-/// The largest number of group answers, and of groups in one answer.
+/// The largest number of group answers, and of groups of one side in an answer.
 const MAX_ANSWERS: usize = 1 << 10;
 
 /// The largest total size of all group answers, in bytes of text.

@@ -1,4 +1,4 @@
-//! What is revealed about a pair: its score, or one bit.
+//! What is revealed: the score or one bit of each pair, or a group answer.
 
 use crate::{GroupQuestion, QuestionError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 use veilpath_metrics::{Metric, PairScore, Threshold};
 
-/// The information that a comparison reveals about each pair.
+/// What a comparison reveals: the score or one bit of each pair, or a group answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reveal {
     /// The score.
@@ -23,9 +23,9 @@ pub enum Reveal {
 pub enum RevealError {
     /// The text has none of the known forms.
     #[error(
-        "unknown answer; expected score, threshold:T (as in threshold:12), mean, mean:overall, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS"
+        "expected score, threshold:T, mean, mean:overall, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS; tests also with a number of permutations, as in test:groups,1000; groups and test:groups also with ,published"
     )]
-    Unknown,
+    UnknownForm,
     /// The threshold is not a finite number.
     #[error("the threshold must be a finite number, as in threshold:12 or threshold:0.75")]
     Threshold,
@@ -146,7 +146,7 @@ impl FromStr for Reveal {
         let Some(number) = text.strip_prefix("threshold:") else {
             return match text.parse() {
                 Ok(question) => Ok(Reveal::Group(question)),
-                Err(QuestionError::Unknown) => Err(RevealError::Unknown),
+                Err(QuestionError::UnknownForm) => Err(RevealError::UnknownForm),
                 Err(error) => Err(RevealError::Question(error)),
             };
         };

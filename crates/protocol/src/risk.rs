@@ -62,7 +62,7 @@ impl FromStr for RiskySetting {
 
 /// A text that is not the name of a risky setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown setting; expected one of {}", RiskySetting::ALL.map(RiskySetting::name).join(", "))]
+#[error("expected asymmetric-table, fine-table or extreme-gap")]
 pub struct UnknownRiskySetting;
 
 /// The risky settings of a metric.

@@ -4,7 +4,7 @@ use crate::engines::alignment::scoring::ends_in_padding;
 use crate::engines::shares;
 use crate::{
     Answer, Engine, Estimate, GroupQuestion, JobError, Link, Output, OutputKind, PairCount,
-    PairRule, ProtocolError, Reveal, Role, TreeLevels, Work,
+    PairRule, ProtocolError, Reveal, Role, TreeLevels, Workload,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub struct Spec {
     pub encoding: BTreeMap<String, String>,
     /// Which scanpath is compared with which.
     pub pairs: PairRule,
-    /// The information that is revealed for each pair.
+    /// What is revealed: the score or one bit of each pair, or a group answer.
     pub reveal: Reveal,
     /// The sides that get it.
     pub reveal_to: RevealTo,
@@ -61,7 +61,7 @@ pub enum Capability {
     GroupAnswer(GroupQuestion),
 }
 
-/// An engine that cannot do what the spec says.
+/// An engine that cannot do what the plan says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
     /// The engine.
@@ -183,8 +183,8 @@ impl Spec {
         a: &Cohort,
         b: &Cohort,
     ) -> Result<Self, SpecError> {
-        let [of_a, of_b] = [a, b].map(|cohort| cohort.settings(&metric));
-        if let Some((setting, a, b)) = of_a.differences(&of_b).first() {
+        let [settings_a, settings_b] = [a, b].map(|cohort| cohort.settings(&metric));
+        if let Some((setting, a, b)) = settings_a.differences(&settings_b).first() {
             return Err(SpecError::Encoding {
                 setting: (*setting).to_string(),
                 a: (*a).to_string(),
@@ -197,7 +197,7 @@ impl Spec {
                 b: b.alphabet,
             });
         }
-        let declared = [of_a, of_b]
+        let declared = [settings_a, settings_b]
             .into_iter()
             .find(|encoding| !encoding.0.is_empty());
         Ok(Self {
@@ -226,7 +226,7 @@ impl Spec {
             Capability::GroupAnswer(_) => engine.can_reveal(self.reveal),
         };
         let needed = [
-            Some(self.computing()),
+            Some(self.metric_capability()),
             (self.reveal_to != RevealTo::Both).then_some(Capability::OneSidedResults),
             matches!(self.reveal, Reveal::Threshold(_)).then_some(Capability::Threshold),
             self.reveal.group_question().map(Capability::GroupAnswer),
@@ -256,7 +256,7 @@ impl Spec {
         if self.engine == Engine::Shares {
             let padding = usize::from(self.pad_to.is_some());
             let letters = self.alphabet.size() as usize + padding;
-            shares::check_letters(letters).map_err(ProtocolError::Job)?;
+            shares::check_alphabet_size(letters).map_err(ProtocolError::Job)?;
         }
         if self
             .pad_to
@@ -271,7 +271,7 @@ impl Spec {
     }
 
     /// The capability that an engine needs for the metric.
-    fn computing(&self) -> Capability {
+    fn metric_capability(&self) -> Capability {
         let name = self.metric.name();
         match &self.metric {
             Metric::MultiMatch(_) | Metric::SubsMatch(_) => Capability::ClearOnly(name),
@@ -372,7 +372,7 @@ impl Spec {
     }
 
     /// Estimates a job of this size over this connection, with the engine's fastest options.
-    pub fn estimate(&self, work: &Work, link: &Link) -> Estimate {
+    pub fn estimate(&self, work: &Workload, link: &Link) -> Estimate {
         match self.engine {
             Engine::Shares => self.proven_estimates(work, link).shares,
             _ => self.estimate_with(work, link, TreeLevels::default()),
@@ -380,7 +380,7 @@ impl Spec {
     }
 
     /// The same, with seed trees of this depth for the `shares` engine.
-    pub fn estimate_with(&self, work: &Work, link: &Link, levels: TreeLevels) -> Estimate {
+    pub fn estimate_with(&self, work: &Workload, link: &Link, levels: TreeLevels) -> Estimate {
         match Comparison::new(self.metric.clone(), self.alphabet) {
             Ok(comparison) => {
                 let scores = self.engine.estimate(&comparison, work, link, levels);

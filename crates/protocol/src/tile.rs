@@ -30,7 +30,7 @@ pub struct Tile {
 
 /// A text that is not a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a tile is its number and the number of tiles, as in 3/8; there are at most {MAX_TILES}")]
+#[error("expected a tile and the number of tiles, as in 3/8, with at most {MAX_TILES} tiles")]
 pub struct TileError;
 
 /// A tile, and the plan that it is a part of.

@@ -132,7 +132,7 @@ fn nearest_labels(labels: &NearestLabels) -> String {
 fn nearest_rate(rate: &NearestRate) -> String {
     let share = rate.correct as f64 / (rate.scanpaths.max(1)) as f64;
     let mut text = format!(
-        "The {} nearest scanpaths by {} give the right group, by majority, for {} of {} ({}",
+        "The {} nearest scanpaths by {} give the correct group, by majority, for {} of {} ({}",
         rate.k,
         printable(&rate.output),
         grouped(rate.correct),

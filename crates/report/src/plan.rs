@@ -7,7 +7,7 @@ use std::iter;
 use veilpath_metrics::{Distance, LocalScoring, Metric, Substitution, Table};
 use veilpath_protocol::{Engine, PairRule, Reveal, RevealTo, Spec, named_outputs};
 
-mod other_metrics;
+mod non_alignment;
 
 /// Longer values are truncated.
 const MAX_CHARACTERS: usize = 300;
@@ -162,7 +162,7 @@ fn metric(metric: &Metric, [first, second]: &[String; 2]) -> String {
             ),
             *scale,
         ),
-        metric => return other_metrics::describe(metric),
+        metric => return non_alignment::describe(metric),
     };
     let bound = metric.error_bound().map_or_else(String::new, |bound| {
         let bound = units::error_bound(bound);

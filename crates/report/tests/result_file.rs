@@ -284,7 +284,7 @@ fn broken_answers_are_refused_with_the_line_of_the_answer() {
         ("\"p_value\":0.0312", "\"p_value\":1.5", "between 0 and 1"),
         ("\"counts\":[[25,30],", "\"counts\":[", "2 × 2"),
         ("\"low\":0.58", "\"low\":0.7", "lower end"),
-        ("\"right\":31", "\"right\":32", "add up"),
+        ("\"correct\":31", "\"correct\":32", "add up"),
         ("\"edges\":[0.0,0.25", "\"edges\":[0.5,0.25", "ascending"),
         (
             "\"majority\":\"controls\"",

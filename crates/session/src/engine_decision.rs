@@ -23,7 +23,8 @@ use crate::error::Misbehaviour;
 use serde::{Deserialize, Serialize};
 use veilpath_channel::Channel;
 use veilpath_protocol::{
-    Engine, EngineChoice, Estimate, JobError, Link, ProvenEstimates, Role, Spec, TreeLevels, Work,
+    Engine, EngineChoice, Estimate, JobError, Link, ProvenEstimates, Role, Spec, TreeLevels,
+    Workload,
 };
 
 /// What two sides have decided on.
@@ -113,7 +114,7 @@ pub(crate) struct EngineNegotiation<'a> {
     /// What the users allow.
     pub(crate) choice: EngineChoice,
     pub(crate) spec: &'a Spec,
-    pub(crate) work: &'a Work,
+    pub(crate) work: &'a Workload,
     pub(crate) link: &'a Link,
     /// The decision of an earlier session.
     pub(crate) stored: Option<EngineDecision>,
@@ -123,7 +124,7 @@ pub(crate) struct EngineNegotiation<'a> {
 
 /// The cost that the connection is measured for. If the choice is open, each number is the larger one of the two
 /// engines.
-pub(crate) fn expected(choice: EngineChoice, spec: &Spec, work: &Work) -> Estimate {
+pub(crate) fn expected(choice: EngineChoice, spec: &Spec, work: &Workload) -> Estimate {
     let link = Link::local();
     match choice {
         EngineChoice::Fixed(_) => spec.estimate(work, &link),

@@ -54,7 +54,7 @@ pub(crate) fn without_results(
     rosters: [&Roster; 2],
     (pairs, tile): (u64, Option<PlanTile>),
 ) -> Outcome {
-    let [a, b] = roster::labels_of_both(role, cohort, parties, rosters);
+    let [a, b] = roster::scanpath_ids_of_both(role, cohort, parties, rosters);
     Outcome {
         names: ["host", "join"].map(String::from),
         one_cohort: false,

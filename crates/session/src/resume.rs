@@ -25,7 +25,7 @@ use crate::groups::resume::AnswerStep;
 use crate::journal::Journal;
 use crate::roster::Roster;
 use veilpath_channel::Channel;
-use veilpath_protocol::{Role, Spec, Work, newly_paired, receive_halves, send_halves};
+use veilpath_protocol::{Role, Spec, Workload, newly_paired, receive_halves, send_halves};
 
 /// The most pairs whose halves, answers or tags are sent together. This bounds memory.
 pub(crate) const BATCH: usize = 4096;
@@ -150,7 +150,7 @@ impl Resume {
         host: &Roster,
         join: &Roster,
         spec: &Spec,
-    ) -> Work {
+    ) -> Workload {
         let required = RequiredScanpaths::new(&self.compare, pairs);
         let letters = |roster: &Roster, indices: &[usize]| {
             indices.iter().map(|&index| roster.length(index)).sum()
@@ -163,7 +163,7 @@ impl Resume {
             let (i, j) = pairs[pair];
             host.length(i).saturating_mul(join.length(j))
         };
-        Work {
+        Workload {
             pairs: self.compare.len() as u64,
             cells: self.compare.iter().map(cells).fold(0, u64::saturating_add),
             host_scanpaths: required.host.len() as u64,

@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 use veilpath_channel::Channel;
 use veilpath_metrics::text::is_printable;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Scanpath};
-use veilpath_protocol::{Label, PairBlocks, PairRule, Role, Tile};
+use veilpath_protocol::{PairBlocks, PairRule, Role, ScanpathId, Tile};
 
 /// Bytes of rows after which a message is sent.
 const MESSAGE_BYTES: usize = 512 << 10;
@@ -208,14 +208,14 @@ impl Roster {
     }
 
     /// The ids for a result file. `names` maps the hashes of stimuli that this side knows to their names.
-    pub(crate) fn labels(&self, names: &HashMap<String, String>) -> Vec<Label> {
+    pub(crate) fn scanpath_ids(&self, names: &HashMap<String, String>) -> Vec<ScanpathId> {
         let name = |row: &Row| match &row.hash {
             Some(hash) => Some(names.get(hash).unwrap_or(hash).clone()),
             None => row.stimulus.clone(),
         };
         self.0
             .iter()
-            .map(|row| Label {
+            .map(|row| ScanpathId {
                 participant: row.id.clone(),
                 stimulus: name(row),
             })
@@ -316,20 +316,20 @@ impl Parties {
 }
 
 /// The ids of the host's scanpaths and the joining side's, as this side knows them.
-pub(crate) fn labels_of_both(
+pub(crate) fn scanpath_ids_of_both(
     role: Role,
     cohort: &Cohort,
     parties: &Parties,
     [host, join]: [&Roster; 2],
-) -> [Vec<Label>; 2] {
+) -> [Vec<ScanpathId>; 2] {
     let names = parties.names(cohort);
-    let own = cohort.entries.iter().map(|entry| Label {
+    let own = cohort.entries.iter().map(|entry| ScanpathId {
         participant: entry.participant.clone(),
         stimulus: entry.stimulus.clone(),
     });
     match role {
-        Role::Host => [own.collect(), join.labels(&names)],
-        Role::Join => [host.labels(&names), own.collect()],
+        Role::Host => [own.collect(), join.scanpath_ids(&names)],
+        Role::Join => [host.scanpath_ids(&names), own.collect()],
     }
 }
 

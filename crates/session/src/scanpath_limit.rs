@@ -119,7 +119,7 @@ impl ScanpathLimit {
         let longest = lengths.clone().max().filter(|_| about_any).unwrap_or(0);
         let default = match spec.engine {
             Engine::Plain => None,
-            _ => Some(DefaultLimit::new(spec, declared_letters)?.for_answers_about(longest)),
+            _ => Some(DefaultLimit::new(spec, declared_letters)?.for_any_scanpath_up_to(longest)),
         };
         let all = |limit: u64| Some(vec![limit; cohort.entries.len()]);
         Ok(Limits {

@@ -54,7 +54,7 @@ fn failed_outcome(error: &MergeError) -> Option<usize> {
         | MergeError::TileCountMismatch { outcome, .. }
         | MergeError::PlanMismatch { outcome, .. }
         | MergeError::Incomplete { outcome, .. }
-        | MergeError::OtherPair { outcome }
+        | MergeError::PairNotInPlan { outcome }
         | MergeError::Conflict { outcome, .. } => Some(outcome),
         _ => None,
     }

@@ -11,8 +11,9 @@ use veilpath_encode::RawCohort;
 use veilpath_metrics::{Cohort, DEFAULT_PRECISION, Entry, Metric, Notation};
 use veilpath_paillier::{KeySize, SecretKey};
 use veilpath_protocol::{
-    Engine, EngineChoice, GroupQuestion, GroupWork, JobError, JobSize, Link, MAX_PAIRS, PairCount,
-    PairRule, ProtocolError, Reveal, RevealTo, SideSize, Spec, Tile, Work, count_pairs,
+    Engine, EngineChoice, GroupQuestion, GroupWorkload, JobError, JobSize, Link, MAX_PAIRS,
+    PairCount, PairRule, ProtocolError, Reveal, RevealTo, SideSize, Spec, Tile, Workload,
+    count_pairs,
 };
 use veilpath_session::{EngineReason, EngineSummary, HostKey, SessionError, UsageError};
 
@@ -292,13 +293,13 @@ fn choose_engine(spec: &Spec, a: &Cohort, b: &Cohort) -> EngineSummary {
 }
 
 /// The size of a comparison on this machine.
-pub(crate) fn work(spec: &Spec, a: &Cohort, b: &Cohort) -> Work {
+pub(crate) fn work(spec: &Spec, a: &Cohort, b: &Cohort) -> Workload {
     let count = count_pairs(spec.pairs, a, b);
     fn lengths(cohort: &Cohort) -> impl Iterator<Item = u64> {
         let entries = cohort.entries.iter();
         entries.map(|entry| entry.scanpath.len() as u64)
     }
-    Work {
+    Workload {
         pairs: count.pairs,
         cells: spec.cells(&count),
         newly_paired: count.newly_paired,
@@ -319,14 +320,14 @@ pub(crate) fn work(spec: &Spec, a: &Cohort, b: &Cohort) -> Work {
 }
 
 /// The size of a group question on this machine.
-fn group_work(count: &PairCount, a: &Cohort, b: &Cohort) -> GroupWork {
+fn group_work(count: &PairCount, a: &Cohort, b: &Cohort) -> GroupWorkload {
     let distinct = |cohort: &Cohort, name: fn(&Entry) -> Option<&String>| {
         let names: HashSet<&String> = cohort.entries.iter().filter_map(name).collect();
         names.len() as u64
     };
     let groups = |cohort| distinct(cohort, |entry| entry.group.as_ref());
     let participants = |cohort| distinct(cohort, |entry| Some(&entry.participant));
-    GroupWork {
+    GroupWorkload {
         participants: [participants(a), participants(b)],
         groups: groups(a) + groups(b),
         pairs: count.pairs,

@@ -198,7 +198,7 @@ impl Writer<'_> {
                 "The answer is one number: for how many scanpaths of the institution that hosts the session most of the similar scanpaths of the other institution belong to the same group. No score of a single pair is disclosed, nor who belongs to which group."
             }
             Some(AnswerKind::Histogram) => {
-                "The answer is how many pairs have scores in each of several ranges. Small counts are suppressed."
+                "The answer is how many pairs have scores in each of several ranges. Ranges with too few participants are suppressed."
             }
         };
         text.to_string()

@@ -214,7 +214,7 @@ fn answers_in_the_clear_equal_those_of_veilpath_stats() {
     assert_eq!(labels(&revealed), labels(&stats));
     assert_eq!(labels(&stats).len(), 12);
     let [revealed, stats] = both("nearest:5,rate");
-    for key in ["right", "scanpaths", "groups"] {
+    for key in ["correct", "scanpaths", "groups"] {
         assert_eq!(revealed[key], stats[key], "{key}");
     }
     let [revealed, stats] = both("histogram:4");

@@ -61,7 +61,11 @@ fn the_result_contains_the_plan_and_what_was_revealed() {
     assert_eq!(engine["hardened"], false);
     let json = folder().run(&[&call, &["--hardened"][..]].concat()).json();
     assert_eq!(json["spec"]["engine"]["paillier"]["hardened"], true);
-    assert!(json["revealed"].to_string().contains("a trace of the size"));
+    assert!(
+        json["revealed"]
+            .to_string()
+            .contains("a little about the size")
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 // Test helpers may panic too.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use crate::other_metric_vectors::{CRQA_HEADER, check_recurrence, close, crqa};
+use crate::non_alignment_vectors::{CRQA_HEADER, check_recurrence, close, crqa};
 use crate::shared_vectors::rows;
 use veilpath_metrics::reference::multimatch::{Saccades, multimatch};
 use veilpath_metrics::{

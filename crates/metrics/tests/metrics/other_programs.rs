@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crate::fixation_vectors::fixations;
-use crate::other_metric_vectors::{close, crqa};
+use crate::non_alignment_vectors::{close, crqa};
 use std::path::PathBuf;
 use veilpath_metrics::{
     Alphabet, Comparison, Dtw, DurationDivisor, Fixation, FixationComparison, Frechet, Grid,

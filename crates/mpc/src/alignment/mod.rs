@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! garbler (rows, tables of costs)                                        evaluator (columns, letters)
-//!   start:    base transfers and seed trees (≈ 13 kB)      ◀────────▶
+//!   start:    base transfers and seed trees (≈ 12 kB)      ◀────────▶
 //!             initial tweak                                ─────────▶
 //!   letters:  transfers for the bits of all letters        ◀─────────     4 bytes per bit
 //!   align:    for every span of anti-diagonals
@@ -80,7 +80,7 @@ mod cheating_tests;
 mod evaluator;
 mod garbler;
 #[cfg(test)]
-mod other_metric_tests;
+mod non_alignment_tests;
 mod schedule;
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use crate::kernel::Kernel;
 
 const LETTERS: usize = 7;
 
-/// Pairs of strings of many lengths, shorter and longer than a tile.
+/// Pairs of strings of many lengths, shorter and longer than a segment.
 fn pairs() -> Vec<(Vec<usize>, Vec<usize>)> {
     let sizes = [
         (1, 1),

@@ -4,7 +4,7 @@ use super::compare::{clamp_cost, clamp_lists};
 use super::letters::uses_line_trees;
 use super::line_lookup::MESSAGE_BITS;
 use super::list_costs::diagonal_runs;
-use super::lookup::TILE;
+use super::lookup::SEGMENT;
 use super::portions::group_count;
 use super::recurrence::MatrixRecurrence;
 use super::session::{Outputs, Party};
@@ -172,19 +172,20 @@ impl Matrices {
             return LookupCost {
                 messages,
                 bits,
-                stream_blocks: (bits.saturating_mul(1 << lines.group_bits.bits()) / TILE as u64)
+                stream_blocks: (bits.saturating_mul(1 << lines.group_bits.bits()) / SEGMENT as u64)
                     .saturating_add(trees.saturating_mul(REDERIVED << lines.group_bits.bits())),
             };
         }
-        let tiles = |lines: usize, positions: usize| lines as u64 * positions.div_ceil(TILE) as u64;
+        let segments =
+            |lines: usize, positions: usize| lines as u64 * positions.div_ceil(SEGMENT) as u64;
         // The lines are the rows of every other matrix.
-        let tiles = tiles(self.rows, self.columns) + tiles(self.columns, self.rows);
+        let segments = segments(self.rows, self.columns) + segments(self.columns, self.rows);
         LookupCost {
             messages: 0,
             bits: cells.saturating_mul(streams),
             stream_blocks: self
                 .count
-                .saturating_mul(tiles)
+                .saturating_mul(segments)
                 .saturating_mul((streams + 1).next_power_of_two() * streams)
                 / 2,
         }

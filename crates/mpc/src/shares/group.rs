@@ -9,8 +9,8 @@ use super::bits::BitList;
 use super::gates::Gates;
 use super::line_lookup::LineCosts;
 use super::lookup::{
-    Share, TILE, Table, TilePosition, Trees, indicators, prepare_tile, read_tile, receive_tile,
-    send_tile, tile_bytes, write_tile,
+    SEGMENT, SegmentPosition, Share, Table, Trees, indicators, prepare_segment, read_segment,
+    receive_segment, segment_bytes, send_segment, write_segment,
 };
 use super::packing::{Reader, Words, Writer};
 use super::session::Comparison;
@@ -72,9 +72,9 @@ impl Matrix {
         (step + 1).saturating_sub(self.positions.len())..self.lines.len().min(step + 1)
     }
 
-    /// Cells of the tile that begins at a position.
-    fn tile_cells(&self, position: usize) -> usize {
-        TILE.min(self.positions.len() - position)
+    /// Cells of the segment that begins at a position.
+    fn segment_cells(&self, position: usize) -> usize {
+        SEGMENT.min(self.positions.len() - position)
     }
 }
 
@@ -112,9 +112,9 @@ pub(crate) struct Group<'a> {
     matrices: &'a [Matrix],
     line_offsets: Vec<usize>,
     position_offsets: Vec<usize>,
-    /// The current tile of each line.
+    /// The current segment of each line.
     costs: Zeroizing<Vec<Block>>,
-    /// The indicators of each matrix whose positions are this side's, tile by tile.
+    /// The indicators of each matrix whose positions are this side's, segment by segment.
     indicators: Vec<Zeroizing<Vec<Block>>>,
 }
 
@@ -137,10 +137,10 @@ impl<'a> Group<'a> {
                 _ => &[],
             };
             let mut all = Zeroizing::new(Vec::with_capacity(
-                own.len().div_ceil(TILE) * letters.their_table.streams(),
+                own.len().div_ceil(SEGMENT) * letters.their_table.streams(),
             ));
-            for tile in own.chunks(TILE) {
-                all.extend_from_slice(&indicators(letters.their_table, tile));
+            for segment in own.chunks(SEGMENT) {
+                all.extend_from_slice(&indicators(letters.their_table, segment));
             }
             all
         });
@@ -246,7 +246,7 @@ impl<'a> Group<'a> {
                         let position = step - line;
                         let slot = self.line_offsets[number] + line;
                         let planes = &self.costs[slot * width..(slot + 1) * width];
-                        let (word, bit) = (position % TILE / 64, position % 64);
+                        let (word, bit) = (position % SEGMENT / 64, position % 64);
                         each(planes.iter().enumerate().fold(0, |cost, (plane, block)| {
                             cost | (block.words()[word] >> bit & 1) << plane
                         }));
@@ -256,26 +256,26 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The tiles whose first cell belongs to a step, as matrix, line and position.
-    fn new_tiles(&self, step: usize) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+    /// The segments whose first cell belongs to a step, as matrix, line and position.
+    fn new_segments(&self, step: usize) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         let matrices = self.matrices.iter().enumerate();
         matrices.flat_map(move |(number, matrix)| {
             matrix
                 .lines_of_step(step)
-                .filter(move |line| (step - line).is_multiple_of(TILE))
+                .filter(move |line| (step - line).is_multiple_of(SEGMENT))
                 .map(move |line| (number, line, step - line))
         })
     }
 
-    /// Looks up the tiles that begin in a step. They replace those that ended in the step before, so read those costs
+    /// Looks up the segments that begin in a step. They replace those that ended in the step before, so read those costs
     /// first.
     pub(crate) async fn look_up(&mut self, step: usize) -> Result<(), MpcError> {
         if matches!(self.source, CostSource::Precomputed(_)) {
             return Ok(());
         }
-        let tiles: Vec<_> = self.new_tiles(step).collect();
-        let shares = self.fetch(&tiles).await?;
-        for ((number, line, _), share) in tiles.into_iter().zip(shares) {
+        let segments: Vec<_> = self.new_segments(step).collect();
+        let shares = self.fetch(&segments).await?;
+        for ((number, line, _), share) in segments.into_iter().zip(shares) {
             self.store_costs(number, line, &share);
         }
         Ok(())
@@ -292,23 +292,23 @@ impl<'a> Group<'a> {
             }
             return Ok(bits);
         }
-        let tiles: Vec<_> = lines
+        let segments: Vec<_> = lines
             .iter()
             .flat_map(|&(number, line)| {
                 let positions = 0..self.matrices[number].positions.len();
-                positions.step_by(TILE).map(move |at| (number, line, at))
+                positions.step_by(SEGMENT).map(move |at| (number, line, at))
             })
             .collect();
-        let shares = self.fetch(&tiles).await?;
-        for ((number, _, position), share) in tiles.into_iter().zip(shares) {
-            let used = self.matrices[number].tile_cells(position).div_ceil(64);
+        let shares = self.fetch(&segments).await?;
+        for ((number, _, position), share) in segments.into_iter().zip(shares) {
+            let used = self.matrices[number].segment_cells(position).div_ceil(64);
             bits.extend_from_slice(&share[0].words()[..used]);
         }
         Ok(bits)
     }
 
-    /// Looks up tiles, given as matrix, line and position.
-    async fn fetch(&self, tiles: &[(usize, usize, usize)]) -> Result<Vec<Share>, MpcError> {
+    /// Looks up segments, given as matrix, line and position.
+    async fn fetch(&self, segments: &[(usize, usize, usize)]) -> Result<Vec<Share>, MpcError> {
         let CostSource::Trees {
             own: own_trees,
             own_rows,
@@ -324,55 +324,55 @@ impl<'a> Group<'a> {
             ..
         } = *self.letters;
         let (mut sent, mut received) = (0, 0);
-        for (number, _, position) in tiles {
+        for (number, _, position) in segments {
             let matrix = &self.matrices[*number];
-            let count = matrix.tile_cells(*position);
+            let count = matrix.segment_cells(*position);
             match matrix.own_lines {
-                true => received += tile_bytes(own_table.streams(), count),
-                false => sent += tile_bytes(their_table.streams(), count),
+                true => received += segment_bytes(own_table.streams(), count),
+                false => sent += segment_bytes(their_table.streams(), count),
             }
         }
         let mut message = Writer::with_capacity(sent);
-        let mut shares = Vec::with_capacity(tiles.len());
-        for (number, line, position) in tiles {
+        let mut shares = Vec::with_capacity(segments.len());
+        for (number, line, position) in segments {
             let matrix = &self.matrices[*number];
-            let tile_position = TilePosition {
+            let segment_position = SegmentPosition {
                 comparison: matrix.number,
-                tile: position / TILE,
+                segment: position / SEGMENT,
             };
             let letter = matrix.lines.start + line;
             if matrix.own_lines {
                 let (share, columns) =
-                    prepare_tile(kernel, own_table, own_trees, letter, tile_position);
+                    prepare_segment(kernel, own_table, own_trees, letter, segment_position);
                 shares.push((share, Some(columns)));
             } else {
                 let streams = their_table.streams();
-                let first = tile_position.tile * streams;
+                let first = segment_position.segment * streams;
                 let positions = &self.indicators[*number][first..first + streams];
-                let (share, blocks) = send_tile(
+                let (share, blocks) = send_segment(
                     kernel,
                     their_table,
                     their_trees,
                     letter,
-                    tile_position,
+                    segment_position,
                     positions,
                 );
-                write_tile(&blocks, matrix.tile_cells(*position), &mut message);
+                write_segment(&blocks, matrix.segment_cells(*position), &mut message);
                 shares.push((share, None));
             }
         }
         let answer = self.gates.rounds.exchange(message.finish(), received).await;
         let mut answer = Reader::new(&answer);
-        let mut complete = Vec::with_capacity(tiles.len());
-        for ((number, line, position), (mut share, columns)) in tiles.iter().zip(shares) {
+        let mut complete = Vec::with_capacity(segments.len());
+        for ((number, line, position), (mut share, columns)) in segments.iter().zip(shares) {
             let matrix = &self.matrices[*number];
             if let Some(columns) = columns {
-                let count = matrix.tile_cells(*position);
-                let blocks = read_tile(own_table.streams(), count, &mut answer)?;
+                let count = matrix.segment_cells(*position);
+                let blocks = read_segment(own_table.streams(), count, &mut answer)?;
                 let each = own_table.streams() + 1;
                 let letter = matrix.lines.start + line;
                 let row = &own_rows[letter * each..(letter + 1) * each];
-                receive_tile(&mut share, row, &columns, &blocks);
+                receive_segment(&mut share, row, &columns, &blocks);
             }
             complete.push(share);
         }

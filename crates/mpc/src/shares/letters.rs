@@ -4,7 +4,7 @@ use super::group::{CostSource, LetterTables};
 use super::line_lookup::{
     LineBlocks, LineCosts, LineEntries, LineSeeds, LineTrees, MIN_CELLS_PER_LINE,
 };
-use super::lookup::{MAX_LETTERS, Table, Trees};
+use super::lookup::{MAX_ALPHABET_SIZE, Table, Trees};
 use super::packing::Words;
 use super::rounds::{Task, run};
 use super::seeds::{PuncturedSeeds, SeedRequest, WholeSeeds};
@@ -121,7 +121,7 @@ impl SharesSession {
             cells,
             lines,
         } = lists;
-        if !(1..=MAX_LETTERS).contains(&alphabet) {
+        if !(1..=MAX_ALPHABET_SIZE).contains(&alphabet) {
             return Err(MpcError::Misuse(
                 "the alphabet is too large to be looked up",
             ));

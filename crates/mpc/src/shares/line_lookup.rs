@@ -388,8 +388,8 @@ impl LineLookup<'_> {
         }
         // Indexed by column, and then by 128 positions.
         let mut masked = Zeroizing::new(vec![Block::ZERO; streams * width]);
-        for (at, tile) in positions.chunks(128).enumerate() {
-            for (column, block) in indicators(self.table, tile).iter().enumerate() {
+        for (at, segment) in positions.chunks(128).enumerate() {
+            for (column, block) in indicators(self.table, segment).iter().enumerate() {
                 masked[column * width + at] = *block;
             }
         }

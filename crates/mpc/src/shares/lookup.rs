@@ -28,7 +28,7 @@ use crate::kernel::Kernel;
 use zeroize::Zeroizing;
 
 /// Positions that are looked up at a time: the bits of a block.
-pub(crate) const TILE: usize = 128;
+pub(crate) const SEGMENT: usize = 128;
 
 /// A public cost table, indexed by the letter of a line and the letter of a position.
 pub(crate) struct Table {
@@ -71,7 +71,7 @@ impl Table {
         }
     }
 
-    /// Blocks that are sent for a tile.
+    /// Blocks that are sent for a segment.
     pub(crate) fn streams(&self) -> usize {
         self.columns - 1
     }
@@ -141,25 +141,25 @@ impl Trees {
     }
 }
 
-/// The position of a tile's streams. No position is used twice.
+/// The position of a segment's streams. No position is used twice.
 #[derive(Clone, Copy)]
-pub(crate) struct TilePosition {
+pub(crate) struct SegmentPosition {
     /// The number of the comparison in the session, below [`MAX_MATRICES`].
     pub(crate) comparison: u64,
-    /// The tile along the line. A line has at most [`MAX_POSITIONS`] positions.
-    pub(crate) tile: usize,
+    /// The segment along the line. A line has at most [`MAX_POSITIONS`] positions.
+    pub(crate) segment: usize,
 }
 
 /// The most comparisons of a session, and positions of a matrix: stream counters have 28 bits for the one and 20 for
-/// tiles.
+/// segments.
 pub(crate) const MAX_MATRICES: u64 = 1 << 28;
-pub(crate) const MAX_POSITIONS: usize = TILE << 20;
+pub(crate) const MAX_POSITIONS: usize = SEGMENT << 20;
 
 /// The most letters of a table. The cost of look-ups grows with the square of their number, and stream counters have 16
 /// bits for a column.
-pub(crate) const MAX_LETTERS: usize = 1 << 10;
+pub(crate) const MAX_ALPHABET_SIZE: usize = 1 << 10;
 
-/// One line's costs for a tile of positions: `width` blocks with one bit per position.
+/// One line's costs for a segment of positions: `width` blocks with one bit per position.
 pub(crate) type Share = Zeroizing<Vec<Block>>;
 
 /// The stream blocks of a leaf, one for each column but the last.
@@ -167,10 +167,10 @@ fn fill_streams(
     kernel: Kernel,
     leaf: Block,
     letter: usize,
-    position: TilePosition,
+    position: SegmentPosition,
     blocks: &mut [Block],
 ) {
-    let first = position.comparison << 36 | (position.tile as u64) << 16;
+    let first = position.comparison << 36 | (position.segment as u64) << 16;
     for (column, block) in blocks.iter_mut().enumerate() {
         *block = Block::from_words([first | column as u64, letter as u64 | 1 << 63]);
     }
@@ -184,7 +184,7 @@ fn sum_streams(
     table: &Table,
     trees: &Trees,
     letter: usize,
-    position: TilePosition,
+    position: SegmentPosition,
     columns: &mut [Block],
 ) -> Share {
     let streams = table.streams();
@@ -212,12 +212,12 @@ fn sum_streams(
 
 /// The side with the positions: returns its share and its message. `positions` has [b = x] for each column but the
 /// last, by position.
-pub(crate) fn send_tile(
+pub(crate) fn send_segment(
     kernel: Kernel,
     table: &Table,
     trees: &Trees,
     letter: usize,
-    position: TilePosition,
+    position: SegmentPosition,
     positions: &[Block],
 ) -> (Share, Zeroizing<Vec<Block>>) {
     let mut message = Zeroizing::new(positions.to_vec());
@@ -226,12 +226,12 @@ pub(crate) fn send_tile(
 }
 
 /// The side with the line's letter: returns its share before the message is known, and the sums of its columns.
-pub(crate) fn prepare_tile(
+pub(crate) fn prepare_segment(
     kernel: Kernel,
     table: &Table,
     trees: &Trees,
     letter: usize,
-    position: TilePosition,
+    position: SegmentPosition,
 ) -> (Share, Zeroizing<Vec<Block>>) {
     let mut columns = Zeroizing::new(vec![Block::ZERO; table.streams()]);
     let share = sum_streams(kernel, table, trees, letter, position, &mut columns);
@@ -239,7 +239,12 @@ pub(crate) fn prepare_tile(
 }
 
 /// Completes the share with the message. `row` is the table row of the line's letter.
-pub(crate) fn receive_tile(share: &mut Share, row: &[u64], columns: &[Block], message: &[Block]) {
+pub(crate) fn receive_segment(
+    share: &mut Share,
+    row: &[u64],
+    columns: &[Block],
+    message: &[Block],
+) {
     let mut last = Block::mask(true);
     let mut add = |block: Block, entry: u64| {
         for (bit, share) in share.iter_mut().enumerate() {
@@ -274,15 +279,15 @@ pub(crate) fn indicators(table: &Table, letters: &[usize]) -> Zeroizing<Vec<Bloc
 }
 
 /// Appends the first `count` bits of each block.
-pub(crate) fn write_tile(blocks: &[Block], count: usize, message: &mut Writer) {
+pub(crate) fn write_segment(blocks: &[Block], count: usize, message: &mut Writer) {
     message.numbers(blocks.iter().map(|block| block.words()[0]), count.min(64));
     if count > 64 {
         message.numbers(blocks.iter().map(|block| block.words()[1]), count - 64);
     }
 }
 
-/// Reads what [`write_tile`] wrote.
-pub(crate) fn read_tile(
+/// Reads what [`write_segment`] wrote.
+pub(crate) fn read_segment(
     streams: usize,
     count: usize,
     message: &mut Reader<'_>,
@@ -300,7 +305,7 @@ pub(crate) fn read_tile(
     ))
 }
 
-/// Bytes of a tile's message.
-pub(crate) fn tile_bytes(streams: usize, count: usize) -> usize {
+/// Bytes of a segment's message.
+pub(crate) fn segment_bytes(streams: usize, count: usize) -> usize {
     list_bytes(streams, count.min(64)) + list_bytes(streams, count.saturating_sub(64))
 }

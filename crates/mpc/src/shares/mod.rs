@@ -97,7 +97,7 @@ mod line_lookup;
 pub mod list_costs;
 mod lookup;
 #[cfg(test)]
-mod other_metric_tests;
+mod non_alignment_tests;
 mod outputs;
 mod packing;
 mod pool;

@@ -1,7 +1,7 @@
 //! How many matrices advance together, and how many groups of them are active.
 
 use super::group::Matrix;
-use super::lookup::{MAX_LETTERS, MAX_POSITIONS, TILE, tile_bytes};
+use super::lookup::{MAX_ALPHABET_SIZE, MAX_POSITIONS, SEGMENT, segment_bytes};
 use super::recurrence::MatrixRecurrence;
 use crate::error::MpcError;
 use std::ops::Range;
@@ -25,9 +25,9 @@ pub(crate) fn max_active(bytes: usize) -> usize {
 pub(crate) fn message_bytes(matrix: &Matrix, cell: MatrixRecurrence, streams: usize) -> usize {
     let (lines, positions) = (matrix.lines.len(), matrix.positions.len());
     let cells = lines.min(positions);
-    let tiles = match streams {
+    let segments = match streams {
         0 => 0,
-        _ => cells / TILE + 1,
+        _ => cells / SEGMENT + 1,
     };
     let width = cell.width();
     // One side sends the comparison tables of about half of the blocks.
@@ -44,7 +44,7 @@ pub(crate) fn message_bytes(matrix: &Matrix, cell: MatrixRecurrence, streams: us
         MatrixRecurrence::Local { .. } => ((2 * tables).max(numbers + width), tables / 2 + width),
     };
     let bits = (cells * (of_cell + SLACK_BITS)).max(positions * of_position);
-    tiles * tile_bytes(streams, positions.min(TILE)) + bits.div_ceil(8)
+    segments * segment_bytes(streams, positions.min(SEGMENT)) + bits.div_ceil(8)
 }
 
 /// Extra bits for a term of hidden lengths, and for lists that end at whole bytes.
@@ -68,7 +68,7 @@ fn message_bytes_of(rows: usize, columns: usize, cell: MatrixRecurrence, streams
 /// Whether a matrix of this shape can be compared: look-ups support the alphabet, and messages fit the buffers of a
 /// channel.
 pub fn matrix_fits(rows: usize, columns: usize, cell: MatrixRecurrence, alphabet: usize) -> bool {
-    (1..=MAX_LETTERS).contains(&alphabet)
+    (1..=MAX_ALPHABET_SIZE).contains(&alphabet)
         && rows.max(columns) <= MAX_POSITIONS
         && message_bytes_of(rows, columns, cell, alphabet - 1) <= MAX_UNREAD
 }

@@ -25,7 +25,7 @@ const LENGTH: usize = 40;
 /// Slots of a cell, and their bits.
 const SLOTS: usize = 4;
 const SLOT_BITS: u32 = 255;
-/// Ciphertexts of the answer for a cell.
+/// Ciphertexts of the reply for a cell.
 const REPLIES: usize = 3;
 /// Stack depths at which a short operation is measured, over several pages of the stack.
 const DEPTHS: u32 = 256;
@@ -95,22 +95,22 @@ pub(crate) fn all(
             time(|| steps.mask(&cells, secrets).unwrap())
         },
     );
-    let answers: Vec<u8> = pools[1]
+    let replies: Vec<u8> = pools[1]
         .iter()
         .flat_map(|cell| &cell[..REPLIES])
         .flat_map(|value| public.ciphertext_to_bytes(value).unwrap())
         .collect();
     experiment.probe(
-        &name("hardened correction, pads zero or random"),
+        &name("hardened unmasking, pads zero or random"),
         ConstantTime,
         &mut |class, rng| {
             let secrets = secrets(&steps, class, rng);
-            time(|| steps.correct(&answers, secrets).unwrap())
+            time(|| steps.unmask(&replies, secrets).unwrap())
         },
     );
     let table = RandomizerTable::for_key_holder(key, rng);
     experiment.probe(
-        &name("hardened answer, slots zero or random"),
+        &name("hardened reply, slots zero or random"),
         ConstantTime,
         &mut |class, rng| {
             let slot = |rng: &mut ChaCha20Rng| Zeroizing::new(number(class, SLOT_BITS, rng));
@@ -118,7 +118,7 @@ pub(crate) fn all(
                 .map(|_| (0..SLOTS).map(|_| slot(rng)).collect())
                 .collect();
             source.put(table.draw(REPLIES * BATCH, rng));
-            time(|| steps.answer(&sets).unwrap())
+            time(|| steps.reply(&sets).unwrap())
         },
     );
 }

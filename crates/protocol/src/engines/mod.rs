@@ -12,7 +12,7 @@ pub(crate) mod tests;
 
 use crate::{
     Answer, CancelToken, Estimate, JobError, Link, Misbehaviour, PairStore, ProtocolError, Reveal,
-    RevealTo, Revealed, Spec, TreeLevels, Work,
+    RevealTo, Revealed, Spec, TreeLevels, Workload,
 };
 pub use opening::{receive_halves, send_halves};
 use paillier::PaillierOptions;
@@ -221,7 +221,7 @@ impl std::fmt::Debug for Job<'_> {
 }
 
 impl Engine {
-    /// All engines with their default options, for lists in help texts.
+    /// All engines with their default options, least private first.
     pub const ALL: [Engine; 4] = [
         Engine::Plain,
         Engine::Paillier(PaillierOptions::DEFAULT),
@@ -398,7 +398,7 @@ impl Engine {
     pub fn estimate(
         self,
         comparison: &Comparison,
-        work: &Work,
+        work: &Workload,
         link: &Link,
         levels: TreeLevels,
     ) -> Estimate {

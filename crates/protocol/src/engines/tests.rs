@@ -2,18 +2,18 @@
 
 mod cases;
 mod keys;
-mod other_metric_vectors;
-mod other_metrics;
+mod non_alignment;
+mod non_alignment_vectors;
 mod thresholds;
 mod traffic;
 mod vectors;
 
 pub(crate) use cases::Cases;
-pub(crate) use other_metrics::{other_metrics, rounded_fixations};
+pub(crate) use non_alignment::{non_alignment_metrics, rounded_fixations};
 pub(crate) use traffic::{documented_alphabet, scanmatch};
 
 use crate::{
-    Engine, Job, Link, PaillierOptions, PairRule, ProtocolError, Role, Spec, Value, Work,
+    Engine, Job, Link, PaillierOptions, PairRule, ProtocolError, Role, Spec, Value, Workload,
     compare_locally,
 };
 use proptest::prelude::*;
@@ -216,7 +216,7 @@ fn rounds_equal_the_estimate(is_taken: impl Fn(usize, usize) -> bool) {
             let (a, b) = (equal(count, length, 5), equal(count, length, 7));
             let spec = Spec::new(engine, metric, PairRule::All, &a, &b).unwrap();
             let (count, length) = (count as u64, length as u64);
-            let work = Work {
+            let work = Workload {
                 pairs: count * count,
                 cells: count * count * length * length,
                 host_scanpaths: count,
@@ -224,7 +224,7 @@ fn rounds_equal_the_estimate(is_taken: impl Fn(usize, usize) -> bool) {
                 host_letters: count * length,
                 join_letters: count * length,
                 alphabet: LETTERS.into(),
-                ..Work::default()
+                ..Workload::default()
             };
             let estimated = spec.estimate(&work, &Link::local()).rounds;
             let made = compare_locally(spec, &a, &b, &()).unwrap().cost.rounds;
@@ -241,7 +241,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
     fn the_plain_engine_gives_the_plain_score(a in scanpaths(70), b in scanpaths(70)) {
-        for metric in metrics().into_iter().chain(other_metrics()) {
+        for metric in metrics().into_iter().chain(non_alignment_metrics()) {
             equals_plain_comparison(Engine::Plain, &metric, &cohort(&a), &cohort(&b));
         }
     }
@@ -252,7 +252,7 @@ proptest! {
     #[test]
     fn every_engine_gives_the_plain_score(a in scanpaths(9), b in scanpaths(9)) {
         for (at, engine) in engines().into_iter().enumerate() {
-            for (number, metric) in metrics().into_iter().chain(other_metrics()).enumerate() {
+            for (number, metric) in metrics().into_iter().chain(non_alignment_metrics()).enumerate() {
                 // The metrics are distributed over the engines and options.
                 if engine.can_compute(&metric) && (number + at) % 2 == 0 {
                     equals_plain_comparison(engine, &metric, &cohort(&a), &cohort(&b));

@@ -13,7 +13,8 @@ pub struct ScoreHistogram {
     pub stimulus: Option<String>,
     /// The ranges and their counts. Numbers beyond the outer edges are in the outer bins.
     pub bins: Bins,
-    /// Counts below this are not shown; 0 if all are shown.
+    /// Bins with pairs of fewer participants of either side are not shown; nor is the smallest other count, if any bin is
+    /// hidden. 0 if all are shown.
     #[serde(default)]
     pub minimum: u64,
 }

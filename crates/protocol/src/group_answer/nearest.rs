@@ -1,7 +1,7 @@
 //! Classification by the nearest scanpaths.
 
 use super::{GroupAnswerError, Interval, probability, shape};
-use crate::Label;
+use crate::ScanpathId;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ pub struct NearestLabels {
 #[serde(deny_unknown_fields)]
 pub struct NearestLabel {
     /// The scanpath.
-    pub scanpath: Label,
+    pub scanpath: ScanpathId,
     /// The group with the most votes.
     pub majority: String,
     /// The scanpath's own group, if it is known here.
@@ -32,7 +32,7 @@ pub struct NearestLabel {
     pub group: Option<String>,
 }
 
-/// How often the majority group of the `k` nearest scanpaths is the right one.
+/// How often the majority group of the `k` nearest scanpaths is the correct one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NearestRate {
@@ -41,7 +41,6 @@ pub struct NearestRate {
     /// How many nearest scanpaths have a vote.
     pub k: u32,
     /// How many scanpaths were assigned their own group.
-    #[serde(rename = "right")]
     pub correct: u64,
     /// The number of scanpaths.
     pub scanpaths: u64,
@@ -88,7 +87,7 @@ impl NearestLabels {
 
 impl NearestRate {
     pub(super) fn check(&self) -> Result<(), GroupAnswerError> {
-        probability("the rate of chance", self.chance)?;
+        probability("the chance rate", self.chance)?;
         self.p_value
             .map_or(Ok(()), |p| probability("a p value", p))?;
         self.interval.map_or(Ok(()), |interval| interval.check())?;

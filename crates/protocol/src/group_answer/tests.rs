@@ -1,5 +1,5 @@
 use super::*;
-use crate::Label;
+use crate::ScanpathId;
 
 fn rate() -> NearestRate {
     NearestRate {
@@ -95,7 +95,7 @@ fn a_majority_is_one_of_the_groups() {
         k: 5,
         groups: vec!["expert".into()],
         labels: vec![NearestLabel {
-            scanpath: Label {
+            scanpath: ScanpathId {
                 participant: "P1".into(),
                 stimulus: None,
             },

@@ -1,6 +1,6 @@
 //! Metrics on fixations, which never leave a machine.
 
-use crate::outcome::labels;
+use crate::outcome::scanpath_ids;
 use crate::{Cost, JobError, Observer, Outcome, ProtocolError, Results, Reveal, Spec};
 use veilpath_metrics::{Cohort, FixationComparison, Fixations};
 
@@ -54,8 +54,8 @@ pub(super) fn compare(
         revealed: spec.engine.revealed(&spec),
         names: Outcome::UNNAMED.map(String::from),
         one_cohort: false,
-        a: labels(a),
-        b: labels(b),
+        a: scanpath_ids(a),
+        b: scanpath_ids(b),
         pairs: pairs.len() as u64,
         tile: None,
         results: Results::of_answers(spec.outputs(), answers),

@@ -1,6 +1,6 @@
 //! Group answers, for two cohorts in one process.
 
-use crate::outcome::labels;
+use crate::outcome::scanpath_ids;
 use crate::statistics::numbers_in_the_clear;
 use crate::{
     Answer, Cost, Engine, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, Job, JobError,
@@ -76,10 +76,10 @@ pub(super) fn answer(
     pairs: &[(usize, usize)],
     observer: &dyn Observer,
 ) -> Result<Outcome, ProtocolError> {
-    let labels = [labels(a.0), labels(b.0)];
+    let ids = [scanpath_ids(a.0), scanpath_ids(b.0)];
     let groups = [groups(a.0), groups(b.0)];
-    let sizes = [0, 1]
-        .map(|side| GroupSizes::of(&labels[side], groups[side].as_deref().unwrap_or_default()));
+    let sizes =
+        [0, 1].map(|side| GroupSizes::of(&ids[side], groups[side].as_deref().unwrap_or_default()));
     let needed = question.sides_with_groups();
     if (0..2).any(|side| needed[side] && groups[side].is_none()) {
         return Err(JobError::NoGroups.into());
@@ -104,7 +104,7 @@ pub(super) fn answer(
                 question,
                 engine: spec.engine,
                 rule: spec.pairs,
-                labels: [&labels[0], &labels[1]],
+                ids: [&ids[0], &ids[1]],
                 own_groups: groups.as_deref(),
                 peer_groups: peer_groups.filter(|_| question.publishes_groups()),
                 sizes: sizes.clone(),
@@ -124,7 +124,7 @@ pub(super) fn answer(
         .schema()
         .answer(&numbers)?;
     let cells = spec.cells(&crate::count_pairs(spec.pairs, a.0, b.0));
-    let [a, b] = labels.clone();
+    let [a, b] = ids.clone();
     Ok(Outcome {
         revealed: spec.engine.revealed(spec),
         names: Outcome::UNNAMED.map(String::from),

@@ -155,7 +155,7 @@ fn incomplete_tiles_and_tiles_of_another_plan_are_refused() {
         results.retain(|pair| (pair.a, pair.b) != (a, b));
         results.push(a + 1, b, &values);
     });
-    assert_eq!(foreign, MergeError::OtherPair { outcome: 1 });
+    assert_eq!(foreign, MergeError::PairNotInPlan { outcome: 1 });
 }
 
 /// An empty tile says nothing about the others.

@@ -9,7 +9,8 @@ use super::{
     check_encoding, check_text,
 };
 use crate::{
-    Cost, FixationRounding, GroupAnswer, Label, Outcome, Output, PlanTile, Results, Revealed, Spec,
+    Cost, FixationRounding, GroupAnswer, Outcome, Output, PlanTile, Results, Revealed, ScanpathId,
+    Spec,
 };
 use answers::AnswerList;
 use results::ResultList;
@@ -318,7 +319,7 @@ fn check_outputs(outputs: &[Output]) -> Result<(), ResultFormatError> {
 #[serde(deny_unknown_fields)]
 struct NamedCohort {
     name: String,
-    scanpaths: Limited<Label, MAX_SCANPATHS>,
+    scanpaths: Limited<ScanpathId, MAX_SCANPATHS>,
 }
 
 /// A list with a limit that is enforced during reading, before the list fills the memory.

@@ -4,8 +4,8 @@ mod generators;
 
 use super::*;
 use crate::{
-    Cost, Engine, GroupAnswer, GroupMeans, Label, Outcome, PairRule, Results, Reveal, RevealTo,
-    Spec, Value,
+    Cost, Engine, GroupAnswer, GroupMeans, Outcome, PairRule, Results, Reveal, RevealTo,
+    ScanpathId, Spec, Value,
 };
 use generators::outcome;
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ proptest! {
 
 fn small() -> Outcome {
     let alphabet = Alphabet::letters(4).unwrap();
-    let label = |participant: &str| Label {
+    let id = |participant: &str| ScanpathId {
         participant: participant.into(),
         stimulus: Some("cows".into()),
     };
@@ -47,8 +47,8 @@ fn small() -> Outcome {
         spec,
         names: ["Clinic".into(), "University".into()],
         one_cohort: false,
-        a: vec![label("P1")],
-        b: vec![label("Q1"), label("Q2")],
+        a: vec![id("P1")],
+        b: vec![id("Q1"), id("Q2")],
         pairs: 2,
         tile: None,
         results,

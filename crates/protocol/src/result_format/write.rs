@@ -1,7 +1,7 @@
 //! Writes an outcome. Results are written one by one, so that millions need no second copy in memory.
 
 use super::{RESULT_MARK, RESULT_VERSION};
-use crate::{Label, Outcome};
+use crate::{Outcome, ScanpathId};
 use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct};
 use serde::{Serialize, Serializer};
 
@@ -53,7 +53,7 @@ impl Serialize for Outcome {
 #[derive(Serialize)]
 struct Cohort<'a> {
     name: &'a str,
-    scanpaths: &'a [Label],
+    scanpaths: &'a [ScanpathId],
 }
 
 struct Rows<'a>(&'a Outcome);

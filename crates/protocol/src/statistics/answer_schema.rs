@@ -1,8 +1,9 @@
 //! What the numbers of an answer mean. The schema and the opened numbers together give the answer.
 
 use crate::{
-    Bins, GroupAnswer, GroupMeans, GroupQuestion, GroupTest, Label, Misbehaviour, NearestLabel,
-    NearestLabels, NearestRate, ProtocolError, ScoreHistogram, StimulusMean, StimulusMeans,
+    Bins, GroupAnswer, GroupMeans, GroupQuestion, GroupTest, Misbehaviour, NearestLabel,
+    NearestLabels, NearestRate, ProtocolError, ScanpathId, ScoreHistogram, StimulusMean,
+    StimulusMeans,
 };
 use serde::{Deserialize, Serialize};
 use veilpath_statistics::{Contrast, p_value};
@@ -21,13 +22,14 @@ pub struct AnswerSchema {
     /// more bits, so no function of the scanpaths with more bits can be opened instead.
     pub bits: Vec<u32>,
     /// The kind of numbers.
-    pub numbers: AnswerNumbers,
+    #[serde(rename = "numbers")]
+    pub kind: NumberKind,
 }
 
 /// The kinds of numbers in answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum AnswerNumbers {
+pub enum NumberKind {
     /// A sum for each stimulus.
     Means {
         /// The stimuli with their numbers of pairs; a single one without a name for all stimuli together.
@@ -60,7 +62,7 @@ pub enum AnswerNumbers {
         /// The groups.
         groups: Vec<String>,
         /// The scanpaths.
-        scanpaths: Vec<Label>,
+        scanpaths: Vec<ScanpathId>,
     },
     /// How many scanpaths are in the majority group of their nearest scanpaths.
     NearestRate {
@@ -77,7 +79,8 @@ pub enum AnswerNumbers {
         edges: Vec<f64>,
         /// The number of pairs.
         pairs: u64,
-        /// Counts below this are not shown.
+        /// Bins with pairs of fewer participants of either side are not shown; nor is the smallest other count, if any bin
+        /// is hidden. 0 if all are shown.
         minimum: u64,
     },
 }
@@ -85,7 +88,7 @@ pub enum AnswerNumbers {
 impl AnswerSchema {
     /// Sets the coins of a test, which are opened after everything else is agreed on.
     pub fn set_coins(&mut self, opened: &[u8; 32]) {
-        if let AnswerNumbers::Test { coins, .. } = &mut self.numbers {
+        if let NumberKind::Test { coins, .. } = &mut self.kind {
             *coins = super::plan::hex(opened);
         }
     }
@@ -98,13 +101,13 @@ impl AnswerSchema {
 
     /// How many numbers there are.
     pub fn count(&self) -> usize {
-        match &self.numbers {
-            AnswerNumbers::Means { stimuli } => stimuli.len(),
-            AnswerNumbers::Groups { rows, columns } => rows.len() * columns.len(),
-            AnswerNumbers::Test { .. } => 2,
-            AnswerNumbers::Nearest { scanpaths, .. } => scanpaths.len(),
-            AnswerNumbers::NearestRate { .. } => 1,
-            AnswerNumbers::Histogram { edges, .. } => 2 * edges.len().saturating_sub(1),
+        match &self.kind {
+            NumberKind::Means { stimuli } => stimuli.len(),
+            NumberKind::Groups { rows, columns } => rows.len() * columns.len(),
+            NumberKind::Test { .. } => 2,
+            NumberKind::Nearest { scanpaths, .. } => scanpaths.len(),
+            NumberKind::NearestRate { .. } => 1,
+            NumberKind::Histogram { edges, .. } => 2 * edges.len().saturating_sub(1),
         }
     }
 
@@ -123,7 +126,7 @@ impl AnswerSchema {
         // These are sums of two shares, so only these bits are meaningful.
         let numbers = numbers.iter().zip(&self.bits).enumerate();
         let numbers: Vec<i64> = numbers
-            .map(|(at, (number, bits))| match self.numbers.is_signed(at) {
+            .map(|(at, (number, bits))| match self.kind.is_signed(at) {
                 true => number << (64 - bits) >> (64 - bits),
                 false => (number.cast_unsigned() & mask(*bits)).cast_signed(),
             })
@@ -139,12 +142,12 @@ impl AnswerSchema {
         let numbers: Vec<i64> = numbers.iter().zip(&self.shifts).map(middle).collect();
         let numbers = &numbers[..];
         let output = self.output.clone();
-        let answer = match &self.numbers {
-            AnswerNumbers::Means { stimuli } => GroupAnswer::StimulusMeans(StimulusMeans {
+        let answer = match &self.kind {
+            NumberKind::Means { stimuli } => GroupAnswer::StimulusMeans(StimulusMeans {
                 output,
                 means: sorted_means(stimuli, numbers, self.unit),
             }),
-            AnswerNumbers::Groups { rows, columns } => {
+            NumberKind::Groups { rows, columns } => {
                 let count = |row: &(String, u32), column: &(String, u32)| {
                     u64::from(row.1) * u64::from(column.1)
                 };
@@ -168,13 +171,13 @@ impl AnswerSchema {
                     intervals: Vec::new(),
                 })
             }
-            AnswerNumbers::Test { question, .. } => self.test(*question, numbers)?,
-            AnswerNumbers::Nearest {
+            NumberKind::Test { question, .. } => self.test(*question, numbers)?,
+            NumberKind::Nearest {
                 k,
                 groups,
                 scanpaths,
             } => {
-                let label = |(scanpath, number): (&Label, &i64)| {
+                let label = |(scanpath, number): (&ScanpathId, &i64)| {
                     let group = usize::try_from(*number).ok().and_then(|at| groups.get(at));
                     Some(NearestLabel {
                         scanpath: scanpath.clone(),
@@ -190,7 +193,7 @@ impl AnswerSchema {
                     labels: labels.collect::<Option<_>>().ok_or_else(impossible)?,
                 })
             }
-            AnswerNumbers::NearestRate {
+            NumberKind::NearestRate {
                 k,
                 groups,
                 scanpaths,
@@ -215,7 +218,7 @@ impl AnswerSchema {
                     confusion: Vec::new(),
                 })
             }
-            AnswerNumbers::Histogram {
+            NumberKind::Histogram {
                 edges,
                 pairs,
                 minimum,
@@ -243,13 +246,13 @@ impl AnswerSchema {
     }
 
     fn test(&self, question: GroupQuestion, numbers: &[i64]) -> Result<GroupAnswer, ProtocolError> {
-        let AnswerNumbers::Test {
+        let NumberKind::Test {
             groups,
             pairs: [same, different],
             coins,
             is_distance,
             ..
-        } = &self.numbers
+        } = &self.kind
         else {
             return Err(ProtocolError::Internal("this answer is not a test"));
         };
@@ -293,15 +296,15 @@ impl AnswerSchema {
     }
 }
 
-impl AnswerNumbers {
+impl NumberKind {
     /// Whether a number can be negative: sums can, counts and indices cannot.
     pub(super) fn is_signed(&self, number: usize) -> bool {
         match self {
-            AnswerNumbers::Means { .. } | AnswerNumbers::Groups { .. } => true,
-            AnswerNumbers::Test { .. } => number == 0,
-            AnswerNumbers::Nearest { .. }
-            | AnswerNumbers::NearestRate { .. }
-            | AnswerNumbers::Histogram { .. } => false,
+            NumberKind::Means { .. } | NumberKind::Groups { .. } => true,
+            NumberKind::Test { .. } => number == 0,
+            NumberKind::Nearest { .. }
+            | NumberKind::NearestRate { .. }
+            | NumberKind::Histogram { .. } => false,
         }
     }
 }

@@ -120,7 +120,7 @@ impl GroupPlan<'_> {
         let mut found = vec![[const { BTreeSet::new() }; 2]; counts.len()];
         for (pair, value) in values.iter().enumerate() {
             for (side, found) in found[bin_of(*value, &edges)].iter_mut().enumerate() {
-                found.insert(participants.of_pair[side][pair]);
+                found.insert(participants.by_pair[side][pair]);
             }
         }
         let enough = |found: &BTreeSet<usize>| found.len() as u64 >= self.minimum;

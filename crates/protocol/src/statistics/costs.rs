@@ -1,15 +1,15 @@
 //! Estimates the cost of a group answer, apart from the comparisons.
 
-use super::{COMPARED_AT_ONCE, at_once, network};
+use super::{COMPARED_AT_ONCE, at_once, sorting_network};
 use crate::engines::alignment::scoring::Scoring;
-use crate::estimate::Costs;
-use crate::{Estimate, GroupQuestion, Link, TreeLevels, Work};
+use crate::estimate::JobCosts;
+use crate::{Estimate, GroupQuestion, Link, TreeLevels, Workload};
 use veilpath_metrics::Comparison;
 use veilpath_mpc::shares::costs::{BATCH, batch_bytes, batches, start_bytes};
 
 /// The size of a question about groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GroupWork {
+pub struct GroupWorkload {
     /// Participants of the host and of the joining side.
     pub participants: [u64; 2],
     /// Groups of both sides.
@@ -83,7 +83,7 @@ impl GroupQuestion {
     pub(crate) fn estimate(
         self,
         comparison: &Comparison,
-        work: &Work,
+        work: &Workload,
         link: &Link,
         levels: TreeLevels,
     ) -> Estimate {
@@ -97,7 +97,7 @@ impl GroupQuestion {
             + batches.saturating_mul(batch_bytes(bits))
             + start_bytes(bits);
         let made = batches.saturating_mul(BATCH);
-        Costs {
+        JobCosts {
             bytes_to_host: bytes,
             bytes_to_join: bytes,
             waits: START_WAITS + OPENING_WAITS + operations.rounds,
@@ -111,13 +111,18 @@ impl GroupQuestion {
         .on(link)
     }
 
-    fn operations(self, comparison: &Comparison, work: &Work, group: &GroupWork) -> Operations {
+    fn operations(
+        self,
+        comparison: &Comparison,
+        work: &Workload,
+        group: &GroupWorkload,
+    ) -> Operations {
         let padding = work.padded.then_some(1);
         let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
         let (rows, columns) = work.mean_matrix();
         let [rows, columns] =
             [rows, columns].map(|it| u32::try_from(it.max(1)).unwrap_or(u32::MAX));
-        let number_bits = scoring.whole_bits(rows, columns) as u64;
+        let number_bits = scoring.full_bits(rows, columns) as u64;
         let [host, join] = group.participants;
         let (more, crossed) = (host.max(join), host.saturating_mul(join));
         let sum_bits = VALUE_BITS + u64::from((group.pairs | 1).ilog2()) + 2;
@@ -160,7 +165,7 @@ impl GroupQuestion {
                     .unwrap_or(usize::MAX)
                     .min(1 << 16);
                 let groups = group.groups.div_ceil(2).max(1);
-                for layer in network::layers(references, k as usize) {
+                for layer in sorting_network::layers(references, k as usize) {
                     let count = layer.len() as u64 * group.queries;
                     operations.signs(count, VALUE_BITS + 8);
                     operations.select(count, 64);

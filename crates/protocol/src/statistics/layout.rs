@@ -1,6 +1,6 @@
 //! What both sides know about the participants of a question.
 
-use crate::{JobError, Label, PairRule, ProtocolError};
+use crate::{JobError, PairRule, ProtocolError, ScanpathId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use veilpath_statistics::{
@@ -19,11 +19,11 @@ impl GroupSizes {
     pub const MAX_NAME_BYTES: usize = 200;
 
     /// The sizes of groups, given the group of each scanpath.
-    pub fn of(labels: &[Label], groups: &[String]) -> Self {
+    pub fn of(ids: &[ScanpathId], groups: &[String]) -> Self {
         let mut sizes = BTreeMap::new();
         let mut seen = HashSet::new();
-        for (label, group) in labels.iter().zip(groups) {
-            if seen.insert(&label.participant) {
+        for (id, group) in ids.iter().zip(groups) {
+            if seen.insert(&id.participant) {
                 *sizes.entry(group.clone()).or_default() += 1;
             }
         }
@@ -31,8 +31,8 @@ impl GroupSizes {
     }
 
     /// Whether these can be the sizes of a peer with these scanpaths.
-    pub fn is_valid(&self, labels: &[Label]) -> bool {
-        let participants: HashSet<&String> = labels.iter().map(|it| &it.participant).collect();
+    pub fn is_valid(&self, ids: &[ScanpathId]) -> bool {
+        let participants: HashSet<&String> = ids.iter().map(|it| &it.participant).collect();
         let participants = participants.len();
         let total: u64 = self.0.values().copied().map(u64::from).sum();
         let short = |name: &String| (1..=Self::MAX_NAME_BYTES).contains(&name.len());
@@ -72,12 +72,11 @@ pub(crate) struct IndexedBy {
 impl Layout {
     /// The layout of these pairs.
     pub(crate) fn new(
-        labels: [&[Label]; 2],
+        ids: [&[ScanpathId]; 2],
         pairs: &[(usize, usize)],
         indexed_by: IndexedBy,
     ) -> Result<Self, ProtocolError> {
-        let participants =
-            labels.map(|labels| Participants::new(labels.iter().map(|label| &label.participant)));
+        let participants = ids.map(|ids| Participants::new(ids.iter().map(|id| &id.participant)));
         let [rows, columns] = &participants;
         let by_participants = match indexed_by.participants {
             false => None,
@@ -92,7 +91,7 @@ impl Layout {
             }
         };
         let (stimulus_of_pair, stimuli) = match indexed_by.stimuli {
-            true => stimuli(labels, pairs),
+            true => stimuli(ids, pairs),
             false => (Vec::new(), Vec::new()),
         };
         Ok(Self {
@@ -144,11 +143,11 @@ impl Layout {
 }
 
 /// The index of each pair's stimulus, and the first pair of each stimulus.
-fn stimuli(labels: [&[Label]; 2], pairs: &[(usize, usize)]) -> (Vec<usize>, Vec<(usize, usize)>) {
+fn stimuli(ids: [&[ScanpathId]; 2], pairs: &[(usize, usize)]) -> (Vec<usize>, Vec<(usize, usize)>) {
     let mut numbers: HashMap<[Option<&str>; 2], usize> = HashMap::new();
     let mut first_pairs = Vec::new();
     let number = |&(a, b): &(usize, usize)| {
-        let stimulus = [&labels[0][a], &labels[1][b]].map(|it| it.stimulus.as_deref());
+        let stimulus = [&ids[0][a], &ids[1][b]].map(|it| it.stimulus.as_deref());
         // As `joint_stimulus` names them.
         let key = match stimulus {
             [Some(x), Some(y)] if x != y => stimulus,
@@ -178,21 +177,26 @@ impl WithinSite {
     /// are in no pair between the sides are left out, so that all scores are based on the same stimuli.
     pub(crate) fn of_both(
         rule: PairRule,
-        labels: [&[Label]; 2],
+        ids: [&[ScanpathId]; 2],
         pairs: &[(usize, usize)],
         participants: &[Participants; 2],
     ) -> Result<[Self; 2], ProtocolError> {
-        let has_stimuli = |labels: &[Label]| labels.iter().any(|label| label.stimulus.is_some());
-        let by_stimulus = rule == PairRule::SameStimulus && labels.iter().all(|it| has_stimuli(it));
+        let has_stimuli = |ids: &[ScanpathId]| ids.iter().any(|id| id.stimulus.is_some());
+        let by_stimulus = rule == PairRule::SameStimulus && ids.iter().all(|it| has_stimuli(it));
         let of = |side: usize| -> Result<Self, ProtocolError> {
             let scanpaths: BTreeSet<usize> = pairs.iter().map(|it| [it.0, it.1][side]).collect();
-            let mut of_stimulus: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
+            let mut scanpaths_by_stimulus: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
             for scanpath in scanpaths {
-                let stimulus = labels[side][scanpath].stimulus.as_deref();
+                let stimulus = ids[side][scanpath].stimulus.as_deref();
                 let stimulus = stimulus.filter(|_| by_stimulus);
-                of_stimulus.entry(stimulus).or_default().push(scanpath);
+                scanpaths_by_stimulus
+                    .entry(stimulus)
+                    .or_default()
+                    .push(scanpath);
             }
-            let sizes = of_stimulus.values().map(|scanpaths| scanpaths.len() as u64);
+            let sizes = scanpaths_by_stimulus
+                .values()
+                .map(|scanpaths| scanpaths.len() as u64);
             let count = sizes.fold(0, |sum: u64, size| {
                 sum.saturating_add(size.saturating_mul(size.saturating_sub(1)) / 2)
             });
@@ -208,12 +212,13 @@ impl WithinSite {
             if size.saturating_mul(size.saturating_sub(1)) / 2 > count {
                 return Err(StatisticsError::NoCommonStimulus { row: 0, column: 1 }.into());
             }
-            let of_scanpath = participants[side].of_scanpaths();
+            let participant_by_scanpath = participants[side].of_scanpaths();
             let mut pairs = Vec::new();
-            for scanpaths in of_stimulus.values() {
+            for scanpaths in scanpaths_by_stimulus.values() {
                 for (index, &i) in scanpaths.iter().enumerate() {
                     let others = scanpaths[index + 1..].iter();
-                    let others = others.filter(|&&j| of_scanpath[i] != of_scanpath[j]);
+                    let others = others
+                        .filter(|&&j| participant_by_scanpath[i] != participant_by_scanpath[j]);
                     pairs.extend(others.map(|&j| (i, j)));
                 }
             }
@@ -234,23 +239,23 @@ pub(crate) fn groups_of_participants(
     groups: &[String],
     names: &[String],
 ) -> Option<Vec<usize>> {
-    let mut of_participant = vec![None; participants.len()];
+    let mut group_by_participant = vec![None; participants.len()];
     for (&participant, group) in participants.of_scanpaths().iter().zip(groups) {
         let number = names.binary_search(group).ok()?;
-        if of_participant[participant].is_some_and(|other| other != number) {
+        if group_by_participant[participant].is_some_and(|other| other != number) {
             return None;
         }
-        of_participant[participant] = Some(number);
+        group_by_participant[participant] = Some(number);
     }
-    of_participant.into_iter().collect()
+    group_by_participant.into_iter().collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn label(participant: usize, stimulus: usize) -> Label {
-        Label {
+    fn id(participant: usize, stimulus: usize) -> ScanpathId {
+        ScanpathId {
             participant: participant.to_string(),
             stimulus: Some(stimulus.to_string()),
         }
@@ -261,8 +266,8 @@ mod tests {
     #[test]
     fn participants_without_common_stimuli_are_refused_before_a_matrix_is_allocated() {
         let stimuli = 200_000;
-        let host: Vec<Label> = (0..stimuli).map(|it| label(0, it)).collect();
-        let join: Vec<Label> = (0..2 * stimuli).map(|it| label(it, it % stimuli)).collect();
+        let host: Vec<ScanpathId> = (0..stimuli).map(|it| id(0, it)).collect();
+        let join: Vec<ScanpathId> = (0..2 * stimuli).map(|it| id(it, it % stimuli)).collect();
         let pairs: Vec<(usize, usize)> = (0..stimuli)
             .flat_map(|it| [(it, it), (it, it + stimuli)])
             .collect();

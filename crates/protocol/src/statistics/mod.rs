@@ -10,7 +10,7 @@
 //! | means of groups | products of sums with the other side's labels; nothing if labels are published | a sum for each pair of groups |
 //! | tests | such products for each permutation if labels are secret; comparisons with the observed sum | the observed statistic, and how many permutations reach it |
 //! | nearest | a sorting network for each scanpath, and votes | a group for each scanpath, or how many of these are correct |
-//! | histogram | comparisons of each pair with each edge | the counts that are not too small |
+//! | histogram | comparisons of each pair with each edge | the counts of bins with enough participants |
 //!
 //! # What each side learns
 //! If both sides follow the protocol: the answer, and what the engine reveals. All other messages are those of
@@ -25,25 +25,25 @@
 mod answer_schema;
 mod clear;
 mod costs;
-mod counting;
+mod histogram;
 mod layout;
 mod linear;
 mod nearest;
-mod network;
-mod parts;
 mod permutation;
 mod plan;
 #[cfg(test)]
 mod plan_tests;
+mod public_parameters;
 mod rounding;
 mod run;
+mod sorting_network;
 #[cfg(test)]
 mod tests;
 mod values;
 
-pub use answer_schema::{AnswerNumbers, AnswerSchema};
+pub use answer_schema::{AnswerSchema, NumberKind};
 pub(crate) use clear::numbers_in_the_clear;
-pub use costs::GroupWork;
+pub use costs::GroupWorkload;
 pub use layout::GroupSizes;
 pub use plan::{GroupInputs, GroupPlan};
 

@@ -1,6 +1,6 @@
 //! The majority group of the nearest scanpaths.
 
-use super::{SecretNumbers, SharesSide, at_once, network};
+use super::{SecretNumbers, SharesSide, at_once, sorting_network};
 use crate::{ProtocolError, Role};
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
@@ -19,7 +19,7 @@ pub(crate) struct NearestQueries<'a> {
     pub(crate) tie_step: u64,
     /// For each query, its pairs with references, in the order of the references. All queries have the same number of
     /// pairs.
-    pub(crate) queries: &'a [Vec<usize>],
+    pub(crate) pairs: &'a [Vec<usize>],
     /// The group of each pair's reference, on the joining side.
     pub(crate) references: Option<&'a [usize]>,
 }
@@ -36,14 +36,14 @@ impl<C: Channel> SharesSide<'_, C> {
     pub(crate) fn majorities(
         &mut self,
         values: &[u64],
-        nearest: &NearestQueries<'_>,
+        queries: &NearestQueries<'_>,
     ) -> Result<SecretNumbers, ProtocolError> {
-        let queries = nearest.queries.len();
-        let each = nearest.queries.first().map_or(0, Vec::len);
-        let mut entries = self.entries(values, nearest);
-        let key_bits = nearest.value_bits + 1;
-        for layer in network::layers(each, nearest.k) {
-            let starts = (0..queries).map(|query| query * each);
+        let query_count = queries.pairs.len();
+        let each = queries.pairs.first().map_or(0, Vec::len);
+        let mut entries = self.entries(values, queries);
+        let key_bits = queries.value_bits + 1;
+        for layer in sorting_network::layers(each, queries.k) {
+            let starts = (0..query_count).map(|query| query * each);
             let pairs: Vec<(usize, usize)> = starts
                 .flat_map(|start| {
                     layer
@@ -51,23 +51,23 @@ impl<C: Channel> SharesSide<'_, C> {
                         .map(move |(low, high)| (start + low, start + high))
                 })
                 .collect();
-            self.compare_and_swap(&mut entries, &pairs, key_bits, nearest.groups)?;
+            self.compare_and_swap(&mut entries, &pairs, key_bits, queries.groups)?;
         }
-        let votes = self.votes(&entries, queries, each, nearest)?;
-        self.majority(&votes, queries, nearest)
+        let votes = self.votes(&entries, query_count, each, queries)?;
+        self.majority(&votes, query_count, queries)
     }
 
     /// The keys to sort by. A key is a value plus a little more for earlier references, so that the earlier of two equal
     /// values is nearer.
-    fn entries(&self, values: &[u64], nearest: &NearestQueries<'_>) -> Entries {
-        let count = nearest.queries.iter().map(Vec::len).sum();
+    fn entries(&self, values: &[u64], queries: &NearestQueries<'_>) -> Entries {
+        let count = queries.pairs.iter().map(Vec::len).sum();
         let mut keys = Zeroizing::new(Vec::with_capacity(count));
         let mut labels = Zeroizing::new(Vec::with_capacity(count));
-        for pairs in nearest.queries {
+        for pairs in queries.pairs {
             for (rank, &pair) in pairs.iter().enumerate() {
-                let more = tie_gain(rank, pairs.len(), nearest.tie_step);
+                let more = tie_gain(rank, pairs.len(), queries.tie_step);
                 keys.push(values[pair].wrapping_add(self.public(more)));
-                labels.push(match nearest.references {
+                labels.push(match queries.references {
                     Some(groups) => 1u64 << groups[pair],
                     None => 0,
                 });
@@ -109,15 +109,15 @@ impl<C: Channel> SharesSide<'_, C> {
     fn votes(
         &mut self,
         entries: &Entries,
-        queries: usize,
+        query_count: usize,
         each: usize,
-        nearest: &NearestQueries<'_>,
+        queries: &NearestQueries<'_>,
     ) -> Result<SecretNumbers, ProtocolError> {
-        let (k, groups) = (nearest.k, nearest.groups);
+        let (k, groups) = (queries.k, queries.groups);
         let at_once = at_once(k * groups);
-        let mut votes = Zeroizing::new(vec![0u64; queries * groups]);
-        for first in (0..queries).step_by(at_once) {
-            let count = at_once.min(queries - first);
+        let mut votes = Zeroizing::new(vec![0u64; query_count * groups]);
+        for first in (0..query_count).step_by(at_once) {
+            let count = at_once.min(query_count - first);
             // Plain loops, because the compiler turned nested iterators over these bits into a branch on a label.
             let mut bits: SecretNumbers = Zeroizing::new(vec![0; count * k * groups]);
             for (query, bits) in bits.chunks_mut((k * groups).max(1)).enumerate() {
@@ -144,23 +144,26 @@ impl<C: Channel> SharesSide<'_, C> {
     fn majority(
         &mut self,
         votes: &[u64],
-        queries: usize,
-        nearest: &NearestQueries<'_>,
+        query_count: usize,
+        queries: &NearestQueries<'_>,
     ) -> Result<SecretNumbers, ProtocolError> {
-        let groups = nearest.groups;
+        let groups = queries.groups;
         let one = u64::from(self.role == Role::Host);
-        let mut best: SecretNumbers =
-            Zeroizing::new((0..queries).map(|query| votes[query * groups]).collect());
-        let mut winners: SecretNumbers = Zeroizing::new(vec![one; queries]);
+        let mut best: SecretNumbers = Zeroizing::new(
+            (0..query_count)
+                .map(|query| votes[query * groups])
+                .collect(),
+        );
+        let mut winners: SecretNumbers = Zeroizing::new(vec![one; query_count]);
         for group in 1..groups {
             // Ties keep the earlier group.
             let minus_one = self.public(-1);
-            let differences = (0..queries).map(|query| {
+            let differences = (0..query_count).map(|query| {
                 let next = votes[query * groups + group];
                 next.wrapping_sub(best[query]).wrapping_add(minus_one)
             });
             let differences: SecretNumbers = Zeroizing::new(differences.collect());
-            let bits = bits_for(nearest.k as u64) + 1;
+            let bits = bits_for(queries.k as u64) + 1;
             let wins = self.not_negative(&differences, bits)?;
             let more = differences.iter().map(|x| x.wrapping_sub(minus_one));
             let more: SecretNumbers = Zeroizing::new(more.collect());
@@ -168,7 +171,7 @@ impl<C: Channel> SharesSide<'_, C> {
             let change = winners.iter().map(|winner| winner ^ one << group);
             let change: SecretNumbers = Zeroizing::new(change.collect());
             let change = self.session.and(&wins, &change, groups, self.channel)?;
-            for query in 0..queries {
+            for query in 0..query_count {
                 best[query] = best[query].wrapping_add(gained[query]);
                 winners[query] ^= change[query];
             }

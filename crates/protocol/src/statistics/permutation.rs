@@ -159,13 +159,13 @@ impl<C: Channel> SharesSide<'_, C> {
         let differences = permuted.iter().map(|sum| sum.wrapping_sub(threshold));
         let differences: SecretNumbers = Zeroizing::new(differences.collect());
         let reached = self.count_not_negative(&differences, permutations.sum_bits + 1)?;
-        let [of_same, of_different] = contrast.coefficients();
+        let [same_coefficient, different_coefficient] = contrast.coefficients();
         let sums = [same, all.wrapping_sub(same)];
         let sums = self.shifted(&sums, permutations.statistic_shift)?;
         Ok(TestShares {
-            statistic: of_same
+            statistic: same_coefficient
                 .wrapping_mul(sums[0])
-                .wrapping_sub(of_different.wrapping_mul(sums[1])),
+                .wrapping_sub(different_coefficient.wrapping_mul(sums[1])),
             count: reached.iter().fold(0, |sum, x| sum.wrapping_add(*x)),
         })
     }

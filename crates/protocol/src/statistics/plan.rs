@@ -1,14 +1,14 @@
 //! The plan of a question about groups: everything that is known before the computation.
 
-use super::answer_schema::{AnswerNumbers, AnswerSchema};
+use super::answer_schema::{AnswerSchema, NumberKind};
 use super::layout::{GroupSizes, IndexedBy, Layout, WithinSite, groups_of_participants};
 use super::nearest::MAX_GROUPS;
-use super::parts::value_use;
+use super::public_parameters::value_use;
 use super::values::{PairShape, PairValue, Values};
 use crate::engines::alignment::scoring::Scoring;
 use crate::engines::lengths::lengths_of_pair;
 use crate::outcome::joint_stimulus;
-use crate::{Engine, GroupQuestion, Job, JobError, Label, PairRule, ProtocolError, Role};
+use crate::{Engine, GroupQuestion, Job, JobError, PairRule, ProtocolError, Role, ScanpathId};
 use std::borrow::Cow;
 use veilpath_statistics::{Coins, Contrast, LabelTest, PooledPairs};
 
@@ -22,14 +22,15 @@ pub struct GroupInputs<'a> {
     /// The rule by which scanpaths are paired.
     pub rule: PairRule,
     /// The ids of the host's scanpaths and of the joining side's.
-    pub labels: [&'a [Label]; 2],
+    pub ids: [&'a [ScanpathId]; 2],
     /// The group of each of this side's scanpaths.
     pub own_groups: Option<&'a [String]>,
     /// The group of each of the other side's scanpaths, once it has published them.
     pub peer_groups: Option<&'a [String]>,
     /// The groups of the host and of the joining side, if the question needs them.
     pub sizes: [GroupSizes; 2],
-    /// The smallest count that a histogram shows.
+    /// Bins of a histogram with pairs of fewer participants of either side are not shown; nor is the smallest other count, if
+    /// any bin is hidden. 0 if all are shown.
     pub minimum: u32,
     /// The seed of the permutations.
     pub coins: [u8; 32],
@@ -89,11 +90,11 @@ impl<'a> GroupPlan<'a> {
             participants: scores_participants,
             stimuli: matches!(question, GroupQuestion::Mean { overall: false }),
         };
-        let layout = Layout::new(inputs.labels, job.pairs, indexed_by)?;
+        let layout = Layout::new(inputs.ids, job.pairs, indexed_by)?;
         let within = match question {
             GroupQuestion::TestSites { .. } => Some(WithinSite::of_both(
                 inputs.rule,
-                inputs.labels,
+                inputs.ids,
                 job.pairs,
                 &layout.participants,
             )?),
@@ -193,7 +194,7 @@ impl<'a> GroupPlan<'a> {
                 unit,
                 shifts: Vec::new(),
                 bits: Vec::new(),
-                numbers: AnswerNumbers::Means {
+                kind: NumberKind::Means {
                     stimuli: Vec::new(),
                 },
             },
@@ -202,7 +203,7 @@ impl<'a> GroupPlan<'a> {
             job,
         };
         plan.schema.unit *= f64::from(plan.statistic_shift()).exp2();
-        plan.schema.numbers = plan.numbers(&inputs)?;
+        plan.schema.kind = plan.number_kind(&inputs)?;
         plan.schema.shifts = plan.shifts()?;
         plan.schema.bits = plan.bits()?;
         Ok(plan)
@@ -219,18 +220,18 @@ impl<'a> GroupPlan<'a> {
         &self.schema
     }
 
-    fn numbers(&self, inputs: &GroupInputs<'_>) -> Result<AnswerNumbers, ProtocolError> {
+    fn number_kind(&self, inputs: &GroupInputs<'_>) -> Result<NumberKind, ProtocolError> {
         let sizes = |side: usize| -> Vec<(String, u32)> {
             let sizes = inputs.sizes[side].0.iter();
             sizes.map(|(name, size)| (name.clone(), *size)).collect()
         };
         let all = self.pairs.len() as u64;
         Ok(match self.question {
-            GroupQuestion::Mean { overall: true } => AnswerNumbers::Means {
+            GroupQuestion::Mean { overall: true } => NumberKind::Means {
                 stimuli: vec![(None, all)],
             },
             GroupQuestion::Mean { overall: false } => {
-                let [host, join] = inputs.labels;
+                let [host, join] = inputs.ids;
                 let name = |&(a, b): &(usize, usize)| {
                     let name = joint_stimulus(&host[a], &join[b]);
                     (name.map(Cow::into_owned), 0)
@@ -240,15 +241,15 @@ impl<'a> GroupPlan<'a> {
                 for &stimulus in &self.layout.stimulus_of_pair {
                     stimuli[stimulus].1 += 1;
                 }
-                AnswerNumbers::Means { stimuli }
+                NumberKind::Means { stimuli }
             }
-            GroupQuestion::Groups { .. } => AnswerNumbers::Groups {
+            GroupQuestion::Groups { .. } => NumberKind::Groups {
                 rows: sizes(0),
                 columns: sizes(1),
             },
             GroupQuestion::TestSites { .. } | GroupQuestion::TestGroups { .. } => {
                 let contrast = self.contrast()?;
-                AnswerNumbers::Test {
+                NumberKind::Test {
                     question: self.question,
                     groups: match self.question {
                         GroupQuestion::TestSites { .. } => vec!["host".into(), "join".into()],
@@ -262,17 +263,17 @@ impl<'a> GroupPlan<'a> {
             GroupQuestion::Nearest { k, rate_only } => {
                 let queries = self.queries(k as usize)?;
                 match rate_only {
-                    true => AnswerNumbers::NearestRate {
+                    true => NumberKind::NearestRate {
                         k,
                         groups: sizes(0),
                         scanpaths: queries.len() as u64,
                     },
                     false => {
                         let scanpaths = queries.iter().map(|pairs| self.job.pairs[pairs[0]].0);
-                        AnswerNumbers::Nearest {
+                        NumberKind::Nearest {
                             k,
                             groups: self.names.clone(),
-                            scanpaths: scanpaths.map(|it| inputs.labels[0][it].clone()).collect(),
+                            scanpaths: scanpaths.map(|it| inputs.ids[0][it].clone()).collect(),
                         }
                     }
                 }
@@ -280,7 +281,7 @@ impl<'a> GroupPlan<'a> {
             GroupQuestion::Histogram { .. } => {
                 #[allow(clippy::cast_precision_loss)] // only displayed
                 let edge = |edge: &i64| *edge as f64 * self.unit;
-                AnswerNumbers::Histogram {
+                NumberKind::Histogram {
                     edges: self.edges()?.iter().map(edge).collect(),
                     pairs: all,
                     minimum: self.minimum,

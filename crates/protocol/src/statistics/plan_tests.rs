@@ -1,12 +1,12 @@
 //! Every answer, with every engine and metric, equals the answer in the clear exactly.
 
 use super::numbers_in_the_clear;
-use crate::engines::tests::{Cases, LETTERS, metrics, other_metrics};
-use crate::outcome::labels;
+use crate::engines::tests::{Cases, LETTERS, metrics, non_alignment_metrics};
+use crate::outcome::scanpath_ids;
 use crate::{
-    AnswerNumbers, AnswerSchema, Engine, GroupAnswer, GroupInputs, GroupPlan, GroupSizes,
-    GroupWork, Job, JobError, KeySize, Link, PaillierOptions, PairRule, ProtocolError, Role, Spec,
-    TreeLevels, Work, compare_locally, pairs_of,
+    AnswerSchema, Engine, GroupAnswer, GroupInputs, GroupPlan, GroupSizes, GroupWorkload, Job,
+    JobError, KeySize, Link, NumberKind, PaillierOptions, PairRule, ProtocolError, Role, Spec,
+    TreeLevels, Workload, compare_locally, pairs_of,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -76,7 +76,7 @@ fn spec(engine: Engine, metric: &Metric, question: &str, a: &Cohort, b: &Cohort)
 fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, ProtocolError> {
     let question = spec.reveal.group_question().unwrap();
     let pairs = pairs_of(spec.pairs, a, b);
-    let names = [labels(a), labels(b)];
+    let names = [scanpath_ids(a), scanpath_ids(b)];
     let groups = [a, b].map(|cohort| -> Vec<String> {
         let groups = cohort.entries.iter().map(|entry| entry.group.clone());
         groups.map(Option::unwrap).collect()
@@ -97,7 +97,7 @@ fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, Protocol
         question,
         engine: spec.engine,
         rule: spec.pairs,
-        labels: [&names[0], &names[1]],
+        ids: [&names[0], &names[1]],
         own_groups: Some(&groups[side]),
         peer_groups: question.publishes_groups().then_some(&groups[1 - side][..]),
         sizes: sizes.clone(),
@@ -120,12 +120,12 @@ fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, Protocol
 
 /// If a modified peer opens something else instead of a number, it has no more bits than these.
 fn check_bits(schema: &AnswerSchema) {
-    let (count, max_bits) = match schema.numbers {
-        AnswerNumbers::Means { .. } | AnswerNumbers::Groups { .. } | AnswerNumbers::Test { .. } => {
+    let (count, max_bits) = match schema.kind {
+        NumberKind::Means { .. } | NumberKind::Groups { .. } | NumberKind::Test { .. } => {
             (schema.count(), 20)
         }
-        AnswerNumbers::Nearest { .. } => (schema.count(), 1),
-        AnswerNumbers::NearestRate { .. } | AnswerNumbers::Histogram { .. } => (schema.count(), 6),
+        NumberKind::Nearest { .. } => (schema.count(), 1),
+        NumberKind::NearestRate { .. } | NumberKind::Histogram { .. } => (schema.count(), 6),
     };
     assert_eq!(schema.bits.len(), count);
     for (bits, shift) in schema.bits.iter().zip(&schema.shifts) {
@@ -216,21 +216,21 @@ fn double_precision_gives_nearly_the_same_means() {
 
 /// Answers about a metric equal those in the clear exactly, and match the means of plain scores. Lengths are hidden if possible.
 #[test]
-fn answers_about_other_metrics_equal_those_in_the_clear() {
-    assert!(compare_other_metrics(Cases::InTurn) >= 8);
+fn answers_about_non_alignment_metrics_equal_those_in_the_clear() {
+    assert!(compare_non_alignment_metrics(Cases::InTurn) >= 8);
 }
 
 #[test]
 #[ignore = "takes ten seconds; .ci/full runs it"]
-fn all_answers_about_other_metrics_equal_those_in_the_clear() {
-    assert!(compare_other_metrics(Cases::All) >= 20);
+fn all_answers_about_non_alignment_metrics_equal_those_in_the_clear() {
+    assert!(compare_non_alignment_metrics(Cases::All) >= 20);
 }
 
 /// Returns the number of cases.
-fn compare_other_metrics(cases_of_a_metric: Cases) -> usize {
+fn compare_non_alignment_metrics(cases_of_a_metric: Cases) -> usize {
     let (a, b) = (cohort(4, 1..9, 0, 11), cohort(3, 1..9, 0, 12));
     let mut cases = 0;
-    for (number, metric) in other_metrics().iter().enumerate() {
+    for (number, metric) in non_alignment_metrics().iter().enumerate() {
         for (turn, engine) in [Engine::Garbled, Engine::Shares].into_iter().enumerate() {
             let question = ["test:sites,20", "nearest:2", "histogram:4"][number / 3 % 3];
             let all = [("groups", None), (question, None), ("groups", Some(8))];
@@ -277,7 +277,7 @@ fn costs_are_as_estimated() {
     let (a, b) = (cohort(8, 12..13, 0, 1), cohort(8, 12..13, 0, 2));
     let metric = &metrics()[9];
     let pairs = 8 * 8 * 2;
-    let work = Work {
+    let work = Workload {
         pairs,
         cells: pairs * 144,
         host_scanpaths: 16,
@@ -288,13 +288,13 @@ fn costs_are_as_estimated() {
         join_longest: 12,
         alphabet: LETTERS.into(),
         newly_paired: 16,
-        group: Some(GroupWork {
+        group: Some(GroupWorkload {
             participants: [8, 8],
             groups: 4,
             pairs,
             queries: 16,
         }),
-        ..Work::default()
+        ..Workload::default()
     };
     for question in [
         "mean",

@@ -1,7 +1,7 @@
 //! Computes shares of an answer from halves of numbers.
 
 use super::answer_schema::mask;
-use super::counting::PairParticipants;
+use super::histogram::PairParticipants;
 use super::linear::{sums_by_key, sums_by_published_labels};
 use super::nearest::NearestQueries;
 use super::permutation::Permutations;
@@ -141,12 +141,12 @@ impl GroupPlan<'_> {
     pub(super) fn participants_of_pairs(&self) -> PairParticipants {
         let [host, join] = &self.layout.participants;
         let pairs = self.job.pairs.iter();
-        let of_pair = [
+        let by_pair = [
             pairs.clone().map(|it| host.of_scanpaths()[it.0]).collect(),
             pairs.map(|it| join.of_scanpaths()[it.1]).collect(),
         ];
         PairParticipants {
-            of_pair,
+            by_pair,
             counts: [host.len(), join.len()],
         }
     }
@@ -178,7 +178,7 @@ impl GroupPlan<'_> {
             None => raw,
             Some(_) => comparison.model().adjusted(raw, a.len(), b.len()),
         };
-        Ok(self.scoring.grouped(raw))
+        Ok(self.scoring.distance_of_rank(raw))
     }
 
     /// This side's shares for all pairs of participants of both sites; 0 for pairs within the other site.
@@ -217,18 +217,18 @@ impl GroupPlan<'_> {
         sizes.dedup();
         let mut majorities = Zeroizing::new(vec![0; queries.len()]);
         for size in sizes {
-            let of_size = |query: &usize| queries[*query].len() == size;
-            let indices: Vec<usize> = (0..queries.len()).filter(of_size).collect();
+            let has_size = |query: &usize| queries[*query].len() == size;
+            let indices: Vec<usize> = (0..queries.len()).filter(has_size).collect();
             let lists: Vec<Vec<usize>> = indices.iter().map(|at| queries[*at].clone()).collect();
-            let nearest = NearestQueries {
+            let batch = NearestQueries {
                 k,
                 groups: self.names.len(),
                 value_bits: self.value_bits,
                 tie_step: self.tie_step(),
-                queries: &lists,
+                pairs: &lists,
                 references: references.as_deref(),
             };
-            let found = shares_side.majorities(values, &nearest)?;
+            let found = shares_side.majorities(values, &batch)?;
             for (index, majority) in indices.into_iter().zip(found.iter()) {
                 majorities[index] = *majority;
             }

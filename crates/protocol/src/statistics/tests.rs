@@ -1,6 +1,6 @@
 //! Results on shares equal results in the clear on the same integers exactly.
 
-use super::counting::PairParticipants;
+use super::histogram::PairParticipants;
 use super::linear::sums_by_key;
 use super::nearest::NearestQueries;
 use super::permutation::Permutations;
@@ -254,7 +254,7 @@ fn majorities_of_the_nearest_equal_those_in_the_clear() {
     let (queries, references) = (6, 13);
     let reference_groups = [2, 0, 1, 1, 0, 2, 2, 1, 0, 0, 1, 2, 1];
     let query_groups = [0, 1, 2, 0, 1, 2];
-    let of_pair: Vec<usize> = (0..queries * references)
+    let reference_labels: Vec<usize> = (0..queries * references)
         .map(|pair| reference_groups[pair % references])
         .collect();
     let lists: Vec<Vec<usize>> = (0..queries)
@@ -266,20 +266,20 @@ fn majorities_of_the_nearest_equal_those_in_the_clear() {
         shared.add_error(3);
         let found = run_both_sides(|side| {
             let is_host = side.role == Role::Host;
-            let nearest = NearestQueries {
+            let batch = NearestQueries {
                 k,
                 groups: 3,
                 value_bits: VALUE_BITS + 8,
                 tie_step: 8,
-                queries: &lists,
-                references: (!is_host).then_some(&of_pair),
+                pairs: &lists,
+                references: (!is_host).then_some(&reference_labels),
             };
-            let majorities = side.majorities(shared.of_role(side.role), &nearest)?;
+            let majorities = side.majorities(shared.of_role(side.role), &batch)?;
             let own = is_host.then_some(&query_groups[..]);
-            let right = side.correct_majorities(&majorities, own, 3)?;
-            Ok((majorities, right))
+            let correct = side.correct_majorities(&majorities, own, 3)?;
+            Ok((majorities, correct))
         });
-        let mut right = 0;
+        let mut correct = 0;
         for (query, own) in query_groups.iter().enumerate() {
             let values = &shared.values[query * references..(query + 1) * references];
             let values: Vec<i64> = values.iter().map(|it| (it + 3) >> 8).collect();
@@ -287,9 +287,9 @@ fn majorities_of_the_nearest_equal_those_in_the_clear() {
             let expected = majority(nearest.iter().map(|&at| reference_groups[at]), 3);
             let word = found[0].0[query] ^ found[1].0[query];
             assert_eq!(word, 1 << expected, "{k} nearest of {query}");
-            right += i64::from(expected == *own);
+            correct += i64::from(expected == *own);
         }
-        assert_eq!(sum([found[0].1, found[1].1]), right);
+        assert_eq!(sum([found[0].1, found[1].1]), correct);
     }
 }
 
@@ -302,7 +302,7 @@ fn a_count_of_one_participants_pairs_is_hidden() {
         .collect();
     let edges = histogram_edges(-100, 100, 4).unwrap();
     let of = PairParticipants {
-        of_pair: [
+        by_pair: [
             (0..values.len()).map(|pair| pair / copies).collect(),
             (0..values.len()).map(|pair| pair % copies).collect(),
         ],
@@ -336,9 +336,9 @@ fn histograms_hide_small_counts() {
         let shared = Shared::new(seed, count, 100);
         let edges = histogram_edges(-100, 100, bins).unwrap();
         // Pairs of five participants of the host and of seven of the joining side.
-        let of_pair = [5, 7].map(|size| (0..count).map(|pair| pair % size).collect::<Vec<_>>());
+        let by_pair = [5, 7].map(|size| (0..count).map(|pair| pair % size).collect::<Vec<_>>());
         let participants = PairParticipants {
-            of_pair,
+            by_pair,
             counts: [5, 7],
         };
         let found = run_both_sides(|side| {
@@ -350,7 +350,7 @@ fn histograms_hide_small_counts() {
         let mut present = vec![[const { BTreeSet::new() }; 2]; bins];
         for (pair, value) in shared.values.iter().enumerate() {
             for (side, present) in present[bin_of(*value, &edges)].iter_mut().enumerate() {
-                present.insert(participants.of_pair[side][pair]);
+                present.insert(participants.by_pair[side][pair]);
             }
         }
         let enough = |it: &BTreeSet<usize>| it.len() as u64 >= minimum;

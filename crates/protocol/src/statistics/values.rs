@@ -127,7 +127,7 @@ impl<'a> Values<'a> {
             let [low, high] = match scoring.follows_from_lengths(shape.rows, shape.columns) {
                 true => [scoring.empty_matrix_result(shape.rows, shape.columns)?; 2],
                 false => {
-                    let bits = scoring.whole_bits(shape.rows, shape.columns).clamp(1, 62);
+                    let bits = scoring.full_bits(shape.rows, shape.columns).clamp(1, 62);
                     values.number_bits = values.number_bits.max(bits);
                     let [constant, factor] = scoring.linear(shape.rows, shape.columns)?;
                     let span = factor.saturating_mul((1 << bits) - 1);

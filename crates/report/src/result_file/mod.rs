@@ -263,12 +263,12 @@ impl From<Outcome> for ResultFile {
         }
         if outcome.results.is_empty() {
             // The results are for the other side only, but the participants are still known.
-            let stimuli = |label: &'_ veilpath_protocol::Label| label.stimulus.clone();
-            for label in &outcome.a {
-                file.a.add(&label.participant);
+            let stimuli = |id: &'_ veilpath_protocol::ScanpathId| id.stimulus.clone();
+            for id in &outcome.a {
+                file.a.add(&id.participant);
             }
-            for label in &outcome.b {
-                file.b.add(&label.participant);
+            for id in &outcome.b {
+                file.b.add(&id.participant);
             }
             for name in outcome.a.iter().chain(&outcome.b).filter_map(stimuli) {
                 file.stimuli.add(&name);

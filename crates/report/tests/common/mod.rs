@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use veilpath_metrics::{Alphabet, Metric};
 use veilpath_protocol::{
-    Bins, Cost, Engine, GroupAnswer, GroupMeans, GroupTest, Interval, Label, NearestLabel,
-    NearestLabels, NearestRate, Outcome, PairRule, Results, Reveal, RevealTo, Revealed,
+    Bins, Cost, Engine, GroupAnswer, GroupMeans, GroupTest, Interval, NearestLabel, NearestLabels,
+    NearestRate, Outcome, PairRule, Results, Reveal, RevealTo, Revealed, ScanpathId,
     ScoreHistogram, Spec, StimulusMean, StimulusMeans, Value,
 };
 
@@ -24,17 +24,17 @@ pub(crate) fn spec(reveal: &str) -> Spec {
 
 /// `(a, b, stimulus, values)` for each pair. Every combination of id and stimulus is a scanpath.
 pub(crate) fn outcome(spec: Spec, rows: &[(&str, &str, &str, &[Value])]) -> Outcome {
-    let mut sides: [Vec<Label>; 2] = [Vec::new(), Vec::new()];
+    let mut sides: [Vec<ScanpathId>; 2] = [Vec::new(), Vec::new()];
     let mut results = Results::new(spec.outputs());
     for (a, b, stimulus, values) in rows {
         let [a, b] = [(0, a), (1, b)].map(|(side, participant)| {
-            let label = Label {
+            let id = ScanpathId {
                 participant: (*participant).into(),
                 stimulus: Some((*stimulus).into()).filter(|name: &String| !name.is_empty()),
             };
-            let index = sides[side].iter().position(|other| *other == label);
+            let index = sides[side].iter().position(|other| *other == id);
             index.unwrap_or_else(|| {
-                sides[side].push(label);
+                sides[side].push(id);
                 sides[side].len() - 1
             })
         });
@@ -130,7 +130,7 @@ pub(crate) fn every_answer() -> Vec<GroupAnswer> {
         });
     }
     let label = |participant: &str, majority: usize, group| NearestLabel {
-        scanpath: Label {
+        scanpath: ScanpathId {
             participant: participant.into(),
             stimulus: Some("cows".into()),
         },

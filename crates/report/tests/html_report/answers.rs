@@ -80,7 +80,7 @@ fn private_answers_are_shown_without_what_they_do_not_have() {
     }
     for shown in [
         coins.as_str(),
-        "31 right",
+        "31 correct",
         "52.5 %",
         "those of fewer than 5 participants of a side",
         "p = 0.0312",

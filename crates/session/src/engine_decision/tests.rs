@@ -15,8 +15,8 @@ fn spec(engine: Engine) -> Spec {
 }
 
 /// Pairs of scanpaths of this length, none of which is in two pairs.
-fn work(pairs: u64, length: u64) -> Work {
-    Work {
+fn work(pairs: u64, length: u64) -> Workload {
+    Workload {
         pairs,
         cells: pairs * length * length,
         host_scanpaths: pairs,
@@ -25,7 +25,7 @@ fn work(pairs: u64, length: u64) -> Work {
         join_letters: pairs * length,
         newly_paired: pairs,
         alphabet: 49,
-        ..Work::default()
+        ..Workload::default()
     }
 }
 
@@ -64,7 +64,7 @@ const NEW_SIDE: Side = Side {
 type Decided = Option<(EngineDecision, EngineReason)>;
 
 /// Both sides decide; they must agree.
-fn decided(choice: EngineChoice, link: Link, work: Work, sides: [Side; 2]) -> Decided {
+fn decided(choice: EngineChoice, link: Link, work: Workload, sides: [Side; 2]) -> Decided {
     let [host, join] = both(choice, link, work, sides);
     let (host, join) = (host.unwrap(), join.unwrap());
     assert_eq!(host, join);
@@ -74,7 +74,7 @@ fn decided(choice: EngineChoice, link: Link, work: Work, sides: [Side; 2]) -> De
 fn both(
     choice: EngineChoice,
     link: Link,
-    work: Work,
+    work: Workload,
     sides: [Side; 2],
 ) -> [Result<Decided, SessionError>; 2] {
     let spec = spec(choice.representative());

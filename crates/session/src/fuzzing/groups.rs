@@ -8,7 +8,7 @@ use crate::journal::Journal;
 use crate::resume::Resume;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric};
 use veilpath_protocol::{
-    AnswerSchema, Engine, GroupQuestion, GroupSizes, Label, PairRule, Reveal, Role, Spec,
+    AnswerSchema, Engine, GroupQuestion, GroupSizes, PairRule, Reveal, Role, ScanpathId, Spec,
 };
 
 /// A question about groups.
@@ -22,11 +22,11 @@ const MAX_NUMBERS: usize = 4096;
 
 /// Whether six participants may have these groups.
 pub(super) fn is_valid(terms: &GroupTerms) -> bool {
-    let label = |participant: usize| Label {
+    let id = |participant: usize| ScanpathId {
         participant: participant.to_string(),
         stimulus: None,
     };
-    let labels: Vec<Label> = (0..6).map(label).collect();
+    let ids: Vec<ScanpathId> = (0..6).map(id).collect();
     let test = GroupQuestion::TestGroups {
         permutations: 9,
         published: false,
@@ -38,7 +38,7 @@ pub(super) fn is_valid(terms: &GroupTerms) -> bool {
         (false, GroupQuestion::Mean { overall: true }),
     ]
     .into_iter()
-    .any(|(needs_groups, question)| terms.is_valid(needs_groups, &labels, question))
+    .any(|(needs_groups, question)| terms.is_valid(needs_groups, &ids, question))
 }
 
 /// What a joining side states about pairs and an answer. This side has its shares of the answer, and has sent them if
@@ -111,7 +111,7 @@ pub(super) fn answer(bytes: &[u8]) -> bool {
 
 /// Labels of the peer's participants, one of whom has two scanpaths. Accepted labels are those that the groups are written as.
 pub(super) fn labels(bytes: &[u8]) -> bool {
-    let label = |participant: &str| Label {
+    let label = |participant: &str| ScanpathId {
         participant: participant.into(),
         stimulus: None,
     };

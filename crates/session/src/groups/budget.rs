@@ -1,7 +1,7 @@
 //! How much an answer counts against the budget.
 
 use std::collections::{HashMap, HashSet};
-use veilpath_protocol::{AnswerNumbers, AnswerSchema, Engine, Label, Role};
+use veilpath_protocol::{AnswerSchema, Engine, NumberKind, Role, ScanpathId};
 
 /// The most bits that count as one number. A mean has about sixteen, and never more than this.
 pub(super) const BITS_OF_A_NUMBER: u64 = 20;
@@ -18,25 +18,25 @@ pub(super) fn counts_as(
     engine: Engine,
     role: Role,
     pairs: &[(usize, usize)],
-    scanpath_ids: &[Vec<Label>; 2],
+    scanpath_ids: &[Vec<ScanpathId>; 2],
 ) -> u32 {
     let bits: Vec<u64> = schema.used_bits().map(|it| it.len() as u64).collect();
     let all = || bits.iter().sum::<u64>();
     let one = || bits.iter().copied().max().unwrap_or(0);
-    let (bits, min_numbers) = match &schema.numbers {
-        AnswerNumbers::Means { .. } | AnswerNumbers::Groups { .. }
+    let (bits, min_numbers) = match &schema.kind {
+        NumberKind::Means { .. } | NumberKind::Groups { .. }
             if engine.exposes_any_scanpath(role) =>
         {
             (all(), schema.count())
         }
         // If stimuli do not decide which scanpaths are compared, a scanpath is in a mean for each stimulus of the other
         // side.
-        AnswerNumbers::Means { stimuli } => {
+        NumberKind::Means { stimuli } => {
             let means = max_peer_stimuli(role, pairs, scanpath_ids).min(stimuli.len());
             (one().saturating_mul(means as u64), means)
         }
         // A scanpath is in one row, or in one column.
-        AnswerNumbers::Groups { rows, columns } => {
+        NumberKind::Groups { rows, columns } => {
             let width = columns.len().max(1);
             let of_row = bits.chunks(width).map(|row| row.iter().sum::<u64>()).max();
             let of_column =
@@ -47,11 +47,11 @@ pub(super) fn counts_as(
             }
         }
         // A statistic and a count.
-        AnswerNumbers::Test { .. } => (all(), 2),
-        AnswerNumbers::NearestRate { .. } => (all(), 1),
+        NumberKind::Test { .. } => (all(), 2),
+        NumberKind::NearestRate { .. } => (all(), 1),
         // A group for each of the host's scanpaths, found among those of the joining side.
-        AnswerNumbers::Nearest { .. } if role == Role::Host => (one(), 1),
-        AnswerNumbers::Nearest { .. } => {
+        NumberKind::Nearest { .. } if role == Role::Host => (one(), 1),
+        NumberKind::Nearest { .. } => {
             let mut queries: HashMap<usize, u64> = HashMap::new();
             for (_, join) in pairs {
                 *queries.entry(*join).or_default() += 1;
@@ -61,7 +61,7 @@ pub(super) fn counts_as(
             let min_numbers = bits.div_ceil(BITS_OF_SMALL_NUMBERS);
             (bits, usize::try_from(min_numbers).unwrap_or(usize::MAX))
         }
-        AnswerNumbers::Histogram { edges, .. } => (all(), edges.len().saturating_sub(2)),
+        NumberKind::Histogram { edges, .. } => (all(), edges.len().saturating_sub(2)),
     };
     let numbers = bits
         .div_ceil(BITS_OF_A_NUMBER)
@@ -71,7 +71,11 @@ pub(super) fn counts_as(
 }
 
 /// The most different stimuli among the other side's scanpaths that any scanpath of this side is compared with.
-fn max_peer_stimuli(role: Role, pairs: &[(usize, usize)], [host, join]: &[Vec<Label>; 2]) -> usize {
+fn max_peer_stimuli(
+    role: Role,
+    pairs: &[(usize, usize)],
+    [host, join]: &[Vec<ScanpathId>; 2],
+) -> usize {
     let mut stimuli: HashMap<usize, HashSet<Option<&str>>> = HashMap::new();
     for &(a, b) in pairs {
         let (own, peer) = match role {

@@ -11,7 +11,7 @@ use crate::disclosure::{
     AnswerRequest, Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal,
 };
 use crate::error::{InternalError, Limit, SessionError};
-use veilpath_protocol::{GroupQuestion, GroupSizes, Label, PairRule, Role};
+use veilpath_protocol::{GroupQuestion, GroupSizes, PairRule, Role, ScanpathId};
 
 impl GroupNegotiation<'_> {
     /// Refuses what this side's own limits do not allow, before it sends anything about its groups.
@@ -40,7 +40,7 @@ impl GroupNegotiation<'_> {
     /// Checks whether the other side may learn the answer, if it does, under this side's limits. Charges nothing.
     pub(super) fn allow(
         &self,
-        scanpath_ids: &[Vec<Label>; 2],
+        scanpath_ids: &[Vec<ScanpathId>; 2],
         counts_as: u32,
     ) -> Result<Option<Charge>, SessionError> {
         if !self.proposal.spec.reveal_to.includes(self.role.other()) {
@@ -82,7 +82,7 @@ impl GroupNegotiation<'_> {
     /// What the plan asks for.
     fn request(
         &self,
-        scanpath_ids: &[Vec<Label>; 2],
+        scanpath_ids: &[Vec<ScanpathId>; 2],
         counts_as: u32,
     ) -> Result<AnswerRequest<'_>, SessionError> {
         let answer = AnswerRequest::of(self.agreement, self.proposal.spec.reveal);
@@ -90,7 +90,7 @@ impl GroupNegotiation<'_> {
         // Groups that the question does not need are ignored, and may be missing.
         let question = self.proposal.spec.reveal.group_question();
         answer.by_group = question.is_some_and(|it| it.sides_with_groups()[index_of(self.role)]);
-        let has_stimuli = |ids: &Vec<Label>| ids.iter().any(|it| it.stimulus.is_some());
+        let has_stimuli = |ids: &Vec<ScanpathId>| ids.iter().any(|it| it.stimulus.is_some());
         answer.by_stimulus = self.proposal.spec.pairs == PairRule::SameStimulus
             && scanpath_ids.iter().all(has_stimuli);
         answer.has_references = self.role == Role::Join;

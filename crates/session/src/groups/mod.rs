@@ -50,8 +50,8 @@ use veilpath_channel::Channel;
 use veilpath_metrics::Cohort;
 use veilpath_metrics::text::is_printable;
 use veilpath_protocol::{
-    AnswerSchema, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, GroupWork, Job, JobError,
-    Label, ProtocolError, Role, Spec,
+    AnswerSchema, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, GroupWorkload, Job, JobError,
+    ProtocolError, Role, ScanpathId, Spec,
 };
 
 /// The largest minimum that a side may ask for.
@@ -86,7 +86,7 @@ struct AgreedGroups {
     /// The group of each of the other side's scanpaths, once it has published them.
     peer_groups: Option<Vec<String>>,
     /// The ids of the host's scanpaths and the joining side's.
-    scanpath_ids: [Vec<Label>; 2],
+    scanpath_ids: [Vec<ScanpathId>; 2],
 }
 
 /// The message Groups.
@@ -109,7 +109,7 @@ pub(crate) struct GroupNegotiation<'a> {
     pub(crate) agreement: &'a [u8; 32],
     pub(crate) pairs: &'a [(usize, usize)],
     /// The ids of the host's scanpaths and the joining side's.
-    pub(crate) scanpath_ids: [Vec<Label>; 2],
+    pub(crate) scanpath_ids: [Vec<ScanpathId>; 2],
     /// The lengths of the other side's scanpaths.
     pub(crate) peer_lengths: &'a [usize],
     pub(crate) ledger: DisclosureLedger,
@@ -234,7 +234,7 @@ impl GroupNegotiation<'_> {
 
 impl GroupAgreement {
     /// The size of the question, for the estimate.
-    pub(crate) fn work(&self, pairs: &[(usize, usize)]) -> GroupWork {
+    pub(crate) fn work(&self, pairs: &[(usize, usize)]) -> GroupWorkload {
         self.groups.work(pairs)
     }
 
@@ -286,13 +286,13 @@ impl AgreedGroups {
         Ok(())
     }
 
-    fn work(&self, pairs: &[(usize, usize)]) -> GroupWork {
-        let participants = |ids: &Vec<Label>| {
+    fn work(&self, pairs: &[(usize, usize)]) -> GroupWorkload {
+        let participants = |ids: &Vec<ScanpathId>| {
             let distinct: HashSet<&str> = ids.iter().map(|it| it.participant.as_str()).collect();
             distinct.len() as u64
         };
         let [host, join] = &self.scanpath_ids;
-        GroupWork {
+        GroupWorkload {
             participants: [participants(host), participants(join)],
             groups: self.sizes.iter().map(|sizes| sizes.0.len() as u64).sum(),
             pairs: pairs.len() as u64,
@@ -306,7 +306,7 @@ impl AgreedGroups {
             question: self.question,
             engine: spec.engine,
             rule: spec.pairs,
-            labels: [&self.scanpath_ids[0], &self.scanpath_ids[1]],
+            ids: [&self.scanpath_ids[0], &self.scanpath_ids[1]],
             own_groups: self.own_groups.as_deref(),
             peer_groups: self.peer_groups.as_deref(),
             sizes: self.sizes.clone(),
@@ -335,7 +335,7 @@ impl GroupTerms {
     pub(crate) fn is_valid(
         &self,
         needs_groups: bool,
-        scanpath_ids: &[Label],
+        scanpath_ids: &[ScanpathId],
         question: GroupQuestion,
     ) -> bool {
         let sizes = match &self.sizes {

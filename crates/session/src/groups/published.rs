@@ -5,11 +5,11 @@
 //! neither side can choose its labels after it has seen the other's, or the coins.
 
 use std::collections::HashMap;
-use veilpath_protocol::{GroupSizes, Label};
+use veilpath_protocol::{GroupSizes, ScanpathId};
 
 /// The labels of a side's participants, given the group of each scanpath.
 pub(crate) fn encode(
-    scanpath_ids: &[Label],
+    scanpath_ids: &[ScanpathId],
     groups: &[String],
     sizes: &GroupSizes,
 ) -> Option<Vec<u8>> {
@@ -30,7 +30,7 @@ pub(crate) fn encode(
 /// The group of each of the peer's scanpaths; `None` if the labels do not match the roster and the sizes that the peer announced.
 pub(crate) fn decode(
     bytes: &[u8],
-    scanpath_ids: &[Label],
+    scanpath_ids: &[ScanpathId],
     sizes: &GroupSizes,
 ) -> Option<Vec<String>> {
     let names = sizes.names();
@@ -56,12 +56,12 @@ pub(crate) fn decode(
 mod tests {
     use super::*;
 
-    fn scanpath_ids() -> Vec<Label> {
-        let label = |participant: &str| Label {
+    fn scanpath_ids() -> Vec<ScanpathId> {
+        let id = |participant: &str| ScanpathId {
             participant: participant.into(),
             stimulus: None,
         };
-        ["P2", "P1", "P2", "P3"].map(label).to_vec()
+        ["P2", "P1", "P2", "P3"].map(id).to_vec()
     }
 
     #[test]

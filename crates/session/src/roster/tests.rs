@@ -60,13 +60,9 @@ fn pseudonyms_pair_like_names_and_only_their_owner_can_read_them() {
     for (i, j) in pairs.list() {
         assert_eq!(a.entries[i].stimulus, b.entries[j].stimulus);
     }
-    let labels = hidden.labels(&parties.names(&b));
-    assert!(
-        labels
-            .iter()
-            .all(|label| label.participant.starts_with("p-"))
-    );
-    let known: Vec<_> = labels.iter().filter_map(|l| l.stimulus.clone()).collect();
+    let ids = hidden.scanpath_ids(&parties.names(&b));
+    assert!(ids.iter().all(|id| id.participant.starts_with("p-")));
+    let known: Vec<_> = ids.iter().filter_map(|id| id.stimulus.clone()).collect();
     assert!(known.contains(&"cows".to_string()), "{known:?}");
     let again = Roster::of(&mut a.clone(), &host, parties.join, &parties, true, None).unwrap();
     assert_eq!(again, hidden);

@@ -15,7 +15,7 @@ mod impossible;
 mod journals;
 mod labels;
 mod memory;
-mod other_metrics;
+mod non_alignment;
 mod paillier_groups;
 mod relay;
 mod running_host;

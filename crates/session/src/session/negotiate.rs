@@ -237,7 +237,12 @@ impl Session {
                     proposal: &proposal,
                     agreement: &id,
                     pairs: &pairs,
-                    scanpath_ids: roster::labels_of_both(role, &proposal.cohort, &parties, rosters),
+                    scanpath_ids: roster::scanpath_ids_of_both(
+                        role,
+                        &proposal.cohort,
+                        &parties,
+                        rosters,
+                    ),
                     peer_lengths: &peer_lengths,
                     ledger: DisclosureLedger::open(state_dir, &identity, self.peer),
                 };

@@ -8,7 +8,7 @@ use crate::identity::hex;
 use std::time::Duration;
 use veilpath_protocol::{
     Engine, Estimate, FixationRounding, Link, PairRule, PlanTile, Reveal, RevealTo, Revealed, Spec,
-    TreeLevels, Work,
+    TreeLevels, Workload,
 };
 
 /// What two sides have agreed on, and what is left to do.
@@ -187,11 +187,11 @@ impl Agreement {
     }
 
     /// The pairs that are left.
-    fn work(&self) -> Work {
+    fn work(&self) -> Workload {
         let spec = &self.proposal.spec;
         let group = self.group.as_ref();
         let group = group.filter(|_| self.resume.answer == AnswerStep::Compute);
-        Work {
+        Workload {
             group: group.map(|group| group.work(&self.pairs)),
             ..self.resume.work(&self.pairs, &self.host, &self.join, spec)
         }

@@ -15,7 +15,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use veilpath_metrics::{Cohort, Encoding, Entry, Scanpath};
-use veilpath_protocol::{Label, MAX_TILES, PairBlocks, Role, Spec, Tile};
+use veilpath_protocol::{MAX_TILES, PairBlocks, Role, ScanpathId, Spec, Tile};
 
 const VERSION: u32 = 1;
 
@@ -37,7 +37,8 @@ pub struct AgreedPlan {
     pub(super) spec: Spec,
     pub(super) rosters: [Roster; 2],
     /// The ids of this side's scanpaths, in the order of its roster.
-    labels: Vec<Label>,
+    #[serde(rename = "labels")]
+    ids: Vec<ScanpathId>,
     /// Their letters; empty where the tiles of a work order do not need them.
     pub(super) letters: Vec<Vec<u16>>,
     /// The tags of their participants in the disclosure ledger.
@@ -200,11 +201,11 @@ impl AgreedPlan {
 
     /// This side's cohort, with the letters that it has.
     pub(super) fn cohort(&self) -> Cohort {
-        let both = self.labels.iter().zip(&self.letters);
-        let entries = both.map(|(label, letters)| Entry {
-            participant: label.participant.clone(),
+        let both = self.ids.iter().zip(&self.letters);
+        let entries = both.map(|(id, letters)| Entry {
+            participant: id.participant.clone(),
             group: None,
-            stimulus: label.stimulus.clone(),
+            stimulus: id.stimulus.clone(),
             scanpath: Scanpath::new(letters.clone()),
             fixations: None,
         });
@@ -227,7 +228,7 @@ impl AgreedPlan {
             && (1..=MAX_TILES).contains(&self.tiles)
             && from_hex(&self.agreement).is_some()
             && from_hex(&self.plan).is_some()
-            && self.labels.len() == own.len()
+            && self.ids.len() == own.len()
             && self.letters.len() == own.len()
             && self.participants.len() == own.len()
             && self.names.len() == own.len()
@@ -258,9 +259,9 @@ impl AgreedSession {
             join: agreement.parties.join,
             spec: proposal.spec.clone(),
             rosters: [agreement.host.clone(), agreement.join.clone()],
-            labels: entries
+            ids: entries
                 .iter()
-                .map(|entry| Label {
+                .map(|entry| ScanpathId {
                     participant: entry.participant.clone(),
                     stimulus: entry.stimulus.clone(),
                 })

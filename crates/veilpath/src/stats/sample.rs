@@ -4,7 +4,7 @@ use super::layout::{Layout, Matrix};
 use super::{Groups, NamedResult, SitesProblem, StatsError, StatsOptions};
 use crate::Note;
 use std::collections::{BTreeMap, BTreeSet};
-use veilpath_protocol::{Label, Outcome, Output, OutputKind, Value};
+use veilpath_protocol::{Outcome, Output, OutputKind, ScanpathId, Value};
 use veilpath_statistics::{FixedPoint, Participants};
 
 /// The pairs of one result that are analysed. Scanpaths without a pair are ignored.
@@ -12,7 +12,7 @@ pub(super) struct Sample<'a> {
     pub(super) outcome: &'a Outcome,
     pub(super) output: &'a Output,
     /// The scanpaths of each side.
-    pub(super) scanpaths: [Vec<&'a Label>; 2],
+    pub(super) scanpaths: [Vec<&'a ScanpathId>; 2],
     pub(super) participants: [Participants; 2],
     pub(super) pairs: Vec<Pair>,
     /// The stimuli of the pairs.

@@ -15,7 +15,7 @@ mod frechet;
 mod hausdorff;
 mod local;
 #[cfg(test)]
-mod other_metric_tests;
+mod non_alignment_tests;
 mod recurrence;
 mod saving;
 #[cfg(test)]

@@ -29,7 +29,7 @@ impl<'a> Inputs<'a> {
             circuit,
             table: Vec::new(),
         };
-        let letters = scoring.letters();
+        let letters = scoring.alphabet_size();
         if letters.pow(2) <= MAX_ENTRIES {
             let mut table = vec![0; letters.pow(2)];
             for (a, row) in table.chunks_exact_mut(letters).enumerate() {
@@ -47,7 +47,7 @@ impl<'a> Inputs<'a> {
     /// Writes the inputs for one of the garbler's letters. If they come from a table, the address depends on the
     /// letter: this engine does not protect against an attacker who shares the caches of the garbler's own machine.
     pub(in crate::engines) fn fill(&self, a: usize, inputs: &mut [u64]) {
-        let first = a * self.scoring.letters();
+        let first = a * self.scoring.alphabet_size();
         match self.table.get(first..first + inputs.len()) {
             Some(row) => inputs.copy_from_slice(row),
             None => self.compute(a, inputs),
@@ -75,10 +75,11 @@ impl<'a> Inputs<'a> {
         // Only entries that the cell clips are rounded.
         let entry = entry / i64::try_from(self.scoring.divisor()).unwrap_or(i64::MAX);
         let input = self.circuit.input(self.scoring.cost(entry));
-        let of_padding =
+        let padding_input =
             [false, true].map(|both_padded| self.circuit.input_of_padding(both_padded));
-        let of_padding = u64::conditional_select(&of_padding[0], &of_padding[1], first & second);
-        u64::conditional_select(&input, &of_padding, padded)
+        let padding_input =
+            u64::conditional_select(&padding_input[0], &padding_input[1], first & second);
+        u64::conditional_select(&input, &padding_input, padded)
     }
 }
 
@@ -117,9 +118,9 @@ impl<'a> Entries<'a> {
             .flat_map(move |a| letters(self.letters).map(move |b| self.model.entry(a, b)))
     }
 
-    /// The common divisor of the gaps and of all entries that matter. An entry that is no better than two gaps does not
+    /// The common divisor of the gaps (or durations) and of all entries that matter. An entry that is no better than two gaps does not
     /// matter: a cost of at least `limit`, or a score of at most −`limit`.
-    pub(in crate::engines) fn divisor(&self, of_gaps: u64, limit: u64) -> u64 {
+    pub(in crate::engines) fn divisor(&self, gap_divisor: u64, limit: u64) -> u64 {
         if !self.fit_in_table() {
             return 1;
         }
@@ -130,7 +131,9 @@ impl<'a> Entries<'a> {
         let divisor = self
             .all()
             .filter(matters)
-            .fold(of_gaps, |divisor, entry| gcd(divisor, entry.unsigned_abs()));
+            .fold(gap_divisor, |divisor, entry| {
+                gcd(divisor, entry.unsigned_abs())
+            });
         divisor.max(1)
     }
 

@@ -21,7 +21,7 @@ pub(in crate::engines) struct LengthTerms {
 
 /// A one-bit test: whether a number is at least `at_least`, or the opposite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::engines) struct Test {
+pub(in crate::engines) struct ThresholdTest {
     pub(in crate::engines) at_least: u64,
     pub(in crate::engines) negated: bool,
 }
@@ -54,7 +54,7 @@ impl LengthTerms {
     }
 }
 
-impl Test {
+impl ThresholdTest {
     pub(super) fn at_least(limit: i128) -> Self {
         Self {
             at_least: u64::try_from(limit.max(0)).unwrap_or(u64::MAX),

@@ -1,11 +1,11 @@
 //! Shared by the engines that compute whole alignments: the recurrence of each metric, its inputs and outputs, and how an output
 //! becomes an answer.
 
+pub(super) mod answers;
 pub(super) mod circuit;
 pub(super) mod entries;
 pub(super) mod length_terms;
 mod numbers;
 pub(super) mod on_shares;
-pub(super) mod results;
 pub(crate) mod scoring;
-pub(super) mod work;
+pub(super) mod timing;

@@ -1,7 +1,7 @@
 //! Turns a matrix's number (what its columns are folded into) into the raw result. Both have ranges that are known in advance.
 
-use super::length_terms::{LengthTerms, Test};
-use super::scoring::{Kind, Longest, MAX_LETTERS, Scoring, shape};
+use super::length_terms::{LengthTerms, ThresholdTest};
+use super::scoring::{Kind, MAX_LOOKUP_LENGTH, MaxLengths, Scoring, shape};
 use crate::limit::AnswerSize;
 use crate::{JobError, ProtocolError};
 use std::ops::RangeInclusive;
@@ -25,7 +25,7 @@ impl Scoring {
             Kind::Reward { largest } => 0..=(rows + columns).saturating_mul(largest),
             Kind::Warping { largest } => 0..=rows.max(columns).saturating_mul(largest),
             Kind::Frechet { largest } | Kind::Hausdorff { largest } => 0..=largest,
-            Kind::Recurrence(outputs) => {
+            Kind::CrossRecurrence(outputs) => {
                 let bits: usize = outputs.iter().map(|output| output.bits(shape)).sum();
                 0..=u64::MAX >> (64 - bits.clamp(1, 64))
             }
@@ -40,8 +40,8 @@ impl Scoring {
             (Some(_), Some(length_terms)) => length_terms.width,
             (Some(padding), None) => match self.kind {
                 Kind::Local { .. } => {
-                    let longest = Longest::of(padding.length, padding.length);
-                    self.circuit(longest).result_wires()
+                    let max_lengths = MaxLengths::of(padding.length, padding.length);
+                    self.circuit(max_lengths).result_wires()
                 }
                 _ => self.output_bits(padding.length, padding.length),
             },
@@ -67,7 +67,7 @@ impl Scoring {
         if number > largest {
             return None;
         }
-        if let Kind::Recurrence(outputs) = self.kind
+        if let Kind::CrossRecurrence(outputs) = self.kind
             && !outputs.accept(number, shape(rows, columns))
         {
             return None;
@@ -105,7 +105,7 @@ impl Scoring {
     }
 
     /// The full width of the number of a matrix of this shape.
-    pub(crate) fn whole_bits(&self, rows: u32, columns: u32) -> usize {
+    pub(crate) fn full_bits(&self, rows: u32, columns: u32) -> usize {
         if let Some(largest) = self.distances.iter().max() {
             return bits_for(*largest);
         }
@@ -128,17 +128,22 @@ impl Scoring {
     }
 
     /// The test of a number that decides whether the raw result is within a bound.
-    pub(in crate::engines) fn test(&self, bound: Bound, rows: u32, columns: u32) -> Test {
+    pub(in crate::engines) fn threshold_test(
+        &self,
+        bound: Bound,
+        rows: u32,
+        columns: u32,
+    ) -> ThresholdTest {
         let (rows, columns) = (i128::from(rows), i128::from(columns));
         match (self.kind, self.divided(bound)) {
             (Kind::Unit | Kind::Clipped, Bound::AtMost(limit)) => {
-                Test::at_most(i128::from(limit) - rows + columns)
+                ThresholdTest::at_most(i128::from(limit) - rows + columns)
             }
             (Kind::Difference { .. }, Bound::AtMost(limit)) => {
-                Test::at_least(self.gaps(rows, columns) - i128::from(limit))
+                ThresholdTest::at_least(self.gaps(rows, columns) - i128::from(limit))
             }
-            (_, Bound::AtMost(limit)) => Test::at_most(limit.into()),
-            (_, Bound::AtLeast(limit)) => Test::at_least(limit.into()),
+            (_, Bound::AtMost(limit)) => ThresholdTest::at_most(limit.into()),
+            (_, Bound::AtLeast(limit)) => ThresholdTest::at_least(limit.into()),
         }
     }
 
@@ -146,7 +151,9 @@ impl Scoring {
     /// alignments depend.
     pub(in crate::engines) fn length_terms(&self) -> Option<LengthTerms> {
         if let Kind::Reward { largest } = self.kind {
-            let length = self.padding.map_or(MAX_LETTERS, |padding| padding.length);
+            let length = self
+                .padding
+                .map_or(MAX_LOOKUP_LENGTH, |padding| padding.length);
             return Some(LengthTerms {
                 width: bits_for(largest.saturating_mul(2 * u64::from(length))),
                 subtract: true,
@@ -164,7 +171,7 @@ impl Scoring {
             | Kind::Warping { .. }
             | Kind::Frechet { .. }
             | Kind::Hausdorff { .. }
-            | Kind::Recurrence(_) => return None,
+            | Kind::CrossRecurrence(_) => return None,
             // For padded length L, the matrix sum Σ is 2·L minus the letters' savings; the unpadded cost is m + n minus
             // the same.
             Kind::Unit | Kind::Clipped => (1, 1, -2 * i128::from(padding.length), 2),
@@ -201,10 +208,10 @@ impl Scoring {
     }
 
     /// Bits of the adjusted numbers for scanpaths up to these lengths; 0 if nothing is adjusted.
-    pub(in crate::engines) fn adjusted_bits(&self, longest: Longest) -> usize {
+    pub(in crate::engines) fn adjusted_bits(&self, max_lengths: MaxLengths) -> usize {
         match (self.kind, self.padding) {
             (Kind::Reward { largest }, None) => {
-                let letters = u64::from(longest.shorter) + u64::from(longest.longer);
+                let letters = u64::from(max_lengths.shorter) + u64::from(max_lengths.longer);
                 bits_for(largest.saturating_mul(letters))
             }
             _ => self
@@ -220,7 +227,7 @@ impl Scoring {
     }
 
     /// In group answers, the number behind a raw result: its distance, if it is a rank.
-    pub(crate) fn grouped(&self, raw: i64) -> i64 {
+    pub(crate) fn distance_of_rank(&self, raw: i64) -> i64 {
         let rank = usize::try_from(raw).unwrap_or(usize::MAX);
         match self.distances.get(rank) {
             Some(distance) => i64::try_from(*distance).unwrap_or(i64::MAX),
@@ -243,13 +250,13 @@ impl Scoring {
     }
 
     /// The test of an adjusted number that decides whether it is within a bound.
-    pub(in crate::engines) fn adjusted_test(&self, bound: Bound) -> Test {
+    pub(in crate::engines) fn adjusted_threshold_test(&self, bound: Bound) -> ThresholdTest {
         let offset = self
             .length_terms()
             .map_or(0, |length_terms| length_terms.offset);
         match self.divided(bound) {
-            Bound::AtMost(limit) => Test::at_most(i128::from(limit) + offset),
-            Bound::AtLeast(limit) => Test::at_least(i128::from(limit) + offset),
+            Bound::AtMost(limit) => ThresholdTest::at_most(i128::from(limit) + offset),
+            Bound::AtLeast(limit) => ThresholdTest::at_least(i128::from(limit) + offset),
         }
     }
 
@@ -284,10 +291,10 @@ impl Scoring {
         match self.kind {
             // The maximum over all rows and columns.
             Kind::Hausdorff { largest } => 2 * bits_for(largest) as u64 * borders,
-            Kind::Recurrence(outputs) => {
+            Kind::CrossRecurrence(outputs) => {
                 let points = RecurrenceOutput::Points.bits(shape(rows, columns)) as u64;
                 let longer = bits_for(rows.max(columns).into()) as u64;
-                let of_output = |output: RecurrenceOutput| match output {
+                let gates_for = |output: RecurrenceOutput| match output {
                     RecurrenceOutput::Points => 0,
                     // Weights of diagonals, and a longer division.
                     RecurrenceOutput::Centre => {
@@ -296,7 +303,7 @@ impl Scoring {
                     // The ends of lines, a product and a division.
                     _ => borders + 36 * points,
                 };
-                outputs.iter().map(of_output).sum()
+                outputs.iter().map(gates_for).sum()
             }
             _ => 0,
         }
@@ -315,16 +322,16 @@ impl Scoring {
             Kind::Difference { insert, delete } => AnswerSize::BitsOf(insert + delete),
             Kind::Local { best, .. } => AnswerSize::BitsOf(best),
             Kind::Warping { largest } => {
-                AnswerSize::Bits(bits_for(largest.saturating_mul(MAX_LETTERS.into())))
+                AnswerSize::Bits(bits_for(largest.saturating_mul(MAX_LOOKUP_LENGTH.into())))
             }
             Kind::Reward { largest } => {
-                let letters = 2 * u64::from(MAX_LETTERS);
+                let letters = 2 * u64::from(MAX_LOOKUP_LENGTH);
                 AnswerSize::Bits(bits_for(largest.saturating_mul(letters)))
             }
             Kind::Frechet { largest } | Kind::Hausdorff { largest } => {
                 AnswerSize::Bits(bits_for(largest))
             }
-            Kind::Recurrence(outputs) => {
+            Kind::CrossRecurrence(outputs) => {
                 // Fractions of points have the same width for all shapes. The number of points grows with the matrix
                 // cells per letter.
                 let points = |output: &RecurrenceOutput| *output == RecurrenceOutput::Points;
@@ -337,7 +344,7 @@ impl Scoring {
                             .ok()
                             .and_then(|it| 1u64.checked_shl(it));
                         let factor = factor.unwrap_or(u64::MAX);
-                        AnswerSize::BitsOf(factor.saturating_mul(MAX_LETTERS.into()))
+                        AnswerSize::BitsOf(factor.saturating_mul(MAX_LOOKUP_LENGTH.into()))
                     }
                 }
             }

@@ -1,7 +1,7 @@
 //! How to compute a metric on shares.
 
 use super::circuit::Circuit;
-use super::scoring::{Kind, Longest, Scoring};
+use super::scoring::{Kind, MaxLengths, Scoring};
 use veilpath_mpc::circuit::cells::{
     DifferenceCell, FrechetCell, HausdorffCell, LocalCell, UnitCell, WarpingCell,
 };
@@ -30,12 +30,12 @@ pub(in crate::engines) enum Method {
     /// A maximum over the letters of the alphabet. Numbers are at most `largest`.
     Hausdorff { largest: u64 },
     /// Diagonal runs in matrices, and sums over the letters of the alphabet.
-    Recurrence(RecurrenceOutputs),
+    CrossRecurrence(RecurrenceOutputs),
 }
 
 impl Scoring {
     /// The computation on shares for matrices of scanpaths up to these lengths.
-    pub(in crate::engines) fn on_shares(&self, longest: Longest) -> OnShares {
+    pub(in crate::engines) fn on_shares(&self, max_lengths: MaxLengths) -> OnShares {
         let matrix = |cell: MatrixRecurrence, inputs: Circuit| OnShares {
             method: Method::Matrix {
                 // The circuit's numbers count costs; the recurrence on shares counts savings.
@@ -57,7 +57,7 @@ impl Scoring {
             Kind::Difference { insert, delete } => difference(insert + delete),
             Kind::Reward { largest } => difference(largest),
             Kind::Local { gap, best } => {
-                let largest = u64::from(longest.shorter) * best;
+                let largest = u64::from(max_lengths.shorter) * best;
                 let gap = gap.min(largest);
                 let cell = MatrixRecurrence::Local {
                     largest,
@@ -70,7 +70,7 @@ impl Scoring {
                 // Padding adds nothing to a sum.
                 let longer = self
                     .padding
-                    .map_or(longest.longer, |padding| padding.length);
+                    .map_or(max_lengths.longer, |padding| padding.length);
                 let longer = u64::from(longer.max(1));
                 let cell = MatrixRecurrence::Warping {
                     largest: largest.saturating_mul(longer),
@@ -91,8 +91,8 @@ impl Scoring {
                 cell: None,
                 inputs: Circuit::Hausdorff(HausdorffCell::new(largest, padded)),
             },
-            Kind::Recurrence(outputs) => OnShares {
-                method: Method::Recurrence(outputs),
+            Kind::CrossRecurrence(outputs) => OnShares {
+                method: Method::CrossRecurrence(outputs),
                 cell: has_diagonals(&outputs).then_some(MatrixRecurrence::Unit),
                 inputs: Circuit::Recurrence(outputs.cell()),
             },
@@ -102,15 +102,15 @@ impl Scoring {
     /// Whether a pair of these lengths can be compared: numbers fit 64 bits, the alphabet is small enough to look up, and
     /// messages fit a channel's buffers.
     pub(in crate::engines) fn fits_shares(&self, rows: u32, columns: u32) -> bool {
-        let on_shares = self.on_shares(Longest::of(rows, columns));
+        let on_shares = self.on_shares(MaxLengths::of(rows, columns));
         let (m, n) = (rows as usize, columns as usize);
         match (on_shares.method, on_shares.cell) {
-            (Method::Matrix { .. }, Some(cell)) => matrix_fits(m, n, cell, self.letters()),
-            (Method::Recurrence(outputs), cell) => {
+            (Method::Matrix { .. }, Some(cell)) => matrix_fits(m, n, cell, self.alphabet_size()),
+            (Method::CrossRecurrence(outputs), cell) => {
                 let (divisor, quotient) = divisor_bits(&outputs, rows, columns);
                 divisor + quotient <= 64
                     && self.output_bits(rows, columns) < 64
-                    && (cell.is_none() || runs_fit(m, n, self.letters()))
+                    && (cell.is_none() || runs_fit(m, n, self.alphabet_size()))
             }
             _ => true,
         }
@@ -193,13 +193,13 @@ pub(in crate::engines) fn divisor_bits(
     columns: u32,
 ) -> (usize, usize) {
     // Counts are divided by twice the number of points; the count of rows and columns by four times that number.
-    let of_points = cell_bits(rows, columns) + 2;
+    let point_bits = cell_bits(rows, columns) + 2;
     match outputs
         .iter()
         .any(|output| output == RecurrenceOutput::Centre)
     {
-        true => (of_points.max(centre_bits(rows, columns)), CENTRE_BITS),
-        false => (of_points, FRACTION_BITS),
+        true => (point_bits.max(centre_bits(rows, columns)), CENTRE_BITS),
+        false => (point_bits, FRACTION_BITS),
     }
 }
 

@@ -44,16 +44,16 @@ pub(crate) struct Scoring {
 /// Fixed-point units per distance in group answers. A power of two, so that scaling by it does not round.
 pub(crate) const UNITS: f64 = 65_536.0;
 
-/// The longest lengths among some pairs, as far as a circuit depends on them.
+/// The largest lengths among some pairs, as far as a circuit depends on them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::engines) struct Longest {
+pub(in crate::engines) struct MaxLengths {
     /// The longest among the shorter scanpaths of each pair.
     pub(super) shorter: u32,
     /// The longest among the longer scanpaths of each pair.
     pub(super) longer: u32,
 }
 
-impl Longest {
+impl MaxLengths {
     /// The lengths of one pair.
     pub(in crate::engines) fn of(rows: u32, columns: u32) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Longest {
         }
     }
 
-    /// The longest lengths of two sets of pairs together.
+    /// The largest lengths of two sets of pairs together.
     pub(in crate::engines) fn max(self, other: Self) -> Self {
         Self {
             shorter: self.shorter.max(other.shorter),
@@ -91,7 +91,7 @@ pub(super) enum Kind {
     /// The Hausdorff distance; `largest` is the largest rank of a distance.
     Hausdorff { largest: u64 },
     /// A recurrence plot.
-    Recurrence(RecurrenceOutputs),
+    CrossRecurrence(RecurrenceOutputs),
 }
 
 /// How lengths are hidden.
@@ -128,8 +128,8 @@ impl Scoring {
                 let (insert, delete) = (u64::from(costs.insert), u64::from(costs.delete));
                 // Rewards that are added inside the circuit are divided as well.
                 let rewards = padding.and(reward).unwrap_or(0);
-                let of_gaps = gcd(rewards, gcd(insert, delete));
-                let divisor = entries.divisor(of_gaps, insert + delete);
+                let gap_divisor = gcd(rewards, gcd(insert, delete));
+                let divisor = entries.divisor(gap_divisor, insert + delete);
                 let (insert, delete) = (insert / divisor, delete / divisor);
                 let largest = entries.largest(insert + delete, divisor);
                 let kind = match (insert, delete) {
@@ -150,8 +150,8 @@ impl Scoring {
                 (kind, divisor)
             }
             Model::Reward(rewards) => {
-                let of_durations = durations(rewards, alphabet).into_iter().fold(0, gcd);
-                let divisor = entries.divisor(of_durations, u64::MAX);
+                let duration_divisor = durations(rewards, alphabet).into_iter().fold(0, gcd);
+                let divisor = entries.divisor(duration_divisor, u64::MAX);
                 let largest = u64::from(rewards.largest()) / divisor;
                 (Kind::Reward { largest }, divisor)
             }
@@ -174,7 +174,7 @@ impl Scoring {
                 let undefined_is_zero = model.undefined == Undefined::Zero;
                 let outputs =
                     RecurrenceOutputs::new(&outputs, model.line as usize, undefined_is_zero);
-                (Kind::Recurrence(outputs), 1)
+                (Kind::CrossRecurrence(outputs), 1)
             }
             // Rejected before anything is computed: `Engine::can_compute`.
             Model::Clear => (Kind::Unit, 1),
@@ -236,8 +236,8 @@ impl Scoring {
         }
     }
 
-    /// The number of letters that the evaluator may have, including padding.
-    pub(in crate::engines) fn letters(&self) -> usize {
+    /// The size of the alphabet, including padding.
+    pub(in crate::engines) fn alphabet_size(&self) -> usize {
         self.alphabet as usize + usize::from(self.padding.is_some())
     }
 
@@ -251,7 +251,7 @@ impl Scoring {
     }
 
     /// The circuit for matrices of scanpaths up to these lengths.
-    pub(in crate::engines) fn circuit(&self, longest: Longest) -> Circuit {
+    pub(in crate::engines) fn circuit(&self, max_lengths: MaxLengths) -> Circuit {
         let padded = self.padding.is_some();
         match self.kind {
             Kind::Unit => Circuit::Unit(UnitCell),
@@ -267,19 +267,19 @@ impl Scoring {
             }
             Kind::Reward { largest } => Circuit::Difference(DifferenceCell::new(largest)),
             Kind::Local { gap, best } => {
-                let largest = u64::from(longest.shorter) * best;
+                let largest = u64::from(max_lengths.shorter) * best;
                 Circuit::Local(LocalCell::new(largest, best, gap))
             }
             Kind::Warping { largest } => {
                 // Padding adds nothing to a sum.
                 let longer = self
                     .padding
-                    .map_or(longest.longer, |padding| padding.length);
+                    .map_or(max_lengths.longer, |padding| padding.length);
                 Circuit::Warping(WarpingCell::new(largest, longer.into(), padded))
             }
             Kind::Frechet { largest } => Circuit::Frechet(FrechetCell::new(largest, padded)),
             Kind::Hausdorff { largest } => Circuit::Hausdorff(HausdorffCell::new(largest, padded)),
-            Kind::Recurrence(outputs) => Circuit::Recurrence(outputs.cell()),
+            Kind::CrossRecurrence(outputs) => Circuit::Recurrence(outputs.cell()),
         }
     }
 
@@ -291,7 +291,7 @@ impl Scoring {
             Kind::Reward { largest } if is_wide(largest) => Fold::Unwrap,
             Kind::Warping { .. } | Kind::Frechet { .. } => Fold::Last,
             Kind::Hausdorff { .. } => Fold::Max,
-            Kind::Recurrence(outputs) => Fold::Recurrence(outputs),
+            Kind::CrossRecurrence(outputs) => Fold::Recurrence(outputs),
             _ => Fold::Sum,
         }
     }
@@ -349,4 +349,4 @@ pub(in crate::engines) fn shape(rows: u32, columns: u32) -> Shape {
 }
 
 /// The longest scanpath that the look-up can index.
-pub(in crate::engines) const MAX_LETTERS: u32 = MAX_STRIPS * STRIP_ROWS as u32;
+pub(in crate::engines) const MAX_LOOKUP_LENGTH: u32 = MAX_STRIPS * STRIP_ROWS as u32;

@@ -1,10 +1,10 @@
 //! Estimates a job's cost, by the formula at the top of the engine.
 
 use super::hello::workers_of;
-use super::schedule::Sizes;
-use crate::Work;
-use crate::engines::alignment::scoring::{Longest, Scoring};
-use crate::estimate::Costs;
+use super::schedule::PortionLimits;
+use crate::Workload;
+use crate::engines::alignment::scoring::{MaxLengths, Scoring};
+use crate::estimate::JobCosts;
 use veilpath_metrics::Comparison;
 use veilpath_mpc::alignment::{LOOKAHEAD, span_count};
 use veilpath_mpc::ot::correlated::MAX_BATCH;
@@ -42,50 +42,50 @@ const PORTION_WAITS: u64 = 2;
 
 /// The estimated costs of a job between sides with this many cores. All comparisons count as the mean one.
 #[allow(clippy::cast_precision_loss)] // an estimate
-pub(crate) fn costs(comparison: &Comparison, work: &Work, cores: u32) -> Costs {
+pub(crate) fn costs(comparison: &Comparison, work: &Workload, cores: u32) -> JobCosts {
     let (rows, columns) = work.mean_matrix();
     let [height, width] = [rows, columns].map(|it| u32::try_from(it).unwrap_or(u32::MAX));
     let padding = work.padded.then_some(height.max(width));
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
-    let circuit = scoring.circuit(Longest::of(height, width));
-    let of_pairs = scoring.gates_per_pair(height, width);
+    let circuit = scoring.circuit(MaxLengths::of(height, width));
+    let gates_per_pair = scoring.gates_per_pair(height, width);
     let gates = work.cells.saturating_mul(circuit.and_gates());
-    let gates = gates.saturating_add(work.pairs.saturating_mul(of_pairs));
+    let gates = gates.saturating_add(work.pairs.saturating_mul(gates_per_pair));
     let wires = work.cells.saturating_mul(circuit.input_wires());
-    let letters = scoring.letters() as u64;
+    let letters = scoring.alphabet_size() as u64;
     let bits_per_letter = u64::from(u64::BITS - letters.saturating_sub(1).leading_zeros());
     if gates == 0 {
-        return Costs {
+        return JobCosts {
             waits: 1,
-            ..Costs::default()
+            ..JobCosts::default()
         };
     }
-    let sizes = Sizes::default();
+    let limits = PortionLimits::default();
     let each = rows
         .saturating_mul(columns)
         .saturating_mul(circuit.and_gates());
-    let pairs_in_portion = sizes.portion_gates.div_ceil(each.max(1));
-    let pairs_in_portion = pairs_in_portion.clamp(1, sizes.portion_pairs as u64);
+    let pairs_in_portion = limits.portion_gates.div_ceil(each.max(1));
+    let pairs_in_portion = pairs_in_portion.clamp(1, limits.portion_pairs as u64);
     let shape = Shape {
         rows: usize::try_from(rows).unwrap_or(usize::MAX),
         columns: usize::try_from(columns).unwrap_or(usize::MAX),
     };
     let spans = |pairs: u64| {
         let width = usize::try_from(circuit.input_wires()).unwrap_or(usize::MAX);
-        span_count(pairs, shape, width, scoring.letters())
+        span_count(pairs, shape, width, scoring.alphabet_size())
     };
     let (whole, rest) = (work.pairs / pairs_in_portion, work.pairs % pairs_in_portion);
     let portions = whole + u64::from(rest > 0);
     let exchanges = whole.saturating_mul(spans(pairs_in_portion)) + spans(rest);
     // If the keys of all letters do not fit, they are transferred again for each of the host's scanpaths.
-    let transferred = match work.join_letters <= sizes.letters {
+    let transferred = match work.join_letters <= limits.letters {
         true => work.join_letters,
         false => work.pairs.saturating_mul(columns),
     };
-    let stages = transferred.div_ceil(sizes.letters).max(1);
+    let stages = transferred.div_ceil(limits.letters).max(1);
     let workers = workers_of(cores as usize).min(usize::try_from(portions).unwrap_or(usize::MAX));
     let rate = (GATES_PER_SECOND * workers as f64).min(MAX_GATES_PER_SECOND);
-    Costs {
+    JobCosts {
         bytes_to_host: transfer_bytes(
             transferred
                 .saturating_mul(bits_per_letter)

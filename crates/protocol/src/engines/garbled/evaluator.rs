@@ -4,9 +4,9 @@ use super::Partitioning;
 use super::outputs::{add_length_terms, bits_of, reduce_to_output};
 use super::schedule::{Portion, Schedule, Stage};
 use super::workers::{evaluator_channels, stage_result};
+use crate::engines::alignment::answers::{AnswerCollector, OpenedAnswer, collect, finish};
 use crate::engines::alignment::circuit::{Circuit, with_cell};
-use crate::engines::alignment::results::{AnswerCollector, Opened, complete, store};
-use crate::engines::alignment::work::{joined, timed};
+use crate::engines::alignment::timing::{joined, timed};
 use crate::{Answer, Job, Observer, ProtocolError};
 use rand::CryptoRng;
 use std::collections::HashMap;
@@ -40,7 +40,7 @@ pub(super) fn join_with(
     rng: &mut impl CryptoRng,
 ) -> Result<Vec<Answer>, ProtocolError> {
     let (workers, schedule) = Schedule::negotiate(job, channel, partitioning)?;
-    let results = Mutex::new(schedule.results(job, observer)?);
+    let collector = Mutex::new(schedule.collector(job, observer)?);
     for stage in &schedule.stages {
         let session = timed(observer, || {
             Ok(EvaluatorSession::start(Kernel::best(), rng, &mut channel)?)
@@ -49,14 +49,14 @@ pub(super) fn join_with(
         let column_ranges = stage.column_ranges();
         let letters = timed(observer, || {
             let own = padded_letters(job, &schedule, stage);
-            Ok(sessions[0].letters(schedule.scoring.letters(), &own, &mut channel)?)
+            Ok(sessions[0].letters(schedule.scoring.alphabet_size(), &own, &mut channel)?)
         })?;
         let evaluator = StageEvaluator {
             job,
             schedule: &schedule,
             column_ranges: &column_ranges,
             letters: &letters,
-            results: &results,
+            collector: &collector,
             observer,
         };
         let count = workers.min(stage.portions.len());
@@ -89,7 +89,7 @@ pub(super) fn join_with(
             stage_result(multiplexed, threads.into_iter().map(joined).collect())
         })?;
     }
-    complete(results)
+    finish(collector)
 }
 
 /// The letters of a stage, with their padding.
@@ -111,7 +111,7 @@ struct StageEvaluator<'a, 'o> {
     schedule: &'a Schedule,
     column_ranges: &'a HashMap<usize, Range<usize>>,
     letters: &'a ReceivedLetters,
-    results: &'a Mutex<AnswerCollector<'o>>,
+    collector: &'a Mutex<AnswerCollector<'o>>,
     observer: &'o dyn Observer,
 }
 
@@ -125,7 +125,7 @@ impl<'a> StageEvaluator<'a, '_> {
     ) -> Result<(), ProtocolError> {
         for portion in portions {
             let opened = timed(self.observer, || self.evaluate(portion, session, channel))?;
-            store(self.job, self.results, opened);
+            collect(self.job, self.collector, opened);
         }
         Ok(())
     }
@@ -136,13 +136,13 @@ impl<'a> StageEvaluator<'a, '_> {
         portion: &Portion,
         session: &mut EvaluatorSession,
         channel: &mut dyn Channel,
-    ) -> Result<Vec<Opened>, ProtocolError> {
-        let members = self.schedule.start(self.job, self.column_ranges, portion)?;
-        let comparisons: Vec<_> = members
+    ) -> Result<Vec<OpenedAnswer>, ProtocolError> {
+        let pairs = self.schedule.start(self.job, self.column_ranges, portion)?;
+        let comparisons: Vec<_> = pairs
             .iter()
-            .map(|member| EvaluatorComparison {
-                rows: member.rows as usize,
-                columns: member.columns.clone(),
+            .map(|pair| EvaluatorComparison {
+                rows: pair.rows as usize,
+                columns: pair.columns.clone(),
             })
             .collect();
         let fold = self.schedule.scoring.fold();
@@ -153,13 +153,13 @@ impl<'a> StageEvaluator<'a, '_> {
         })?;
         let scoring = &self.schedule.scoring;
         if let Some(length_terms) = scoring.length_terms() {
-            let peer = session.peer_bits(members.len() * length_terms.width, channel)?;
-            let terms = members
+            let peer = session.peer_bits(pairs.len() * length_terms.width, channel)?;
+            let terms = pairs
                 .iter()
-                .map(|member| scoring.weight(self.job.own[member.join]))
+                .map(|pair| scoring.weight(self.job.own[pair.join]))
                 .map(|weight| length_terms.join_term(weight));
             // Allocated at full size: growing would leave copies in freed memory.
-            let mut own = Bits::with_capacity(members.len() * length_terms.width);
+            let mut own = Bits::with_capacity(pairs.len() * length_terms.width);
             for bit in terms.flat_map(|term| bits_of(term, length_terms.width)) {
                 own.push(bit);
             }
@@ -178,10 +178,10 @@ impl<'a> StageEvaluator<'a, '_> {
             channel,
             self.schedule,
             self.job,
-            &members,
+            &pairs,
             numbers,
         )?;
         let halves = session.xor_shares(&numbers);
-        self.schedule.open(self.job, &members, &halves, channel)
+        self.schedule.open(self.job, &pairs, &halves, channel)
     }
 }

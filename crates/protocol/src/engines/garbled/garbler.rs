@@ -4,10 +4,10 @@ use super::Partitioning;
 use super::outputs::{add_length_terms, bits_of, reduce_to_output};
 use super::schedule::{Portion, Schedule};
 use super::workers::{garbler_channels, stage_result};
+use crate::engines::alignment::answers::{AnswerCollector, OpenedAnswer, collect, finish};
 use crate::engines::alignment::circuit::{Circuit, with_cell};
 use crate::engines::alignment::entries::Inputs;
-use crate::engines::alignment::results::{AnswerCollector, Opened, complete, store};
-use crate::engines::alignment::work::{joined, timed};
+use crate::engines::alignment::timing::{joined, timed};
 use crate::{Answer, Job, Observer, ProtocolError};
 use rand::CryptoRng;
 use std::collections::HashMap;
@@ -41,7 +41,7 @@ pub(super) fn host_with(
     rng: &mut impl CryptoRng,
 ) -> Result<Vec<Answer>, ProtocolError> {
     let (workers, schedule) = Schedule::negotiate(job, channel, partitioning)?;
-    let results = Mutex::new(schedule.results(job, observer)?);
+    let collector = Mutex::new(schedule.collector(job, observer)?);
     for stage in &schedule.stages {
         // Every stage has a new offset, so guesses about the last one are useless to the other side.
         let session = timed(observer, || {
@@ -50,7 +50,7 @@ pub(super) fn host_with(
         let mut sessions = vec![session];
         let column_ranges = stage.column_ranges();
         let letters = timed(observer, || {
-            let alphabet = schedule.scoring.letters();
+            let alphabet = schedule.scoring.alphabet_size();
             Ok(sessions[0].letters(alphabet, stage.letters(), &mut channel)?)
         })?;
         let garbler = StageGarbler {
@@ -58,7 +58,7 @@ pub(super) fn host_with(
             schedule: &schedule,
             column_ranges: &column_ranges,
             letters: &letters,
-            results: &results,
+            collector: &collector,
             observer,
         };
         let count = workers.min(stage.portions.len());
@@ -91,7 +91,7 @@ pub(super) fn host_with(
             stage_result(multiplexed, threads.into_iter().map(joined).collect())
         })?;
     }
-    complete(results)
+    finish(collector)
 }
 
 struct StageGarbler<'a, 'o> {
@@ -99,7 +99,7 @@ struct StageGarbler<'a, 'o> {
     schedule: &'a Schedule,
     column_ranges: &'a HashMap<usize, Range<usize>>,
     letters: &'a SentLetters,
-    results: &'a Mutex<AnswerCollector<'o>>,
+    collector: &'a Mutex<AnswerCollector<'o>>,
     observer: &'o dyn Observer,
 }
 
@@ -124,7 +124,7 @@ impl<'a> StageGarbler<'a, '_> {
                 };
                 self.garble(portion, inputs.insert(fitting), session, channel)
             })?;
-            store(self.job, self.results, opened);
+            collect(self.job, self.collector, opened);
         }
         Ok(())
     }
@@ -136,18 +136,18 @@ impl<'a> StageGarbler<'a, '_> {
         inputs: &Inputs<'_>,
         session: &mut GarblerSession,
         channel: &mut dyn Channel,
-    ) -> Result<Vec<Opened>, ProtocolError> {
-        let members = self.schedule.start(self.job, self.column_ranges, portion)?;
-        let comparisons: Vec<_> = members
+    ) -> Result<Vec<OpenedAnswer>, ProtocolError> {
+        let pairs = self.schedule.start(self.job, self.column_ranges, portion)?;
+        let comparisons: Vec<_> = pairs
             .iter()
-            .map(|member| GarblerComparison {
+            .map(|pair| GarblerComparison {
                 rows: ScanpathRows {
-                    scanpath: self.job.own[member.host],
-                    count: member.rows as usize,
+                    scanpath: self.job.own[pair.host],
+                    count: pair.rows as usize,
                     inputs,
                     padding: self.schedule.scoring.padding_letter(),
                 },
-                columns: member.columns.clone(),
+                columns: pair.columns.clone(),
             })
             .collect();
         let fold = self.schedule.scoring.fold();
@@ -158,15 +158,15 @@ impl<'a> StageGarbler<'a, '_> {
         })?;
         let scoring = &self.schedule.scoring;
         if let Some(length_terms) = scoring.length_terms() {
-            let terms = members
+            let terms = pairs
                 .iter()
-                .map(|member| scoring.weight(self.job.own[member.host]))
+                .map(|pair| scoring.weight(self.job.own[pair.host]))
                 .map(|weight| length_terms.host_term(weight));
             // Allocated at full size: growing would leave copies in freed memory.
-            let mut own = Zeroizing::new(Vec::with_capacity(members.len() * length_terms.width));
+            let mut own = Zeroizing::new(Vec::with_capacity(pairs.len() * length_terms.width));
             own.extend(terms.flat_map(|term| bits_of(term, length_terms.width)));
             let own = session.own_bits(&own, channel)?;
-            let peer = session.peer_bits(members.len() * length_terms.width, channel)?;
+            let peer = session.peer_bits(pairs.len() * length_terms.width, channel)?;
             numbers = add_length_terms(
                 session.party(),
                 channel,
@@ -181,11 +181,11 @@ impl<'a> StageGarbler<'a, '_> {
             channel,
             self.schedule,
             self.job,
-            &members,
+            &pairs,
             numbers,
         )?;
         let halves = session.xor_shares(&numbers, channel)?;
-        self.schedule.open(self.job, &members, &halves, channel)
+        self.schedule.open(self.job, &pairs, &halves, channel)
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn negotiate(
     channel.receive(&mut their_offer)?;
     let [their_offer] = their_offer.map(usize::from);
     if !(1..=MAX_WORKER_THREADS).contains(&their_offer) {
-        return Err(ProtocolError::PeerMisbehaved(Misbehaviour::WorkerCount {
+        return Err(ProtocolError::PeerMisbehaved(Misbehaviour::ThreadCount {
             offered: their_offer,
         }));
     }

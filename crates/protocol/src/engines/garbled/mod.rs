@@ -47,7 +47,7 @@
 //! | all other global alignments, ScanMatch among them: an insertion and a deletion together cost C, w = ⌈log₂(C + 1)⌉ | 6·w − 2 for w < 5, else 5·w + 2 | w |
 //! | local alignments with w bits for the largest score and two gaps | at most 10·w − 2 | at most w |
 //!
-//! | other metrics | AND gates per matrix cell | bits looked up |
+//! | metrics other than alignments | AND gates per matrix cell | bits looked up |
 //! |---|---|---|
 //! | sequence score: gaps of 1, substitutions of 0 or 2 | 5 | 2 |
 //! | ScaSim: an alignment with free gaps and rewards of up to w bits; durations are added inside the circuit | 6·w − 2 for w < 5, else 5·w + 2 | w |
@@ -73,7 +73,7 @@
 //! lengths, and m = n = the padding):
 //!
 //! - to the evaluator: m·n·(32·g + N·w/8) bytes; to the garbler: 4·w·m·n + 4·n·⌈log₂ N⌉ bytes, the latter once for
-//!   all of the garbler's scanpaths, and 544 bytes for every 32,640 of these bits; 13 kilobytes to start a stage;
+//!   all of the garbler's scanpaths, and 544 bytes for every 32,640 of these bits; 12 kB to start a stage;
 //! - Levenshtein with 52 letters: 107 bytes per matrix cell;
 //! - rounds: one for each span of about 8,192/w matrix cells. Columns and transfers run ahead of the tables, so only
 //!   every third span takes a round trip; a portion (64 megabytes of tables) takes two more (`costs.rs`);
@@ -99,15 +99,15 @@ mod schedule;
 mod tests;
 mod workers;
 
-pub(crate) use super::alignment::results::decode_all as decode;
+pub(crate) use super::alignment::answers::decode_all as decode;
 pub(crate) use costs::costs;
 pub(crate) use evaluator::join;
 pub(crate) use garbler::host;
 
-use super::alignment::scoring::{Longest, Scoring};
+use super::alignment::scoring::{MaxLengths, Scoring};
 use crate::limit::AnswerSize;
 use crate::{JobSize, Revealed, Role, Spec};
-use schedule::Sizes;
+use schedule::PortionLimits;
 use veilpath_metrics::Comparison;
 
 /// How a run is partitioned. Scores do not depend on it.
@@ -115,14 +115,14 @@ use veilpath_metrics::Comparison;
 struct Partitioning {
     /// Workers that this side offers.
     workers: usize,
-    sizes: Sizes,
+    limits: PortionLimits,
 }
 
 impl Partitioning {
     fn of_this_machine() -> Self {
         Self {
             workers: hello::workers_of_this_machine(),
-            sizes: Sizes::default(),
+            limits: PortionLimits::default(),
         }
     }
 }
@@ -160,7 +160,7 @@ pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
 pub fn and_gates_per_cell(comparison: &Comparison, length: usize) -> u64 {
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), None);
     let length = u32::try_from(length).unwrap_or(u32::MAX);
-    scoring.circuit(Longest::of(length, length)).and_gates()
+    scoring.circuit(MaxLengths::of(length, length)).and_gates()
 }
 
 /// How many bits a pair's output has if scores are revealed. No party can learn more about the pair, even if it cheats.
@@ -180,17 +180,20 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to);
     let [host, join] = [size.host.longest, size.join.longest]
         .map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
-    let circuit = scoring.circuit(Longest::of(host, join));
-    let sizes = Sizes::default();
+    let circuit = scoring.circuit(MaxLengths::of(host, join));
+    let limits = PortionLimits::default();
     // A portion ends with the pair that exceeds its gate limit.
-    let cells = sizes.portion_gates / circuit.and_gates().max(1);
+    let cells = limits.portion_gates / circuit.and_gates().max(1);
     let columns = (cells / size.host.shortest.max(1))
         .saturating_add(size.join.longest)
         .min(size.pairs.saturating_mul(size.join.longest));
-    let letters = sizes.letters.saturating_add(columns).min(size.join.letters);
+    let letters = limits
+        .letters
+        .saturating_add(columns)
+        .min(size.join.letters);
     let label_bytes = schedule::label_bytes(&scoring, &circuit);
     let keys = letters.saturating_mul(label_bytes.letter);
-    let alphabet = scoring.letters() as u64;
+    let alphabet = scoring.alphabet_size() as u64;
     let cached = letters.saturating_mul(16 * alphabet).min(CACHED_KEY_BYTES);
     // The table of inputs, unless they are computed on demand.
     let table = 8 * alphabet.pow(2).min(1 << 20);

@@ -1,9 +1,9 @@
 //! Turns a matrix's number into the output: adds hidden lengths, reduces a threshold to one bit, and keeps the bits that a
 //! score needs. Both parties run the same circuit.
 
-use super::schedule::{Member, Schedule};
-use crate::engines::alignment::length_terms::{LengthTerms, Test};
-use crate::engines::alignment::results::test;
+use super::schedule::{Schedule, ScheduledPair};
+use crate::engines::alignment::answers::threshold_test;
+use crate::engines::alignment::length_terms::{LengthTerms, ThresholdTest};
 use crate::{Job, ProtocolError, Reveal};
 use veilpath_channel::Channel;
 use veilpath_mpc::circuit::Party;
@@ -54,32 +54,32 @@ pub(super) fn reduce_to_output<P: Party>(
     channel: &mut dyn Channel,
     schedule: &Schedule,
     job: &Job<'_>,
-    members: &[Member],
+    pairs: &[ScheduledPair],
     mut numbers: Vec<Number<P::Label>>,
 ) -> Result<Vec<Number<P::Label>>, ProtocolError> {
     if let (Reveal::Group(_), Some(distances)) = (job.reveal, schedule.scoring.distances()) {
-        let width = schedule.scoring.whole_bits(0, 0);
+        let width = schedule.scoring.full_bits(0, 0);
         return Ok(entries(party, channel, distances, &numbers, width)?);
     }
     let Reveal::Threshold(threshold) = job.reveal else {
         // With hidden lengths, all pairs look the same, and so do their outputs.
-        for (number, member) in numbers.iter_mut().zip(members) {
-            let (rows, columns) = schedule.lengths(job, member.pair);
+        for (number, pair) in numbers.iter_mut().zip(pairs) {
+            let (rows, columns) = schedule.lengths(job, pair.pair);
             let scoring = &schedule.scoring;
             number.truncate(match job.reveal {
-                Reveal::Group(_) => scoring.whole_bits(rows, columns),
+                Reveal::Group(_) => scoring.full_bits(rows, columns),
                 _ => scoring.opened_bits(rows, columns),
             });
         }
         return Ok(numbers);
     };
-    let tests = members
+    let tests = pairs
         .iter()
-        .map(|member| {
-            let lengths = schedule.lengths(job, member.pair);
-            test(&schedule.scoring, job, lengths, threshold)
+        .map(|pair| {
+            let lengths = schedule.lengths(job, pair.pair);
+            threshold_test(&schedule.scoring, job, lengths, threshold)
         })
-        .collect::<Result<Vec<Test>, _>>()?;
+        .collect::<Result<Vec<ThresholdTest>, _>>()?;
     let limits: Vec<Number<P::Label>> = tests
         .iter()
         .map(|test| public_number(party, test.at_least, bits_for(test.at_least)))

@@ -2,17 +2,17 @@
 
 use super::Partitioning;
 use super::hello::negotiate;
-use crate::engines::alignment::results::{AnswerCollector, Opened, decode};
-use crate::engines::alignment::scoring::{Circuit, Longest, MAX_LETTERS, Scoring};
+use crate::engines::alignment::answers::{AnswerCollector, OpenedAnswer, decode};
+use crate::engines::alignment::scoring::{Circuit, MAX_LOOKUP_LENGTH, MaxLengths, Scoring};
 use crate::engines::opening::open;
 use crate::{Job, JobError, Misbehaviour, Observer, ProtocolError, Role};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use veilpath_channel::Channel;
 
-/// The sizes of the pieces of a run. Both sides must use the same ones; tests use small ones.
+/// Limits on the pieces of a run. Both sides must use the same ones; tests use small ones.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
+pub(super) struct PortionLimits {
     /// AND gates after which the scores so far are revealed.
     pub(super) portion_gates: u64,
     /// The fewest AND gates that are worth a separate portion, if several workers share the run.
@@ -23,7 +23,7 @@ pub(super) struct Sizes {
     pub(super) letters: u64,
 }
 
-impl Default for Sizes {
+impl Default for PortionLimits {
     /// A portion is about 64 megabytes of tables: a tenth of a second on a fast connection, which is long compared with
     /// a round trip.
     fn default() -> Self {
@@ -53,7 +53,7 @@ pub(super) struct LabelBytes {
 
 /// The bytes of labels with these circuits.
 pub(super) fn label_bytes(scoring: &Scoring, circuit: &Circuit) -> LabelBytes {
-    let letters = scoring.letters() as u64;
+    let letters = scoring.alphabet_size() as u64;
     let bits = u64::from(u64::BITS - letters.saturating_sub(1).leading_zeros());
     // Shares are separately allocated lists.
     const SHARE_BYTES: u64 = 2 * 48;
@@ -81,7 +81,7 @@ pub(super) struct Stage {
     pub(super) portions: Vec<Portion>,
 }
 
-/// Pairs that are compared together. Their scores are revealed before the next portion begins.
+/// Pairs that are compared together. Their scores are revealed before the same thread starts its next portion.
 pub(super) struct Portion {
     /// A range of [`Schedule::pending`].
     range: Range<usize>,
@@ -89,7 +89,7 @@ pub(super) struct Portion {
 }
 
 /// A comparison in a portion.
-pub(super) struct Member {
+pub(super) struct ScheduledPair {
     pub(super) pair: usize,
     pub(super) host: usize,
     pub(super) join: usize,
@@ -107,12 +107,12 @@ impl Schedule {
         let negotiated = negotiate(job, channel, partitioning.workers)?;
         let workers = negotiated.workers;
         let (own, theirs) = (negotiated.own, negotiated.theirs);
-        let schedule = Self::new(job, own, theirs, workers, partitioning.sizes)?;
+        let schedule = Self::new(job, own, theirs, workers, partitioning.limits)?;
         Ok((workers, schedule))
     }
 
-    /// The initial results, which follow from the lengths.
-    pub(super) fn results<'o>(
+    /// A collector that starts with the answers that follow from the lengths.
+    pub(super) fn collector<'o>(
         &self,
         job: &Job<'_>,
         observer: &'o dyn Observer,
@@ -127,12 +127,12 @@ impl Schedule {
         own: Vec<u32>,
         theirs: Vec<u32>,
         workers: usize,
-        sizes: Sizes,
+        limits: PortionLimits,
     ) -> Result<Self, ProtocolError> {
-        if own.iter().any(|&length| length > MAX_LETTERS) {
+        if own.iter().any(|&length| length > MAX_LOOKUP_LENGTH) {
             return Err(ProtocolError::Job(JobError::ScanpathTooLong));
         }
-        if theirs.iter().any(|&length| length > MAX_LETTERS) {
+        if theirs.iter().any(|&length| length > MAX_LOOKUP_LENGTH) {
             return Err(ProtocolError::PeerMisbehaved(Misbehaviour::ScanpathTooLong));
         }
         let (host_lengths, join_lengths) = match job.role {
@@ -156,7 +156,7 @@ impl Schedule {
         if schedule.column_bytes(job) > MAX_COLUMN_BYTES {
             return Err(ProtocolError::Job(JobError::TooMuchMemory));
         }
-        schedule.stages = schedule.stages(job, workers, sizes);
+        schedule.stages = schedule.stages(job, workers, limits);
         Ok(schedule)
     }
 
@@ -166,7 +166,7 @@ impl Schedule {
             let lengths = self.pending.iter().map(|&pair| self.lengths(job, pair));
             lengths.map(|pair| side(&pair)).max().unwrap_or(0)
         };
-        let circuit = self.scoring.circuit(self.longest(job));
+        let circuit = self.scoring.circuit(self.max_lengths(job));
         let bytes = label_bytes(&self.scoring, &circuit);
         u64::from(longest(|pair| pair.1)).saturating_mul(bytes.letter + bytes.column)
     }
@@ -177,8 +177,8 @@ impl Schedule {
         (self.host_lengths[host], self.join_lengths[join])
     }
 
-    fn portions(&self, job: &Job<'_>, workers: usize, sizes: Sizes) -> Vec<Portion> {
-        let gates = self.scoring.circuit(self.longest(job)).and_gates();
+    fn portions(&self, job: &Job<'_>, workers: usize, limits: PortionLimits) -> Vec<Portion> {
+        let gates = self.scoring.circuit(self.max_lengths(job)).and_gates();
         let gates_of = |pair: usize| {
             let (rows, columns) = self.lengths(job, pair);
             (u64::from(rows) * u64::from(columns)).saturating_mul(gates)
@@ -187,45 +187,47 @@ impl Schedule {
         let all = all.fold(0, u64::saturating_add);
         // Several workers get several portions each, so that they finish at about the same time.
         let max_gates = match workers {
-            1 => sizes.portion_gates,
-            workers => (all / (4 * workers as u64)).clamp(sizes.min_gates, sizes.portion_gates),
+            1 => limits.portion_gates,
+            workers => (all / (4 * workers as u64)).clamp(limits.min_gates, limits.portion_gates),
         };
         let mut portions = Vec::new();
-        let (mut first, mut sum, mut longest) = (0, 0u64, Longest::default());
+        let (mut first, mut sum, mut max_lengths) = (0, 0u64, MaxLengths::default());
         for (index, &pair) in self.pending.iter().enumerate() {
             sum = sum.saturating_add(gates_of(pair));
-            longest = longest.max(self.longest_of_pair(job, pair));
+            max_lengths = max_lengths.max(self.pair_lengths(job, pair));
             let next = index + 1;
-            if sum >= max_gates || next - first == sizes.portion_pairs || next == self.pending.len()
+            if sum >= max_gates
+                || next - first == limits.portion_pairs
+                || next == self.pending.len()
             {
                 portions.push(Portion {
                     range: first..next,
-                    circuit: self.scoring.circuit(longest),
+                    circuit: self.scoring.circuit(max_lengths),
                 });
-                (first, sum, longest) = (next, 0, Longest::default());
+                (first, sum, max_lengths) = (next, 0, MaxLengths::default());
             }
         }
         portions
     }
 
-    fn longest_of_pair(&self, job: &Job<'_>, pair: usize) -> Longest {
+    fn pair_lengths(&self, job: &Job<'_>, pair: usize) -> MaxLengths {
         let (rows, columns) = self.lengths(job, pair);
-        Longest::of(rows, columns)
+        MaxLengths::of(rows, columns)
     }
 
-    /// The longest scanpaths of all pairs.
-    fn longest(&self, job: &Job<'_>) -> Longest {
+    /// The largest lengths among all pairs.
+    fn max_lengths(&self, job: &Job<'_>) -> MaxLengths {
         let pairs = self.pending.iter();
         pairs
-            .map(|&pair| self.longest_of_pair(job, pair))
-            .fold(Longest::default(), Longest::max)
+            .map(|&pair| self.pair_lengths(job, pair))
+            .fold(MaxLengths::default(), MaxLengths::max)
     }
 
-    fn stages(&self, job: &Job<'_>, workers: usize, sizes: Sizes) -> Vec<Stage> {
+    fn stages(&self, job: &Job<'_>, workers: usize, limits: PortionLimits) -> Vec<Stage> {
         let mut stages: Vec<Stage> = Vec::new();
         let mut in_stage: HashSet<usize> = HashSet::new();
         let mut letters = 0u64;
-        for portion in self.portions(job, workers, sizes) {
+        for portion in self.portions(job, workers, limits) {
             let mut new: Vec<usize> = self.pending[portion.range.clone()]
                 .iter()
                 .map(|&pair| job.pairs[pair].1)
@@ -245,7 +247,7 @@ impl Schedule {
                 .collect();
             let more = sum(&missing);
             let add = match stages.last_mut() {
-                Some(stage) if letters + more <= sizes.letters => {
+                Some(stage) if letters + more <= limits.letters => {
                     letters += more;
                     stage.portions.push(portion);
                     missing
@@ -273,17 +275,17 @@ impl Schedule {
     }
 
     /// The comparisons of a portion.
-    fn members<'a>(
+    fn pairs<'a>(
         &'a self,
         job: &'a Job<'_>,
         columns: &'a HashMap<usize, Range<usize>>,
         portion: &Portion,
-    ) -> impl Iterator<Item = Member> + 'a {
+    ) -> impl Iterator<Item = ScheduledPair> + 'a {
         self.pending[portion.range.clone()]
             .iter()
             .map(move |&pair| {
                 let (host, join) = job.pairs[pair];
-                Member {
+                ScheduledPair {
                     pair,
                     host,
                     join,
@@ -299,25 +301,25 @@ impl Schedule {
         job: &Job<'_>,
         columns: &HashMap<usize, Range<usize>>,
         portion: &Portion,
-    ) -> Result<Vec<Member>, ProtocolError> {
+    ) -> Result<Vec<ScheduledPair>, ProtocolError> {
         job.store.start(&self.pending[portion.range.clone()])?;
-        Ok(self.members(job, columns, portion).collect())
+        Ok(self.pairs(job, columns, portion).collect())
     }
 
     /// Opens the outputs of a portion to the sides that may learn them. Returns what this side learns.
     pub(super) fn open(
         &self,
         job: &Job<'_>,
-        members: &[Member],
+        pairs: &[ScheduledPair],
         halves: &[u64],
         channel: &mut dyn Channel,
-    ) -> Result<Vec<Opened>, ProtocolError> {
-        let pairs: Vec<usize> = members.iter().map(|member| member.pair).collect();
+    ) -> Result<Vec<OpenedAnswer>, ProtocolError> {
+        let pairs: Vec<usize> = pairs.iter().map(|pair| pair.pair).collect();
         let outputs = open(job, &pairs, halves, channel)?;
         let decode = |(pair, output): (usize, u64)| {
             let lengths = self.lengths(job, pair);
             let answer = decode(&self.scoring, job, lengths, output)?;
-            Ok(Opened { pair, answer })
+            Ok(OpenedAnswer { pair, answer })
         };
         pairs.into_iter().zip(outputs).map(decode).collect()
     }

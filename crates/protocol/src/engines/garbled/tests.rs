@@ -6,7 +6,7 @@ mod channels;
 mod hostile;
 mod impossible;
 mod lengths;
-mod other_metrics;
+mod non_alignment;
 mod outputs;
 mod scores;
 mod stages;
@@ -15,7 +15,7 @@ mod views;
 use super::Partitioning;
 use super::evaluator::join_with;
 use super::garbler::host_with;
-use super::schedule::{Schedule, Sizes};
+use super::schedule::{PortionLimits, Schedule};
 use crate::engines::tests::{LETTERS, cohort, metrics};
 use crate::{Answer, Engine, Job, Observer, PairRule, ProtocolError, Role, Spec, pairs_of};
 use rand::{RngExt, SeedableRng};
@@ -28,7 +28,7 @@ use veilpath_metrics::{Cohort, Comparison, Metric, Scanpath};
 fn one_worker() -> Partitioning {
     Partitioning {
         workers: 1,
-        sizes: Sizes::default(),
+        limits: PortionLimits::default(),
     }
 }
 
@@ -36,7 +36,7 @@ fn one_worker() -> Partitioning {
 fn in_pieces(workers: usize) -> Partitioning {
     Partitioning {
         workers,
-        sizes: Sizes {
+        limits: PortionLimits {
             portion_gates: 30_000,
             min_gates: 2_000,
             portion_pairs: 60,
@@ -87,8 +87,8 @@ impl Observer for ProgressRecorder {
 struct BothResults {
     host: Result<Vec<Answer>, ProtocolError>,
     join: Result<Vec<Answer>, ProtocolError>,
-    of_host: ProgressRecorder,
-    of_join: ProgressRecorder,
+    host_progress: ProgressRecorder,
+    join_progress: ProgressRecorder,
 }
 
 /// Runs both sides over two ends of a channel.
@@ -103,9 +103,9 @@ fn run_over<C: Channel + Send>(
     let (first, second) = (scanpaths(a), scanpaths(b));
     let host_job = Job::new(spec, Role::Host, &first, second.len(), &pairs).unwrap();
     let join_job = Job::new(spec, Role::Join, &second, first.len(), &pairs).unwrap();
-    let (of_host, of_join) = (ProgressRecorder::default(), ProgressRecorder::default());
+    let (host_progress, join_progress) = (ProgressRecorder::default(), ProgressRecorder::default());
     let (host, join) = std::thread::scope(|scope| {
-        let watch = &of_join;
+        let watch = &join_progress;
         let end = &mut join_end;
         let join = scope.spawn(move || {
             let mut rng = ChaCha20Rng::seed_from_u64(seed + 1);
@@ -115,7 +115,7 @@ fn run_over<C: Channel + Send>(
         let host = host_with(
             &host_job,
             &mut host_end,
-            &of_host,
+            &host_progress,
             host_partitioning,
             &mut rng,
         );
@@ -124,8 +124,8 @@ fn run_over<C: Channel + Send>(
     let ends = BothResults {
         host,
         join,
-        of_host,
-        of_join,
+        host_progress,
+        join_progress,
     };
     (ends, [host_end, join_end])
 }

@@ -1,4 +1,4 @@
-//! What both sides know before the first ciphertext is sent. Each side computes it from the spec and all lengths.
+//! What both sides know before the first ciphertext is sent. Each side computes it from the plan and all lengths.
 
 use super::PaillierOptions;
 use super::hardened;
@@ -17,7 +17,7 @@ pub(super) struct Agreement {
     pub(super) layout: Layout,
     /// The masks of the hardened variant, if it was agreed on.
     pub(super) hardened: Option<hardened::Shape>,
-    pub(super) letters: u32,
+    pub(super) alphabet_size: u32,
     options: PaillierOptions,
     host_lengths: Vec<u32>,
     join_lengths: Vec<u32>,
@@ -26,7 +26,7 @@ pub(super) struct Agreement {
     /// The key holder's scanpaths in the order in which they are first needed.
     pub(super) hosts: Vec<usize>,
     /// The number of candidate sets of all pairs.
-    pub(super) steps: u64,
+    pub(super) candidate_sets: u64,
     /// The number of matrix cells of all pairs.
     pub(super) cells: u64,
 }
@@ -42,7 +42,7 @@ impl Agreement {
             Role::Host => (own, theirs),
             Role::Join => (theirs, own),
         };
-        let letters = job.comparison.alphabet().size();
+        let alphabet_size = job.comparison.alphabet().size();
         let lengths = |pair: usize| {
             let (i, j) = job.pairs[pair];
             (host_lengths[i], join_lengths[j])
@@ -50,26 +50,27 @@ impl Agreement {
         let recurrence = Recurrence::new(
             job.comparison.model(),
             (0..job.pairs.len()).map(lengths),
-            letters,
+            alphabet_size,
         )?;
         let mut seen = HashSet::new();
-        let (mut pending, mut hosts, mut steps, mut cells) = (Vec::new(), Vec::new(), 0u64, 0u64);
+        let (mut pending, mut hosts, mut candidate_sets, mut cells) =
+            (Vec::new(), Vec::new(), 0u64, 0u64);
         for (pair, &(host, _)) in job.pairs.iter().enumerate() {
             let (m, n) = lengths(pair);
             if m == 0 || n == 0 {
                 continue;
             }
-            steps = steps.saturating_add(recurrence.steps(m, n));
+            candidate_sets = candidate_sets.saturating_add(recurrence.candidate_sets(m, n));
             cells = cells.saturating_add(u64::from(m) * u64::from(n));
             pending.push(pair);
             if seen.insert(host) {
                 hosts.push(host);
             }
         }
-        let ranges = Ranges::new(recurrence.bound(), steps)?;
+        let ranges = Ranges::new(recurrence.bound(), candidate_sets)?;
         let (size, width, packing) = (options.key_size(), recurrence.width(), options.packing());
         let (hardened, layout) = if options.hardened() {
-            let shape = hardened::Shape::new(width, recurrence.bound(), steps)?;
+            let shape = hardened::Shape::new(width, recurrence.bound(), candidate_sets)?;
             (Some(shape), shape.layout(size, packing)?)
         } else {
             (None, Layout::new(size, &ranges, width, packing)?)
@@ -79,13 +80,13 @@ impl Agreement {
             ranges,
             layout,
             hardened,
-            letters,
+            alphabet_size,
             options,
             host_lengths,
             join_lengths,
             pending,
             hosts,
-            steps,
+            candidate_sets,
             cells,
         })
     }
@@ -99,9 +100,11 @@ impl Agreement {
         self.options.batch()
     }
 
-    /// Ciphertexts in the answer for a candidate set.
-    pub(super) fn replies(&self) -> usize {
-        self.hardened.as_ref().map_or(1, hardened::Shape::replies)
+    /// Ciphertexts in the reply for a candidate set.
+    pub(super) fn reply_ciphertexts(&self) -> usize {
+        self.hardened
+            .as_ref()
+            .map_or(1, hardened::Shape::reply_ciphertexts)
     }
 
     /// The length of one of the key holder's scanpaths.

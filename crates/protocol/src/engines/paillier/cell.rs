@@ -6,7 +6,7 @@ use super::hardened::{CellSecrets, Pads};
 use super::masking::Mask;
 use super::messages::split;
 use super::order::{CellPosition, arranged};
-use super::workers::Randomness;
+use super::parallel::Randomness;
 use crate::ProtocolError;
 use crypto_bigint::BoxedUint;
 use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, Scalar};
@@ -33,16 +33,16 @@ pub(super) enum Inputs {
 }
 
 /// A selected cell or round, and its masks.
-pub(super) struct Step {
+pub(super) struct CandidateSet {
     pub(super) target: Target,
     pub(super) inputs: Inputs,
-    pub(super) mask: StepMask,
+    pub(super) mask: SetMask,
 }
 
 /// The masks of a cell.
-pub(super) enum StepMask {
+pub(super) enum SetMask {
     /// The paper's, one for all candidates.
-    Shared(Mask),
+    Paper(Mask),
     /// The hardened variant's, one for each difference.
     Hardened(CellSecrets),
 }
@@ -50,7 +50,7 @@ pub(super) enum StepMask {
 /// What step 6 needs once the key holder has answered.
 pub(super) enum Pending {
     /// After the paper's masks.
-    Shared(Unmasking),
+    Paper(Unmasking),
     /// After the hardened variant's masks.
     Hardened { target: Target, pads: Pads },
 }
@@ -81,20 +81,23 @@ pub(super) struct Context<'a> {
 
 impl Context<'_> {
     /// Runs steps 1 to 4 for some cells. Returns the bytes for the key holder, and what step 6 will need.
-    pub(super) fn mask(&self, steps: Vec<Step>) -> Result<(Vec<u8>, Vec<Pending>), ProtocolError> {
+    pub(super) fn mask(
+        &self,
+        sets: Vec<CandidateSet>,
+    ) -> Result<(Vec<u8>, Vec<Pending>), ProtocolError> {
         if let Some(shape) = &self.agreement.hardened {
-            return self.mask_hardened(shape, steps);
+            return self.mask_hardened(shape, sets);
         }
         let (mut targets, mut inputs, mut masks) = (Vec::new(), Vec::new(), Vec::new());
-        for step in steps {
-            targets.push(step.target);
-            inputs.push(step.inputs);
-            let StepMask::Shared(mask) = step.mask else {
+        for set in sets {
+            targets.push(set.target);
+            inputs.push(set.inputs);
+            let SetMask::Paper(mask) = set.mask else {
                 return Err(WRONG_MASK_KIND);
             };
             masks.push(mask);
         }
-        let candidates = self.editing_costs(inputs)?;
+        let candidates = self.form_candidates(inputs)?;
         let sums = self.sum_powers(&candidates, &masks)?;
         let minus_sums = self.public.negate_batch(&sums.iter().collect::<Vec<_>>())?;
         let factors: Vec<&Scalar> = masks.iter().map(|mask| &mask.a).collect();
@@ -108,7 +111,7 @@ impl Context<'_> {
             .zip(inverses)
             .zip(&masks)
             .map(|(((target, sum), inverse), mask)| {
-                Pending::Shared(Unmasking {
+                Pending::Paper(Unmasking {
                     target,
                     minus_offset: mask.minus_offset(),
                     sum,
@@ -131,7 +134,7 @@ impl Context<'_> {
 
     /// Step 1: x₁ = M(i−1, j−1) ⊕ D(i, k_B[j]), x₂ = M(i, j−1) ⊕ E(c_ins), x₃ = M(i−1, j) ⊕ E(c_del); in a local
     /// alignment also x₄, which represents score 0. Constants added in the clear get their randomness in step 4.
-    pub(super) fn editing_costs(
+    pub(super) fn form_candidates(
         &self,
         inputs: Vec<Inputs>,
     ) -> Result<Vec<Vec<Ciphertext>>, ProtocolError> {
@@ -251,18 +254,18 @@ impl Context<'_> {
     }
 
     /// Step 6: from E(x*) to E(M(i, j)), `(E(x*) ⊕ E(−b) ⊕ E(t·T)) ⊗ a⁻¹`.
-    pub(super) fn correct(
+    pub(super) fn unmask(
         &self,
         minima: &[u8],
         pending: Vec<Pending>,
     ) -> Result<Vec<(Target, Ciphertext)>, ProtocolError> {
         if let Some(shape) = &self.agreement.hardened {
-            return self.correct_hardened(shape, minima, pending);
+            return self.unmask_hardened(shape, minima, pending);
         }
         let pending: Vec<Unmasking> = pending
             .into_iter()
             .map(|pending| match pending {
-                Pending::Shared(unmasking) => Ok(unmasking),
+                Pending::Paper(unmasking) => Ok(unmasking),
                 Pending::Hardened { .. } => Err(WRONG_MASK_KIND),
             })
             .collect::<Result<_, _>>()?;
@@ -271,26 +274,26 @@ impl Context<'_> {
         let shifts: Vec<_> = minima
             .iter()
             .zip(&pending)
-            .map(|(minimum, step)| (minimum, &step.minus_offset))
+            .map(|(minimum, set)| (minimum, &set.minus_offset))
             .collect();
         let shifted = self.public.add_plain_batch(&shifts)?;
         let sums: Vec<_> = shifted
             .iter()
             .zip(&pending)
-            .map(|(value, step)| (value, &step.sum))
+            .map(|(value, set)| (value, &set.sum))
             .collect();
         let scaled = self.public.add_batch(&sums)?;
         let quotients: Vec<_> = scaled
             .iter()
             .zip(&pending)
-            .map(|(value, step)| (value, &step.inverse))
+            .map(|(value, set)| (value, &set.inverse))
             .collect();
         let values = self.public.scalar_mul_batch(&quotients)?;
-        let targets = pending.iter().map(|step| step.target);
+        let targets = pending.iter().map(|set| set.target);
         Ok(targets.zip(values).collect())
     }
 }
 
-/// All steps of a run have the same kind of mask.
+/// All candidate sets of a run have the same kind of mask.
 pub(super) const WRONG_MASK_KIND: ProtocolError =
     ProtocolError::Internal("a mask of the other variant");

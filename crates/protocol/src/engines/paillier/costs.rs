@@ -2,8 +2,8 @@
 
 use super::PaillierOptions;
 use super::matrix_owner::{MAX_OUTSTANDING, WINDOW_BYTES};
-use crate::Work;
-use crate::estimate::Costs;
+use crate::Workload;
+use crate::estimate::JobCosts;
 use veilpath_paillier::KeySize;
 
 /// Rounds of a single comparison per letter of the longer scanpath: a request takes two thirds of the cells that are
@@ -47,7 +47,7 @@ const START_WAITS: u64 = 2;
 
 /// The estimated costs of a job between sides with this many cores.
 #[allow(clippy::cast_precision_loss)] // an estimate
-pub(crate) fn costs(options: PaillierOptions, work: &Work, cores: u32) -> Costs {
+pub(crate) fn costs(options: PaillierOptions, work: &Workload, cores: u32) -> JobCosts {
     let size = by_size(options.key_size);
     let ciphertext = options.key_size.ciphertext_bytes() as u64;
     let masked = match (options.hardened, options.packing, options.key_size) {
@@ -57,11 +57,11 @@ pub(crate) fn costs(options: PaillierOptions, work: &Work, cores: u32) -> Costs 
         (true, true, _) => work.cells.div_ceil(size.hardened_cells),
         (true, false, _) => work.cells.saturating_mul(4),
     };
-    let replies = if options.hardened { 3 } else { 1 };
+    let reply_ciphertexts = if options.hardened { 3 } else { 1 };
     let entries = work.host_letters.saturating_mul(work.alphabet);
-    // A full request, and the rows of D that fit into a reply next to its answers.
+    // A full request, and the rows of D that fit into a reply next to its minima.
     let window = WINDOW_BYTES as u64;
-    let full = window / MAX_OUTSTANDING as u64 / (replies * ciphertext);
+    let full = window / MAX_OUTSTANDING as u64 / (reply_ciphertexts * ciphertext);
     let full = full.clamp(1, options.batch.into());
     let rows = (window / 2 / (work.alphabet * ciphertext).max(1)).max(1);
     let (first, second) = work.mean_matrix();
@@ -74,10 +74,10 @@ pub(crate) fn costs(options: PaillierOptions, work: &Work, cores: u32) -> Costs 
     let requests = work.cells.div_ceil(full);
     let after_first = work.host_letters.saturating_sub(first).div_ceil(rows);
     let cells = work.cells as f64 + CELLS_PER_ENTRY * entries as f64;
-    Costs {
+    JobCosts {
         bytes_to_host: masked.saturating_add(work.pairs).saturating_mul(ciphertext),
         bytes_to_join: entries
-            .saturating_add(work.cells.saturating_mul(replies))
+            .saturating_add(work.cells.saturating_mul(reply_ciphertexts))
             .saturating_mul(ciphertext),
         waits: START_WAITS,
         exchanges: requests.max(chain).max(after_first),

@@ -4,8 +4,8 @@
 use super::PaillierOptions;
 use super::agreement::{Agreement, MASK_BITS, SHARED_RESULT, complete};
 use super::messages::{self, Header, receive_ciphertexts, split};
+use super::parallel::{LANES, Randomness, chunk_length, into_chunks, on_all_cores};
 use super::tap::Tap;
-use super::workers::{LANES, Randomness, chunk_length, into_chunks, on_all_cores};
 use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
 use crate::{Job, JobError, Misbehaviour, Observer, ProtocolError};
 use crypto_bigint::{BoxedUint, CtLt, CtSelect};
@@ -85,9 +85,13 @@ impl<'a> KeyHolder<'a> {
             None => Arc::new(SecretKey::generate(size, &mut system_rng()?)?),
         };
         messages::send_key(channel, key.public_key())?;
-        let costs = agreement.rows().saturating_mul(agreement.letters.into());
-        let answers = agreement.steps.saturating_mul(agreement.replies() as u64);
-        let randomness = Randomness::for_key_holder(&key, answers.saturating_add(costs))?;
+        let costs = agreement
+            .rows()
+            .saturating_mul(agreement.alphabet_size.into());
+        let replies = agreement
+            .candidate_sets
+            .saturating_mul(agreement.reply_ciphertexts() as u64);
+        let randomness = Randomness::for_key_holder(&key, replies.saturating_add(costs))?;
         Ok(Self {
             job,
             agreement,
@@ -112,21 +116,21 @@ impl<'a> KeyHolder<'a> {
     ) -> Result<(), ProtocolError> {
         let mut remaining = self.agreement.pending.len();
         let mut rows = Rows::new(&self.agreement, self.job);
-        let mut steps = 0;
+        let mut sets = 0;
         while remaining > 0 {
             let header = Header::receive(channel, &self.agreement)?;
-            let before = steps;
-            steps += u64::from(header.steps);
-            if steps > self.agreement.steps {
+            let before = sets;
+            sets += u64::from(header.sets);
+            if sets > self.agreement.candidate_sets {
                 return Err(ProtocolError::PeerMisbehaved(Misbehaviour::TooManyMinima));
             }
             let layout = &self.agreement.layout;
-            let masked = layout.ciphertexts_for(header.steps as usize);
+            let masked = layout.ciphertexts_for(header.sets as usize);
             let masked = receive_ciphertexts(channel, masked, self.agreement.key_size())?;
             self.tap
-                .request(&self.agreement, &self.key, &masked, header.steps as usize)?;
+                .request(&self.agreement, &self.key, &masked, header.sets as usize)?;
             let results = self.receive_results(channel, header.results, pair_scores)?;
-            for chunk in self.minima(&masked, header.steps as usize)? {
+            for chunk in self.minima(&masked, header.sets as usize)? {
                 channel.send(&chunk)?;
             }
             for &(pair, raw) in &results {
@@ -142,7 +146,7 @@ impl<'a> KeyHolder<'a> {
             remaining = remaining.saturating_sub(results.len());
             self.substitution_costs(channel, &mut rows, header.rows)?;
             channel.flush()?;
-            let cells = self.cells_of_steps(steps) - self.cells_of_steps(before);
+            let cells = self.cells_of_sets(sets) - self.cells_of_sets(before);
             self.observer.cells(cells);
         }
         if self.out_of_range.load(Ordering::Relaxed) {
@@ -160,11 +164,11 @@ impl<'a> KeyHolder<'a> {
         count: u32,
     ) -> Result<(), ProtocolError> {
         let recurrence = &self.agreement.recurrence;
-        let alphabet = || (0..self.agreement.letters).filter_map(|b| u16::try_from(b).ok());
+        let alphabet = || (0..self.agreement.alphabet_size).filter_map(|b| u16::try_from(b).ok());
         let mut left = count;
         while left > 0 {
             // Encrypts several rows at once if they are short, so that all cores have work.
-            let rows_at_once = COSTS_PER_MESSAGE.div_ceil(self.agreement.letters as usize);
+            let rows_at_once = COSTS_PER_MESSAGE.div_ceil(self.agreement.alphabet_size as usize);
             let mut costs = Vec::new();
             for _ in 0..rows_at_once.min(left as usize) {
                 let letter = rows
@@ -187,13 +191,13 @@ impl<'a> KeyHolder<'a> {
     }
 
     /// Step 5: decrypts each set of masked values and encrypts its minimum, under fresh randomness.
-    fn minima(&self, masked: &[u8], steps: usize) -> Result<Vec<Vec<u8>>, ProtocolError> {
+    fn minima(&self, masked: &[u8], sets: usize) -> Result<Vec<Vec<u8>>, ProtocolError> {
         let layout = &self.agreement.layout;
         let groups: Vec<&[u8]> = masked
             .chunks(layout.ciphertexts * self.agreement.key_size().ciphertext_bytes())
             .collect();
-        let mut left = steps;
-        let at_a_time = chunk_length(steps, LANES * layout.cells) / layout.cells;
+        let mut left = sets;
+        let at_a_time = chunk_length(sets, LANES * layout.cells) / layout.cells;
         let work: Vec<(Vec<&[u8]>, usize)> = into_chunks(groups, at_a_time)
             .into_iter()
             .map(|groups| {
@@ -207,7 +211,7 @@ impl<'a> KeyHolder<'a> {
             self.out_of_range.fetch_or(!in_range, Ordering::Relaxed);
             let sets = values.chunks(layout.width()).take(cells);
             self.encrypt(match &self.agreement.hardened {
-                Some(shape) => sets.flat_map(|set| shape.answer(set)).collect(),
+                Some(shape) => sets.flat_map(|set| shape.reply(set)).collect(),
                 None => sets
                     .map(|set| Plaintext::from_uint(&minimum(set)))
                     .collect(),
@@ -277,10 +281,10 @@ impl<'a> KeyHolder<'a> {
         encrypt(self.public(), &self.randomness, plaintexts)
     }
 
-    /// The number of matrix cells for this many steps, in proportion: the key holder cannot tell which steps fill cells.
-    fn cells_of_steps(&self, steps: u64) -> u64 {
-        let cells = u128::from(steps) * u128::from(self.agreement.cells);
-        u64::try_from(cells / u128::from(self.agreement.steps.max(1))).unwrap_or(u64::MAX)
+    /// The number of matrix cells for this many candidate sets, in proportion: the key holder cannot tell which of them fill cells.
+    fn cells_of_sets(&self, sets: u64) -> u64 {
+        let cells = u128::from(sets) * u128::from(self.agreement.cells);
+        u64::try_from(cells / u128::from(self.agreement.candidate_sets.max(1))).unwrap_or(u64::MAX)
     }
 }
 

@@ -61,9 +61,9 @@ pub(super) struct Ranges {
 
 impl Ranges {
     /// The ranges for candidates from 0 to `largest`, in a session with this many candidate sets.
-    pub(super) fn new(largest: u64, steps: u64) -> Result<Self, ProtocolError> {
+    pub(super) fn new(largest: u64, candidate_sets: u64) -> Result<Self, ProtocolError> {
         let candidate = Bound::at_most(&BoxedUint::from(largest));
-        let delta_1_bits = RHO_1_BITS + candidate.bits() + 2 + excess_bits(steps);
+        let delta_1_bits = RHO_1_BITS + candidate.bits() + 2 + excess_bits(candidate_sets);
         let delta_2_bits = RHO_2_BITS + delta_1_bits;
         let one = Bound::of_bits(1);
         let first = Bound::of_bits(RHO_1_BITS).plus(&one).times(&candidate);

@@ -9,15 +9,15 @@ pub(super) use requests::{MAX_OUTSTANDING, WINDOW_BYTES};
 
 use super::PaillierOptions;
 use super::agreement::{Agreement, SHARED_RESULT, complete};
-use super::cell::{Context, Inputs, Pending, Step, StepMask, Target};
+use super::cell::{CandidateSet, Context, Inputs, Pending, SetMask, Target};
 use super::hardened::CellSecrets;
 use super::masking::Mask;
 use super::matrix::{Matrix, Progress};
 use super::messages::{self, Header, receive_ciphertexts};
-use super::order::Candidates;
+use super::order::ReadyCells;
+use super::parallel::{LANES, Randomness, chunk_length, into_chunks, on_all_cores};
 use super::substitutions::Substitutions;
 use super::tap::Tap;
-use super::workers::{LANES, Randomness, chunk_length, into_chunks, on_all_cores};
 use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
 use crate::{Job, Misbehaviour, Observer, ProtocolError};
 use rand::CryptoRng;
@@ -82,7 +82,7 @@ pub(super) fn join_tapped<R: CryptoRng>(
         rng,
         matrices: HashMap::new(),
         matrix_values: 0,
-        candidates: Candidates::new(),
+        ready: ReadyCells::new(),
         finished: Vec::new(),
         outstanding: VecDeque::new(),
         pair_scores,
@@ -108,7 +108,7 @@ struct MatrixOwner<'a, R> {
     /// The number of values that these may have to store.
     matrix_values: usize,
     window: Window,
-    candidates: Candidates<Work>,
+    ready: ReadyCells<PendingTask>,
     /// Results that the key holder has yet to decrypt.
     finished: Vec<(usize, Ciphertext)>,
     outstanding: VecDeque<Request>,
@@ -116,8 +116,8 @@ struct MatrixOwner<'a, R> {
     tap: &'a dyn Tap,
 }
 
-/// Work that needs the key holder.
-enum Work {
+/// A task that needs the key holder.
+enum PendingTask {
     Cell(usize, (u32, u32)),
     Round(usize, Vec<Ciphertext>),
 }
@@ -130,21 +130,21 @@ struct Request {
     reply_bytes: usize,
 }
 
-/// An answer: the bytes of the minima, and what step 6 needs for them.
-struct Answer {
+/// A reply: the bytes of the minima, and what step 6 needs for them.
+struct Reply {
     minima: Vec<u8>,
     pending: Vec<Pending>,
 }
 
-/// Work for one core.
+/// A task for one core.
 enum CoreTask<'a> {
-    Mask(Vec<Step>),
-    Correct(&'a [u8], Vec<Pending>),
+    Mask(Vec<CandidateSet>),
+    Unmask(&'a [u8], Vec<Pending>),
 }
 
 enum TaskResult {
     Masked((Vec<u8>, Vec<Pending>)),
-    Corrected(Vec<(Target, Ciphertext)>),
+    Unmasked(Vec<(Target, Ciphertext)>),
 }
 
 impl<R: CryptoRng> MatrixOwner<'_, R> {
@@ -160,15 +160,15 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             if self.randomness.is_none() {
                 let groups = self
                     .agreement
-                    .steps
+                    .candidate_sets
                     .div_ceil(self.agreement.layout.cells as u64);
                 let each = self.agreement.layout.ciphertexts as u64;
                 let expected = groups.saturating_mul(each);
                 self.randomness = Some(Randomness::for_matrix_owner(&self.public, expected)?);
             }
-            let answer = self.receive_answer(channel, request)?;
-            let next = self.next_request_at_once(answer.pending.len());
-            self.run_batch(channel, Some(answer), next)?;
+            let reply = self.receive_reply(channel, request)?;
+            let next = self.next_request_at_once(reply.pending.len());
+            self.run_batch(channel, Some(reply), next)?;
         }
     }
 
@@ -183,7 +183,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             let (rows, columns) = self.agreement.lengths(self.job, pair);
             let values = rows as usize + columns as usize;
             let stored = self.matrix_values + values + self.substitutions.stored();
-            let choice = self.candidates.len() + self.outstanding_steps();
+            let choice = self.ready.len() + self.outstanding_sets();
             // One at a time, as in the paper.
             let has_room =
                 !alone && stored <= max_values && self.window.has_room(choice, self.full_request());
@@ -197,7 +197,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 .insert(pair, Matrix::new(host, (rows, columns), round_width));
             self.matrix_values += values;
             self.window.start(u64::from(rows) * u64::from(columns));
-            self.candidates.push(Work::Cell(pair, (1, 1)));
+            self.ready.push(PendingTask::Cell(pair, (1, 1)));
             started.push(pair);
         }
         if !started.is_empty() {
@@ -206,44 +206,45 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         Ok(())
     }
 
-    /// Runs one batch on all cores: extracts the values from an answer (step 6) and prepares the next request, whose
+    /// Runs one batch on all cores: extracts the values from a reply (step 6) and prepares the next request, whose
     /// cells are chosen at random and masked (steps 1 to 4). The two are independent, so together they leave no core
     /// idle.
     fn run_batch(
         &mut self,
         channel: &mut dyn Channel,
-        answer: Option<Answer>,
+        reply: Option<Reply>,
         header: Option<Header>,
     ) -> Result<(), ProtocolError> {
-        let steps = match &header {
-            Some(header) => self.draw_steps(header.steps as usize)?,
+        let sets = match &header {
+            Some(header) => self.draw_sets(header.sets as usize)?,
             None => Vec::new(),
         };
-        let (minima, pending) = answer.map_or_else(Default::default, |a| (a.minima, a.pending));
+        let (minima, pending) = reply.map_or_else(Default::default, |it| (it.minima, it.pending));
         let (mut masked, mut values) = (Vec::new(), Vec::new());
-        if !(steps.is_empty() && pending.is_empty()) {
+        if !(sets.is_empty() && pending.is_empty()) {
             let context = self.context()?;
             // The longest tasks first, so that the cores finish at about the same time.
-            let at_a_time = chunk_length(steps.len(), LANES * self.agreement.layout.cells);
-            let mut work: Vec<_> = into_chunks(steps, at_a_time)
+            let at_a_time = chunk_length(sets.len(), LANES * self.agreement.layout.cells);
+            let mut work: Vec<_> = into_chunks(sets, at_a_time)
                 .into_iter()
                 .map(CoreTask::Mask)
                 .collect();
             let at_a_time = chunk_length(pending.len(), LANES);
-            let bytes = self.agreement.replies() * self.agreement.key_size().ciphertext_bytes();
+            let bytes =
+                self.agreement.reply_ciphertexts() * self.agreement.key_size().ciphertext_bytes();
             let minima = minima.chunks(at_a_time * bytes);
             let pending = into_chunks(pending, at_a_time);
-            work.extend(minima.zip(pending).map(|(m, p)| CoreTask::Correct(m, p)));
+            work.extend(minima.zip(pending).map(|(m, p)| CoreTask::Unmask(m, p)));
             let done = on_all_cores(self.observer, work, |chunk| match chunk {
-                CoreTask::Mask(steps) => context.mask(steps).map(TaskResult::Masked),
-                CoreTask::Correct(minima, pending) => {
-                    context.correct(minima, pending).map(TaskResult::Corrected)
+                CoreTask::Mask(sets) => context.mask(sets).map(TaskResult::Masked),
+                CoreTask::Unmask(minima, pending) => {
+                    context.unmask(minima, pending).map(TaskResult::Unmasked)
                 }
             })?;
             for chunk in done {
                 match chunk {
                     TaskResult::Masked(chunk) => masked.push(chunk),
-                    TaskResult::Corrected(chunk) => values.extend(chunk),
+                    TaskResult::Unmasked(chunk) => values.extend(chunk),
                 }
             }
         }
@@ -283,9 +284,9 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         };
         header.send(channel)?;
         let mut pending = Vec::new();
-        for (bytes, steps) in masked {
+        for (bytes, sets) in masked {
             channel.send(&bytes)?;
-            pending.extend(steps);
+            pending.extend(sets);
         }
         for ((pair, _), value) in results.iter().zip(&opened) {
             messages::send_u64(channel, *pair as u64)?;
@@ -302,15 +303,15 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         Ok(())
     }
 
-    /// Receives the answer to a request.
-    fn receive_answer(
+    /// Receives the reply to a request.
+    fn receive_reply(
         &mut self,
         channel: &mut dyn Channel,
         requested: Request,
-    ) -> Result<Answer, ProtocolError> {
+    ) -> Result<Reply, ProtocolError> {
         let size = self.agreement.key_size();
-        let answers = requested.pending.len() * self.agreement.replies();
-        let minima = receive_ciphertexts(channel, answers, size)?;
+        let ciphertexts = requested.pending.len() * self.agreement.reply_ciphertexts();
+        let minima = receive_ciphertexts(channel, ciphertexts, size)?;
         for pair in requested.results {
             if !self.job.learns_pairs(self.job.role) {
                 self.pair_scores[pair] = Some(SHARED_RESULT);
@@ -329,13 +330,13 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         }
         self.substitutions
             .receive(channel, requested.rows, &self.public)?;
-        Ok(Answer {
+        Ok(Reply {
             minima,
             pending: requested.pending,
         })
     }
 
-    /// Stores a value and adds the cells that it makes ready to the candidates.
+    /// Stores a value and adds the cells that it makes ready.
     fn store(&mut self, target: Target, value: Ciphertext) -> Result<(), ProtocolError> {
         let pair = target.pair;
         let matrix = self.matrices.get_mut(&pair).ok_or(MISSING)?;
@@ -353,10 +354,10 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             result,
         } = progress;
         for cell in cells {
-            self.candidates.push(Work::Cell(pair, cell));
+            self.ready.push(PendingTask::Cell(pair, cell));
         }
         if let Some(values) = round {
-            self.candidates.push(Work::Round(pair, values));
+            self.ready.push(PendingTask::Round(pair, values));
         }
         if let Some(result) = result {
             self.matrices.remove(&pair);
@@ -369,22 +370,24 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         Ok(())
     }
 
-    /// Chooses `count` candidates at random.
-    fn draw_steps(&mut self, count: usize) -> Result<Vec<Step>, ProtocolError> {
-        let chosen = self.candidates.draw(count, self.rng);
-        chosen.into_iter().map(|work| self.step(work)).collect()
+    /// Chooses `count` ready cells at random.
+    fn draw_sets(&mut self, count: usize) -> Result<Vec<CandidateSet>, ProtocolError> {
+        let chosen = self.ready.draw(count, self.rng);
+        chosen.into_iter().map(|work| self.set(work)).collect()
     }
 
     /// The inputs of a selected cell or round, with a fresh mask.
-    fn step(&mut self, work: Work) -> Result<Step, ProtocolError> {
+    fn set(&mut self, work: PendingTask) -> Result<CandidateSet, ProtocolError> {
         let width = self.agreement.recurrence.width();
         let mask = match &self.agreement.hardened {
-            Some(shape) => StepMask::Hardened(CellSecrets::draw(shape, self.rng)?),
-            None => StepMask::Shared(Mask::draw(&self.agreement.ranges, width, self.rng)?),
+            Some(shape) => SetMask::Hardened(CellSecrets::draw(shape, self.rng)?),
+            None => SetMask::Paper(Mask::draw(&self.agreement.ranges, width, self.rng)?),
         };
         let (target, inputs) = match work {
-            Work::Round(pair, values) => (Target { pair, cell: None }, Inputs::Round(values)),
-            Work::Cell(pair, cell) => {
+            PendingTask::Round(pair, values) => {
+                (Target { pair, cell: None }, Inputs::Round(values))
+            }
+            PendingTask::Cell(pair, cell) => {
                 let target = Target {
                     pair,
                     cell: Some(cell),
@@ -393,7 +396,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             }
         };
         self.tap.target(target.pair, target.cell);
-        Ok(Step {
+        Ok(CandidateSet {
             target,
             inputs,
             mask,

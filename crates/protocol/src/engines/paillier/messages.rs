@@ -19,7 +19,7 @@ pub(super) struct Header {
     /// Rows of D that the key holder must send next.
     pub(super) rows: u32,
     /// Sets of masked candidates whose minimum the key holder must send (step 4).
-    pub(super) steps: u32,
+    pub(super) sets: u32,
     /// Finished comparisons whose result the key holder must decrypt.
     pub(super) results: u32,
 }
@@ -29,7 +29,7 @@ impl Header {
 
     pub(super) fn send(&self, channel: &mut dyn Channel) -> Result<(), ProtocolError> {
         let mut bytes = [0; Self::BYTES];
-        for (index, number) in [self.rows, self.steps, self.results].iter().enumerate() {
+        for (index, number) in [self.rows, self.sets, self.results].iter().enumerate() {
             bytes[4 * index..4 * index + 4].copy_from_slice(&number.to_le_bytes());
         }
         Ok(channel.send(&bytes)?)
@@ -49,13 +49,13 @@ impl Header {
         };
         let header = Self {
             rows: number(0),
-            steps: number(1),
+            sets: number(1),
             results: number(2),
         };
         if header == Self::default() {
             return Err(ProtocolError::PeerMisbehaved(Misbehaviour::EmptyRequest));
         }
-        if header.steps.max(header.results) > agreement.batch() {
+        if header.sets.max(header.results) > agreement.batch() {
             return Err(ProtocolError::PeerMisbehaved(Misbehaviour::RequestTooLarge));
         }
         Ok(header)

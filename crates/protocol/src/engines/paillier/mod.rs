@@ -25,7 +25,7 @@
 //! ```
 //!
 //! Rows of D, batches and results share messages (`messages.rs`). With a batch of 1 and without packing, a cell is one
-//! message of three ciphertexts and an answer of one, and one comparison runs at a time, as in the paper.
+//! message of three ciphertexts and a reply of one, and one comparison runs at a time, as in the paper.
 //!
 //! # What each side learns
 //! Both sides learn the number and the lengths of the other's scanpaths, and the score of every pair.
@@ -113,7 +113,7 @@
 //! bench cell` measures cells.
 //!
 //! Both sides use all cores. The matrix owner has three requests outstanding, so that the key holder has one to work on
-//! while the matrix owner extracts the values from the previous answer and masks the next request
+//! while the matrix owner extracts the values from the previous reply and masks the next request
 //! (`matrix_owner/requests.rs`).
 //!
 //! # Shares of results
@@ -139,7 +139,7 @@
 //!
 //! # The hardened variant
 //! [`PaillierOptions::with_hardening`] replaces the masks by those of `hardened/mod.rs`, which reveal no ties, no
-//! ratios, no multiples, and only a trace of sizes. Scores are the same; a cell has 4 slots instead of 3 and 3 answers
+//! ratios, no multiples, and only a little about sizes. Scores are the same; a cell has 4 slots instead of 3 and 3 reply ciphertexts
 //! instead of 1.
 //!
 #![doc = include_str!("notation.md")]
@@ -154,6 +154,7 @@ mod matrix;
 mod matrix_owner;
 mod messages;
 mod order;
+mod parallel;
 mod recurrence;
 mod substitutions;
 mod tap;
@@ -161,7 +162,6 @@ mod tap;
 mod tests;
 #[cfg(any(test, feature = "watch"))]
 mod watch;
-mod workers;
 
 pub(crate) use costs::costs;
 #[cfg(any(test, feature = "watch"))]
@@ -292,7 +292,7 @@ const PAPER_LEAKAGE: &str = "the ratios and the rough size of the differences be
     in random order: a curious host can guess many letters from them, especially of scanpaths that are short or compared \
     often";
 /// The leakage of the hardened masks, in words.
-const HARDENED_LEAKAGE: &str = "a trace of the size of the differences between the candidates of every matrix cell, \
+const HARDENED_LEAKAGE: &str = "a little about the size of the differences between the candidates of every matrix cell, \
     in random order, but no ties, ratios or multiples: little by itself, but without a proof, and several comparisons of the same \
     scanpath add up";
 

@@ -15,16 +15,16 @@
 //! comparisons are in flight. If all ready cells were sent, it would know. A test measures all three cases, with as
 //! many batches outstanding as the matrix owner has.
 
-use super::workers::LANES;
+use super::parallel::LANES;
 use crypto_bigint::{CtEq, CtSelect};
 use rand::{CryptoRng, Rng, RngExt};
 use zeroize::Zeroizing;
 
-/// The candidate vector C of the paper, over all comparisons in flight.
+/// The cells that can be computed next, the candidate vector C of the paper, over all comparisons in flight.
 #[derive(Debug)]
-pub(super) struct Candidates<T>(Vec<T>);
+pub(super) struct ReadyCells<T>(Vec<T>);
 
-impl<T> Candidates<T> {
+impl<T> ReadyCells<T> {
     pub(super) fn new() -> Self {
         Self(Vec::new())
     }
@@ -33,11 +33,11 @@ impl<T> Candidates<T> {
         self.0.len()
     }
 
-    pub(super) fn push(&mut self, candidate: T) {
-        self.0.push(candidate);
+    pub(super) fn push(&mut self, cell: T) {
+        self.0.push(cell);
     }
 
-    /// Draws `count` candidates; every subset and every order is equally likely (the first steps of a Fisher–Yates
+    /// Draws `count` of them; every subset and every order is equally likely (the first steps of a Fisher–Yates
     /// shuffle).
     pub(super) fn draw<R: CryptoRng + ?Sized>(&mut self, count: usize, rng: &mut R) -> Vec<T> {
         let count = count.min(self.0.len());
@@ -47,7 +47,7 @@ impl<T> Candidates<T> {
     }
 }
 
-/// How many of the ready candidates to take while `outstanding` others wait for an answer. Afterwards about two thirds
+/// How many of the ready cells to take while `outstanding` others wait for a reply. Afterwards about two thirds
 /// of both together are outstanding, and never more than three quarters. Takes at most `batch`, and if there are
 /// plenty, a multiple of `full`, which fills the SIMD lanes of both sides.
 pub(super) fn cells_to_take(ready: usize, outstanding: usize, batch: usize, full: usize) -> usize {
@@ -122,7 +122,7 @@ impl Staircase {
         }
     }
 
-    /// Records that a cell is known, and returns the cells that become candidates.
+    /// Records that a cell is known, and returns the cells that become ready.
     pub(super) fn fill(
         &mut self,
         (row, column): CellPosition,

@@ -137,7 +137,7 @@ impl Recurrence {
 
     /// The number of candidate sets that the key holder sees for one pair: one per cell and, for a local alignment, the
     /// rounds that find the greatest score of all cells.
-    pub(super) fn steps(&self, rows: u32, columns: u32) -> u64 {
+    pub(super) fn candidate_sets(&self, rows: u32, columns: u32) -> u64 {
         let cells = u64::from(rows) * u64::from(columns);
         match self.zero {
             None => cells,

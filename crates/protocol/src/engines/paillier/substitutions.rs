@@ -12,7 +12,7 @@ use veilpath_paillier::{Ciphertext, PublicKey};
 pub(super) struct Substitutions {
     /// The number of entries in a row. All are parsed and kept, whichever letters the matrix owner uses, so that
     /// neither timing nor rejected entries reveal its letters.
-    letters: usize,
+    alphabet_size: usize,
     rows_by_host: HashMap<usize, Rows>,
     /// The key holder's scanpaths whose rows are missing, in order of arrival.
     to_come: VecDeque<usize>,
@@ -39,7 +39,7 @@ impl Substitutions {
             rows.pairs_left += 1;
         }
         Self {
-            letters: agreement.letters as usize,
+            alphabet_size: agreement.alphabet_size as usize,
             rows_by_host,
             to_come: agreement.hosts.iter().copied().collect(),
             requested: 0,
@@ -81,7 +81,7 @@ impl Substitutions {
         let broken = ProtocolError::Internal("rows arrived that were not requested");
         for _ in 0..count {
             let host = *self.to_come.front().ok_or(broken.clone())?;
-            let bytes = receive_ciphertexts(channel, self.letters, public.size())?;
+            let bytes = receive_ciphertexts(channel, self.alphabet_size, public.size())?;
             let row = public.ciphertexts_from_bytes(&split(&bytes, public.size()))?;
             let rows = self.rows_by_host.get_mut(&host).ok_or(broken.clone())?;
             rows.rows.push(row);
@@ -103,7 +103,7 @@ impl Substitutions {
     pub(super) fn stored(&self) -> usize {
         self.rows_by_host
             .values()
-            .map(|rows| rows.rows.len() * self.letters)
+            .map(|rows| rows.rows.len() * self.alphabet_size)
             .sum()
     }
 

@@ -8,15 +8,15 @@ use veilpath_paillier::SecretKey;
 /// Observes both sides. The engine uses `()`, which keeps nothing. The feature `watch` adds a tap that records, for
 /// audits with both sides in one process.
 pub(super) trait Tap: Sync {
-    /// The key holder received the masked values of this many steps.
+    /// The key holder received the masked values of this many candidate sets.
     fn request(
         &self,
         agreement: &Agreement,
         key: &SecretKey,
         masked: &[u8],
-        steps: usize,
+        sets: usize,
     ) -> Result<(), ProtocolError> {
-        let _ = (agreement, key, masked, steps);
+        let _ = (agreement, key, masked, sets);
         Ok(())
     }
 

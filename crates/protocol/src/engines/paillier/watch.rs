@@ -65,9 +65,9 @@ impl Tap for Recorder {
         agreement: &Agreement,
         key: &SecretKey,
         masked: &[u8],
-        steps: usize,
+        sets: usize,
     ) -> Result<(), ProtocolError> {
-        if steps == 0 {
+        if sets == 0 {
             return Ok(());
         }
         let layout = &agreement.layout;
@@ -76,7 +76,7 @@ impl Tap for Recorder {
         let (values, _) = key_holder::open_groups(agreement, key, &groups)?;
         let set = |set: &[Zeroizing<BoxedUint>]| set.iter().map(|v| (**v).clone()).collect();
         lock(&self.messages).push(SeenMessage {
-            sets: values.chunks(layout.width()).take(steps).map(set).collect(),
+            sets: values.chunks(layout.width()).take(sets).map(set).collect(),
             ciphertexts: masked.to_vec(),
             hardened: agreement.hardened.as_ref().map(Shape::masks),
         });

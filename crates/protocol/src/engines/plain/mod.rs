@@ -16,8 +16,8 @@
 
 mod messages;
 
-use crate::estimate::Costs;
-use crate::{Answer, Job, Observer, ProtocolError, Reveal, Revealed, Role, Spec, Work};
+use crate::estimate::JobCosts;
+use crate::{Answer, Job, Observer, ProtocolError, Reveal, Revealed, Role, Spec, Workload};
 use messages::{receive_answers, receive_scanpaths, send_answers, send_scanpaths};
 use veilpath_channel::Channel;
 use veilpath_metrics::{Comparison, Scanpath};
@@ -107,13 +107,13 @@ pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
 
 /// The estimated costs of a job.
 #[allow(clippy::cast_precision_loss)] // an estimate
-pub(crate) fn costs(comparison: &Comparison, work: &Work) -> Costs {
+pub(crate) fn costs(comparison: &Comparison, work: &Workload) -> JobCosts {
     let numbers = comparison.metric().outputs().len() as u64;
-    Costs {
+    JobCosts {
         bytes_to_host: 8 * work.join_scanpaths + 2 * work.join_letters,
         bytes_to_join: messages::answer_bytes(work.reveal, numbers) * work.pairs,
         waits: 1,
         computing: work.cells as f64 * SECONDS_PER_CELL,
-        ..Costs::default()
+        ..JobCosts::default()
     }
 }

@@ -1,11 +1,11 @@
 //! Estimates a job's cost.
 
-use super::other_metric_costs;
+use super::non_alignment_costs;
 use super::schedule::{PortionLimits, TRANSFER_BYTES, letter_bytes};
 use crate::engines::alignment::on_shares::Method;
-use crate::engines::alignment::scoring::{Longest, Scoring};
-use crate::estimate::Costs;
-use crate::{JobError, JobSize, Reveal, Spec, TreeLevels, Work};
+use crate::engines::alignment::scoring::{MaxLengths, Scoring};
+use crate::estimate::JobCosts;
+use crate::{JobError, JobSize, Reveal, Spec, TreeLevels, Workload};
 use veilpath_metrics::Comparison;
 use veilpath_mpc::shares::costs::{
     AlignmentCost, BATCH, LineLetters, Matrices, StageLetters, batch_bytes, batches, start_bytes,
@@ -61,23 +61,23 @@ const PORTION_WAITS: u64 = 1;
 
 /// The estimated costs of a job. All comparisons count as the mean one.
 #[allow(clippy::cast_precision_loss)] // an estimate
-pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) -> Costs {
+pub(crate) fn costs(comparison: &Comparison, work: &Workload, levels: TreeLevels) -> JobCosts {
     let (rows, columns) = work.mean_matrix();
     let letters = |length: u64| u32::try_from(length).unwrap_or(u32::MAX);
-    let longest = Longest::of(letters(rows), letters(columns));
+    let max_lengths = MaxLengths::of(letters(rows), letters(columns));
     let padding = work.padded.then(|| letters(rows.max(columns)));
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
     if work.cells == 0 {
-        return Costs {
+        return JobCosts {
             waits: 1,
-            ..Costs::default()
+            ..JobCosts::default()
         };
     }
-    let on_shares = scoring.on_shares(longest);
+    let on_shares = scoring.on_shares(max_lengths);
     // The entries that are looked up, if there are any.
     let cell = on_shares.cell.unwrap_or(MatrixRecurrence::Unit);
     let size = |letters: u64| usize::try_from(letters).unwrap_or(usize::MAX);
-    let limits = PortionLimits::new(on_shares.cell.as_ref(), scoring.letters(), levels);
+    let limits = PortionLimits::new(on_shares.cell.as_ref(), scoring.alphabet_size(), levels);
     let stages = Stages::new(&limits, work, [rows, columns]);
     let (pairs_in_portion, portions) = (stages.pairs_in_portion, stages.portions);
     let (stages, letters) = (stages.count, stages.letters);
@@ -85,10 +85,10 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         let group_bits = levels.group_bits();
         let in_portion = pairs_in_portion.min(work.pairs);
         let joins = work.pairs.div_ceil(work.host_scanpaths.max(1));
-        let of_host = in_portion.div_ceil(joins.max(1)).saturating_mul(rows);
-        let of_join = in_portion.min(joins).saturating_mul(columns);
+        let host_letters_in_portion = in_portion.div_ceil(joins.max(1)).saturating_mul(rows);
+        let join_letters_in_portion = in_portion.min(joins).saturating_mul(columns);
         let host_letters = work.host_letters / stages;
-        match of_host <= of_join {
+        match host_letters_in_portion <= join_letters_in_portion {
             true => LineLetters {
                 party: Party::Host,
                 count: host_letters,
@@ -102,7 +102,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         }
     };
     let letters = StageLetters::new(
-        scoring.letters(),
+        scoring.alphabet_size(),
         letters / stages,
         lines,
         work.cells / stages,
@@ -119,7 +119,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
             longest_columns: size(work.join_longest),
             letters,
             cell,
-            term_bits: scoring.adjusted_bits(longest),
+            term_bits: scoring.adjusted_bits(max_lengths),
             outputs: match work.reveal {
                 Reveal::Score | Reveal::Group(_) => Outputs::Numbers,
                 Reveal::Threshold(_) => Outputs::AtLeast,
@@ -128,13 +128,13 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         let cost = match on_shares.method {
             Method::Matrix { .. } => matrices.cost(),
             Method::Hausdorff { largest } => {
-                other_metric_costs::hausdorff(pairs, &scoring, largest, matrices.outputs)
+                non_alignment_costs::hausdorff(pairs, &scoring, largest, matrices.outputs)
             }
-            Method::Recurrence(outputs) => {
-                other_metric_costs::recurrences(&matrices, &scoring, &outputs, work.reveal)
+            Method::CrossRecurrence(outputs) => {
+                non_alignment_costs::cross_recurrences(&matrices, &scoring, &outputs, work.reveal)
             }
         };
-        cost.then(other_metric_costs::distances(pairs, &scoring, work.reveal))
+        cost.then(non_alignment_costs::distances(pairs, &scoring, work.reveal))
     };
     let (whole, rest) = (work.pairs / pairs_in_portion, work.pairs % pairs_in_portion);
     let (portion, last) = (portion(pairs_in_portion.min(work.pairs)), portion(rest));
@@ -157,11 +157,11 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         .saturating_add(stages.saturating_mul(start_bytes(group_bits)));
     let exchanges = sum(|cost| cost.exchanges);
     let in_flight = portion.in_flight.max(last.in_flight);
-    let of_stream = match letters.uses_line_trees() {
+    let seconds_per_block = match letters.uses_line_trees() {
         true => seconds::PER_LINE_STREAM,
         false => seconds::PER_STREAM + seconds::PER_STREAM_BIT * cell.entry_bits() as f64,
     };
-    Costs {
+    JobCosts {
         bytes_to_host: bytes,
         bytes_to_join: bytes,
         waits: JOB_WAITS
@@ -176,7 +176,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
             + match on_shares.method {
                 Method::Matrix { .. } => work.cells as f64 * seconds::PER_CELL,
                 _ => {
-                    let entries = (scoring.letters() as f64).powi(2);
+                    let entries = (scoring.alphabet_size() as f64).powi(2);
                     let letters = work.host_letters.saturating_add(work.join_letters);
                     let cells = if on_shares.cell.is_some() {
                         work.cells
@@ -186,7 +186,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
                     letters as f64 * entries * seconds::PER_ENTRY + cells as f64 * seconds::PER_BIT
                 }
             }
-            + sum(|cost| cost.stream_blocks) as f64 * of_stream
+            + sum(|cost| cost.stream_blocks) as f64 * seconds_per_block
             + exchanges as f64 * seconds::PER_EXCHANGE,
     }
 }
@@ -202,7 +202,7 @@ pub(super) fn bytes_per_cell(
     levels: TreeLevels,
 ) -> f64 {
     let cohort = pairs.isqrt();
-    let of = |cohort: u64| Work {
+    let of = |cohort: u64| Workload {
         pairs: cohort * cohort,
         cells: cohort * cohort * length * length,
         newly_paired: cohort,
@@ -213,7 +213,7 @@ pub(super) fn bytes_per_cell(
         host_longest: length,
         join_longest: length,
         alphabet: comparison.alphabet().size().into(),
-        ..Work::default()
+        ..Workload::default()
     };
     let work = of(cohort);
     let costs = costs(comparison, &work, levels);
@@ -222,12 +222,12 @@ pub(super) fn bytes_per_cell(
 
 /// How many stages a job will have.
 #[cfg(test)]
-pub(super) fn stages(comparison: &Comparison, work: &Work, levels: TreeLevels) -> u64 {
+pub(super) fn stages(comparison: &Comparison, work: &Workload, levels: TreeLevels) -> u64 {
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), None);
     let (rows, columns) = work.mean_matrix();
     let letters = |length: u64| u32::try_from(length).unwrap_or(u32::MAX);
-    let on_shares = scoring.on_shares(Longest::of(letters(rows), letters(columns)));
-    let limits = PortionLimits::new(on_shares.cell.as_ref(), scoring.letters(), levels);
+    let on_shares = scoring.on_shares(MaxLengths::of(letters(rows), letters(columns)));
+    let limits = PortionLimits::new(on_shares.cell.as_ref(), scoring.alphabet_size(), levels);
     Stages::new(&limits, work, [rows, columns]).count
 }
 
@@ -243,7 +243,7 @@ struct Stages {
 impl Stages {
     /// Pairs are sorted by the host's scanpath, so a stage has some of the host's scanpaths and those that they are
     /// compared with.
-    fn new(limits: &PortionLimits, work: &Work, [rows, columns]: [u64; 2]) -> Self {
+    fn new(limits: &PortionLimits, work: &Workload, [rows, columns]: [u64; 2]) -> Self {
         let pairs = work.pairs.max(1);
         let per_host = work.pairs.div_ceil(work.host_scanpaths.max(1)).max(1);
         let joins = |pairs_in_stage: u64| {
@@ -300,7 +300,7 @@ pub(crate) fn check(spec: &Spec, size: &JobSize) -> Result<(), JobError> {
         return Ok(());
     };
     let scoring = Scoring::new(comparison.model(), letters, spec.pad_to);
-    super::check_letters(scoring.letters())?;
+    super::check_alphabet_size(scoring.alphabet_size())?;
     let [host, join] = [size.host.longest, size.join.longest]
         .map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
     match scoring.fits_shares(host.max(1), join.max(1)) {
@@ -329,7 +329,7 @@ fn numbers_per_letter(method: Method) -> u64 {
     match method {
         Method::Matrix { .. } => 0,
         Method::Hausdorff { .. } => 2,
-        Method::Recurrence(_) => 6,
+        Method::CrossRecurrence(_) => 6,
     }
 }
 
@@ -342,9 +342,9 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
     let longest = size.host.longest.saturating_add(size.join.longest);
     let shorter = size.host.longest.min(size.join.longest);
     let length = |length: u64| u32::try_from(length.max(1)).unwrap_or(u32::MAX);
-    let of_pair = Longest::of(length(size.host.longest), length(size.join.longest));
-    let on_shares = scoring.on_shares(of_pair);
-    let letters = scoring.letters();
+    let max_lengths = MaxLengths::of(length(size.host.longest), length(size.join.longest));
+    let on_shares = scoring.on_shares(max_lengths);
+    let letters = scoring.alphabet_size();
     let limits = PortionLimits::new(on_shares.cell.as_ref(), letters, TreeLevels::Four);
     let pairs = size.pairs.min(limits.pairs as u64);
     // The numbers for each letter of the alphabet: a side's own, and those of a portion's pairs.
@@ -367,7 +367,7 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
         .pairs
         .saturating_mul(longest)
         .min(limits.edges.saturating_add(longest));
-    let (of_edge, costs) = match cell.entry_bits() as u64 {
+    let (bytes_per_edge, costs) = match cell.entry_bits() as u64 {
         1 => {
             let cells = size.host.longest.saturating_mul(size.join.longest);
             let all = size.pairs.saturating_mul(cells / 8 + 8 * longest);
@@ -379,7 +379,7 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
     in_stage
         .saturating_mul(letter_bytes(&cell, letters))
         .saturating_add(in_flight.saturating_mul(TRANSFER_BYTES * cell.cost().cots as u64))
-        .saturating_add(edges.saturating_mul(of_edge))
+        .saturating_add(edges.saturating_mul(bytes_per_edge))
         .saturating_add(costs)
         .saturating_add(per_letter)
         .saturating_add(match cell.entry_bits() {

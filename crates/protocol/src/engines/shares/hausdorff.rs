@@ -6,8 +6,8 @@
 
 use super::StageRun;
 use super::own_letters::{LetterDistances, OwnTable};
+use crate::engines::alignment::answers::threshold_test;
 use crate::engines::alignment::entries::Inputs;
-use crate::engines::alignment::results::test;
 use crate::{ProtocolError, Reveal, Role};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -32,7 +32,7 @@ impl StageRun<'_> {
         for pair in pairs {
             let scanpath = self.own_scanpath(*pair);
             own.entry(scanpath)
-                .or_insert_with(|| table.nearest(&self.own_letters(scanpath), largest));
+                .or_insert_with(|| table.letter_distances(&self.own_letters(scanpath), largest));
         }
         let mut comparisons = Vec::with_capacity(pairs.len());
         for pair in pairs {
@@ -46,7 +46,7 @@ impl StageRun<'_> {
                 at_least: match job.reveal {
                     Reveal::Score | Reveal::Group(_) => 0,
                     Reveal::Threshold(threshold) => {
-                        test(scoring, job, lengths, threshold)?.at_least
+                        threshold_test(scoring, job, lengths, threshold)?.at_least
                     }
                 },
             });

@@ -25,13 +25,13 @@
 #![doc = include_str!("messages.md")]
 
 mod costs;
+mod cross_recurrence;
 mod distances;
 mod hausdorff;
-mod other_metric_costs;
+mod non_alignment_costs;
 #[cfg(test)]
-mod other_metric_tests;
+mod non_alignment_tests;
 mod own_letters;
-mod recurrence;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -40,11 +40,13 @@ pub(crate) use costs::{check, costs, memory};
 
 use super::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_lengths};
 use super::opening::open;
+use crate::engines::alignment::answers::{
+    AnswerCollector, OpenedAnswer, collect, decode, finish, threshold_test,
+};
 use crate::engines::alignment::entries::Inputs;
 use crate::engines::alignment::on_shares::{Method, OnShares};
-use crate::engines::alignment::results::{AnswerCollector, Opened, complete, decode, store, test};
 use crate::engines::alignment::scoring::Scoring;
-use crate::engines::alignment::work::timed;
+use crate::engines::alignment::timing::timed;
 use crate::{Answer, Job, JobError, Misbehaviour, Observer, ProtocolError, Reveal, Role};
 use distances::distances_of_ranks;
 use schedule::{Schedule, Stage};
@@ -59,15 +61,15 @@ use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
 
 /// The largest alphabet: the cost of a look-up grows with the square of its size.
-const MAX_LETTERS: usize = 1024;
+const MAX_ALPHABET_SIZE: usize = 1024;
 
 /// Checks that an alphabet of this many letters, including padding, is small enough to look up.
-pub(crate) fn check_letters(letters: usize) -> Result<(), JobError> {
-    match letters <= MAX_LETTERS {
+pub(crate) fn check_alphabet_size(letters: usize) -> Result<(), JobError> {
+    match letters <= MAX_ALPHABET_SIZE {
         true => Ok(()),
         false => Err(JobError::AlphabetTooLarge {
             letters,
-            limit: MAX_LETTERS,
+            limit: MAX_ALPHABET_SIZE,
         }),
     }
 }
@@ -79,7 +81,7 @@ pub(crate) fn run(
     observer: &dyn Observer,
 ) -> Result<Vec<Answer>, ProtocolError> {
     let scoring = Scoring::of(job);
-    check_letters(scoring.letters()).map_err(ProtocolError::Job)?;
+    check_alphabet_size(scoring.alphabet_size()).map_err(ProtocolError::Job)?;
     let (own, theirs) = exchange_lengths(job, channel)?;
     let group_bits = job.tree_levels.group_bits();
     let schedule = Schedule::new(job, &scoring, own, theirs);
@@ -89,7 +91,7 @@ pub(crate) fn run(
             return Err(ProtocolError::Job(JobError::PairTooLarge { host, join }));
         }
     }
-    let results = Mutex::new(AnswerCollector::new(
+    let collector = Mutex::new(AnswerCollector::new(
         job,
         &scoring,
         |pair| schedule.lengths(job, pair),
@@ -111,13 +113,13 @@ pub(crate) fn run(
                 &mut channel,
             )?)
         })?;
-        let on_shares = scoring.on_shares(stage.longest);
+        let on_shares = scoring.on_shares(stage.max_lengths);
         let letters = timed(observer, || {
             let Some(cell) = on_shares.cell else {
                 return Ok(None);
             };
             let inputs = Inputs::new(&scoring, job.comparison.model(), on_shares.inputs);
-            let count = scoring.letters();
+            let count = scoring.alphabet_size();
             let mut table = vec![0; count * count];
             for (letter, row) in table.chunks_exact_mut(count).enumerate() {
                 inputs.fill(letter, row);
@@ -162,15 +164,19 @@ pub(crate) fn run(
             let outputs = open(job, pairs, &halves, &mut channel)?;
             let opened = pairs.iter().zip(outputs).map(|(pair, output)| {
                 let answer = decode(&scoring, job, schedule.lengths(job, *pair), output)?;
-                Ok(Opened {
+                Ok(OpenedAnswer {
                     pair: *pair,
                     answer,
                 })
             });
-            store(job, &results, opened.collect::<Result<_, ProtocolError>>()?);
+            collect(
+                job,
+                &collector,
+                opened.collect::<Result<_, ProtocolError>>()?,
+            );
         }
     }
-    complete(results)
+    finish(collector)
 }
 
 /// A running stage.
@@ -201,8 +207,8 @@ impl StageRun<'_> {
             Method::Hausdorff { largest } => {
                 self.hausdorff(pairs, largest, session, channel, on_cells)?
             }
-            Method::Recurrence(outputs) => {
-                self.recurrences(pairs, outputs, session, channel, on_cells)?
+            Method::CrossRecurrence(outputs) => {
+                self.cross_recurrences(pairs, outputs, session, channel, on_cells)?
             }
         };
         if let (Reveal::Group(_), Some(distances)) = (job.reveal, scoring.distances()) {
@@ -212,7 +218,7 @@ impl StageRun<'_> {
             for (half, pair) in halves.iter_mut().zip(pairs) {
                 let (rows, columns) = self.schedule.lengths(job, *pair);
                 let bits = match job.reveal {
-                    Reveal::Group(_) => scoring.whole_bits(rows, columns),
+                    Reveal::Group(_) => scoring.full_bits(rows, columns),
                     _ => scoring.opened_bits(rows, columns),
                 };
                 *half &= u64::MAX.checked_shr(64 - bits as u32).unwrap_or(0);
@@ -239,7 +245,7 @@ impl StageRun<'_> {
         let finish = Finish {
             subtract: subtract != from_two_per_column,
             doubled: length_terms.is_some_and(|length_terms| length_terms.doubled),
-            term_bits: scoring.adjusted_bits(self.stage.longest),
+            term_bits: scoring.adjusted_bits(self.stage.max_lengths),
             outputs: match job.reveal {
                 Reveal::Score | Reveal::Group(_) => Outputs::Numbers,
                 Reveal::Threshold(_) => Outputs::AtLeast,
@@ -271,7 +277,7 @@ impl StageRun<'_> {
                 at_least: match job.reveal {
                     Reveal::Score | Reveal::Group(_) => 0,
                     Reveal::Threshold(threshold) => {
-                        test(scoring, job, lengths, threshold)?.at_least
+                        threshold_test(scoring, job, lengths, threshold)?.at_least
                     }
                 },
             };

@@ -24,7 +24,7 @@ pub(super) struct OwnTable {
 /// Where one of this side's scanpaths recurs, for each letter that the other side may have.
 pub(super) struct Recurrences {
     /// How often this side has the letter itself.
-    pub(super) times: PerLetter,
+    pub(super) letter_counts: PerLetter,
     /// The sum of the positions of the letter, from 0.
     pub(super) position_sums: PerLetter,
     /// How many of this side's letters recur with it.
@@ -35,7 +35,7 @@ pub(super) struct Recurrences {
     pub(super) on_lines: PerLetter,
 }
 
-/// How far away one of this side's scanpaths is, for each letter that the other side may have.
+/// The distance from each letter of the alphabet to this side's nearest letter.
 pub(super) struct LetterDistances {
     /// Whether this side has the letter itself.
     pub(super) present: PerLetter,
@@ -45,7 +45,7 @@ pub(super) struct LetterDistances {
 
 impl OwnTable {
     pub(super) fn new(scoring: &Scoring, inputs: &Inputs<'_>, role: Role) -> Self {
-        let letters = scoring.letters();
+        let letters = scoring.alphabet_size();
         let mut entries = vec![0; letters * letters];
         for (letter, row) in entries.chunks_exact_mut(letters).enumerate() {
             inputs.fill(letter, row);
@@ -89,7 +89,7 @@ impl OwnTable {
     /// Counts the recurrences of a scanpath, with lines of at least `line` letters.
     pub(super) fn recurrences(&self, letters: &[usize], line: u64) -> Recurrences {
         let mut all = Recurrences {
-            times: self.zeros(),
+            letter_counts: self.zeros(),
             position_sums: self.zeros(),
             points: self.zeros(),
             point_position_sums: self.zeros(),
@@ -101,7 +101,7 @@ impl OwnTable {
             let row = self.row(*letter);
             for at in 0..self.alphabet {
                 let here = equal(at as u64, *letter as u64);
-                all.times[at] += here;
+                all.letter_counts[at] += here;
                 all.position_sums[at] += here * position as u64;
                 let recurs = row[at];
                 all.points[at] += recurs;
@@ -116,7 +116,7 @@ impl OwnTable {
     }
 
     /// Finds this side's nearest letter for each letter of the alphabet. Distances are at most `largest`.
-    pub(super) fn nearest(&self, letters: &[usize], largest: u64) -> LetterDistances {
+    pub(super) fn letter_distances(&self, letters: &[usize], largest: u64) -> LetterDistances {
         let mut present = self.zeros();
         let mut distances: PerLetter = Zeroizing::new(vec![largest; self.alphabet]);
         for letter in letters {

@@ -1,6 +1,6 @@
 //! Divides the pairs into portions. Both sides compute the same schedule from the lengths.
 
-use crate::engines::alignment::scoring::{Longest, Scoring};
+use crate::engines::alignment::scoring::{MaxLengths, Scoring};
 use crate::{Job, Role, TreeLevels};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -40,8 +40,8 @@ impl PortionLimits {
                 pairs: 1 << 12,
             };
         };
-        let of_cell = TRANSFER_BYTES * cell.cost().cots as u64;
-        let in_flight = (IN_FLIGHT_BYTES / of_cell.max(1)).clamp(1 << 13, 3 << 15);
+        let bytes_per_cell = TRANSFER_BYTES * cell.cost().cots as u64;
+        let in_flight = (IN_FLIGHT_BYTES / bytes_per_cell.max(1)).clamp(1 << 13, 3 << 15);
         Self {
             in_flight,
             // Square matrices have two edges for each cell in flight.
@@ -100,8 +100,8 @@ pub(super) struct Stage {
     pub(super) joins: Vec<(usize, Range<usize>)>,
     /// Ranges of [`Schedule::pending`].
     pub(super) portions: Vec<Range<usize>>,
-    /// The longest scanpaths of its pairs.
-    pub(super) longest: Longest,
+    /// The largest lengths among its pairs.
+    pub(super) max_lengths: MaxLengths,
     /// The host's and the joining side's letters, summed over all portions.
     letters: [u64; 2],
 }
@@ -206,15 +206,15 @@ impl Schedule {
         let mut stages = Vec::new();
         let mut stage = Stage::default();
         let (mut hosts, mut joins) = (BTreeSet::new(), BTreeSet::new());
-        let longest = |pairs: &[usize]| {
+        let max_lengths = |pairs: &[usize]| {
             let pairs = pairs.iter().map(|&pair| {
                 let (rows, columns) = self.lengths(job, pair);
-                Longest::of(rows, columns)
+                MaxLengths::of(rows, columns)
             });
-            pairs.fold(Longest::of(1, 1), Longest::max)
+            pairs.fold(MaxLengths::of(1, 1), MaxLengths::max)
         };
-        let cell = scoring.on_shares(longest(&self.pending)).cell;
-        let limits = PortionLimits::new(cell.as_ref(), scoring.letters(), job.tree_levels);
+        let cell = scoring.on_shares(max_lengths(&self.pending)).cell;
+        let limits = PortionLimits::new(cell.as_ref(), scoring.alphabet_size(), job.tree_levels);
         for portion in self.portions(job, limits) {
             let pairs = self.pending[portion.clone()]
                 .iter()
@@ -234,7 +234,9 @@ impl Schedule {
             } else {
                 (hosts, joins) = (all_hosts, all_joins);
             }
-            stage.longest = stage.longest.max(longest(&self.pending[portion.clone()]));
+            stage.max_lengths = stage
+                .max_lengths
+                .max(max_lengths(&self.pending[portion.clone()]));
             for (sum, more) in stage.letters.iter_mut().zip(letters) {
                 *sum += more;
             }

@@ -1,11 +1,11 @@
 //! Scores and bits against the integers of the plain comparison, and the shapes of messages.
 
 use super::schedule::{PortionLimits, Schedule};
-use crate::engines::alignment::scoring::{Longest, Scoring};
+use crate::engines::alignment::scoring::{MaxLengths, Scoring};
 use crate::engines::tests::{Cases, LETTERS, cohort, metrics};
 use crate::{
     Answer, Engine, Job, Link, Observer, PairRule, ProtocolError, Reveal, RevealTo, Role, Spec,
-    TreeLevels, Work, count_pairs, pairs_of,
+    TreeLevels, Workload, count_pairs, pairs_of,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -158,8 +158,8 @@ fn portions_of_lopsided_pairs_are_bounded() {
         let scoring = Scoring::of(&job);
         let schedule = Schedule::new(&job, &scoring, vec![1], vec![4000; pairs.len()]);
         let limits = PortionLimits::new(
-            scoring.on_shares(Longest::of(1, 1)).cell.as_ref(),
-            scoring.letters(),
+            scoring.on_shares(MaxLengths::of(1, 1)).cell.as_ref(),
+            scoring.alphabet_size(),
             TreeLevels::Four,
         );
         let mut compared = 0;
@@ -269,13 +269,13 @@ fn traffic_depends_on_shapes_only() {
 }
 
 /// The size of a job that compares all of `a` with all of `b`.
-pub(super) fn work(a: &Cohort, b: &Cohort) -> Work {
+pub(super) fn work(a: &Cohort, b: &Cohort) -> Workload {
     let count = count_pairs(PairRule::All, a, b);
     fn lengths(cohort: &Cohort) -> impl Iterator<Item = u64> {
         let entries = cohort.entries.iter();
         entries.map(|entry| entry.scanpath.len() as u64)
     }
-    Work {
+    Workload {
         pairs: count.pairs,
         cells: count.cells,
         newly_paired: count.newly_paired,
@@ -286,7 +286,7 @@ pub(super) fn work(a: &Cohort, b: &Cohort) -> Work {
         host_longest: lengths(a).max().unwrap_or(0),
         join_longest: lengths(b).max().unwrap_or(0),
         alphabet: LETTERS.into(),
-        ..Work::default()
+        ..Workload::default()
     }
 }
 
@@ -319,7 +319,7 @@ fn stages_are_as_estimated() {
             let job = Job::new(&spec, Role::Host, &own, own.len(), &pairs).unwrap();
             let lengths = vec![90; own.len()];
             let measured = Schedule::new(&job, &Scoring::of(&job), lengths.clone(), lengths);
-            let work = Work {
+            let work = Workload {
                 newly_paired: count_pairs(rule, &a, &b).newly_paired,
                 pairs: pairs.len() as u64,
                 cells: pairs.len() as u64 * 8100,

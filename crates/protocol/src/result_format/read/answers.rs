@@ -84,7 +84,7 @@ fn check(answer: &GroupAnswer) -> Result<(), ResultFormatError> {
     if groups.len() > 2 * MAX_ANSWERS {
         return Err(ResultFormatError::TooMany {
             what: "groups",
-            limit: MAX_ANSWERS,
+            limit: 2 * MAX_ANSWERS,
         });
     }
     let mut texts = groups.into_iter().chain(answer.texts());

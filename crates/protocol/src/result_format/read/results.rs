@@ -2,7 +2,7 @@
 
 use super::{NamedCohort, refuse, set};
 use crate::result_format::ResultFormatError;
-use crate::{Label, Results, Value, outcome::joint_stimulus};
+use crate::{Results, ScanpathId, Value, outcome::joint_stimulus};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
@@ -100,16 +100,16 @@ impl<'de> Visitor<'de> for ResultSeed<'_, '_> {
         let [Some(first), Some(second)] = ids else {
             return Err(missing("a or b")());
         };
-        let labels = (
+        let ids = (
             list.cohorts[0].scanpaths.0.get(a),
             list.cohorts[1].scanpaths.0.get(b),
         );
-        let fits = |(x, y): (&Label, &Label)| {
+        let fits = |(x, y): (&ScanpathId, &ScanpathId)| {
             x.participant == first
                 && y.participant == second
                 && joint_stimulus(x, y).as_deref() == stimulus.flatten().as_deref()
         };
-        if !labels.0.zip(labels.1).is_some_and(fits) {
+        if !ids.0.zip(ids.1).is_some_and(fits) {
             return Err(refuse(list.problem)(ResultFormatError::Ids));
         }
         list.results.push(a, b, &values);

@@ -1,10 +1,10 @@
 //! Random plans and outcomes.
 
 use crate::{
-    Bins, Cost, Engine, GroupAnswer, GroupMeans, GroupTest, Interval, KeySize, Label, NearestLabel,
+    Bins, Cost, Engine, GroupAnswer, GroupMeans, GroupTest, Interval, KeySize, NearestLabel,
     NearestLabels, NearestRate, Outcome, Output, OutputKind, PaillierOptions, PairRule, PlanTile,
-    Results, Reveal, RevealTo, Revealed, ScoreHistogram, Spec, StimulusMean, StimulusMeans, Tile,
-    Value,
+    Results, Reveal, RevealTo, Revealed, ScanpathId, ScoreHistogram, Spec, StimulusMean,
+    StimulusMeans, Tile, Value,
 };
 use proptest::prelude::*;
 use veilpath_metrics::{
@@ -145,13 +145,13 @@ fn spec() -> impl Strategy<Value = Spec> {
     )
 }
 
-fn labels() -> impl Strategy<Value = Vec<Label>> {
-    let label = (".{0,5}", proptest::option::of("[a-c|]{0,3}"));
-    let label = label.prop_map(|(participant, stimulus)| Label {
+fn scanpath_ids() -> impl Strategy<Value = Vec<ScanpathId>> {
+    let id = (".{0,5}", proptest::option::of("[a-c|]{0,3}"));
+    let id = id.prop_map(|(participant, stimulus)| ScanpathId {
         participant,
         stimulus,
     });
-    proptest::collection::vec(label, 1..5)
+    proptest::collection::vec(id, 1..5)
 }
 
 fn answers() -> impl Strategy<Value = Vec<GroupAnswer>> {
@@ -198,8 +198,8 @@ fn answers() -> impl Strategy<Value = Vec<GroupAnswer>> {
             confusion: vec![vec![correct.into(), wrong.into()], vec![0, 0]],
         })
     });
-    let labels = labels().prop_map(|labels| {
-        let labels = labels.into_iter().map(|scanpath| NearestLabel {
+    let labels = scanpath_ids().prop_map(|ids| {
+        let labels = ids.into_iter().map(|scanpath| NearestLabel {
             group: scanpath.stimulus.clone(),
             scanpath,
             majority: "experts".into(),
@@ -252,8 +252,8 @@ pub(super) fn outcome() -> impl Strategy<Value = Outcome> {
     let values = proptest::collection::vec(number(), 1..20);
     let parts = (
         spec(),
-        labels(),
-        labels(),
+        scanpath_ids(),
+        scanpath_ids(),
         values,
         answers(),
         any::<[bool; 2]>(),

@@ -5,7 +5,10 @@ use crate::Capability;
 
 /// All metrics: alignments and letter metrics.
 fn all_metrics() -> Vec<Metric> {
-    metrics().into_iter().chain(other_metrics()).collect()
+    metrics()
+        .into_iter()
+        .chain(non_alignment_metrics())
+        .collect()
 }
 
 /// Compares answers with those in the clear, for the metrics, questions and engines that `is_taken` chooses. Returns the number of

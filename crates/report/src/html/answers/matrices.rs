@@ -80,7 +80,7 @@ pub(super) fn means(
     }
 }
 
-/// How often the nearest scanpaths have the right group, with the confusion matrix if it is known.
+/// How often the nearest scanpaths have the correct group, with the confusion matrix if it is known.
 #[allow(clippy::cast_precision_loss)] // counts are far below 2⁵³
 pub(super) fn rate(answer: &NearestRate, id: &str) -> Markup {
     let share = answer.correct as f64 / answer.scanpaths.max(1) as f64;
@@ -123,9 +123,9 @@ pub(super) fn rate(answer: &NearestRate, id: &str) -> Markup {
             p {
                 strong { (percent(share)) }
                 " of " (crate::units::counted(answer.scanpaths, "scanpath")) " have the group of most of their nearest scanpaths ("
-                (numbers::count(answer.correct)) " right"
+                (numbers::count(answer.correct)) " correct"
                 @if let Some(interval) = &answer.interval { "; " (confidence(interval, percent)) }
-                "). Always naming the most frequent group would be right for " (percent(answer.chance)) "."
+                "). Always naming the most frequent group would be correct for " (percent(answer.chance)) "."
                 @if let Some(p) = answer.p_value {
                     " Permutation test: p = " (p_value(p))
                     @if let Some(permutations) = answer.permutations { ", " (crate::units::counted(permutations, "permutation")) }

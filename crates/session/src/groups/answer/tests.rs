@@ -10,7 +10,7 @@ use crate::ledger::LedgerFile;
 use crate::scanpath_limit::Limits;
 use veilpath_channel::ChannelError;
 use veilpath_metrics::{Alphabet, Cohort, Encoding};
-use veilpath_protocol::{AnswerNumbers, AnswerSchema, GroupSizes, Reveal};
+use veilpath_protocol::{AnswerSchema, GroupSizes, NumberKind, Reveal};
 
 const PAIRS: usize = 4;
 const RUN: u64 = 9;
@@ -47,7 +47,7 @@ impl Side {
                 unit: 1.0,
                 shifts: vec![0, 0],
                 bits: vec![64, 5],
-                numbers: AnswerNumbers::Test {
+                kind: NumberKind::Test {
                     question,
                     groups: vec!["host".into(), "join".into()],
                     pairs: [6, 9],

@@ -12,7 +12,7 @@ use crate::groups::{GroupAgreement, GroupNegotiation, MAX_MINIMUM, commitment};
 use crate::identity::hex;
 use crate::journal::Journal;
 use veilpath_channel::{Channel, ChannelError};
-use veilpath_protocol::{GroupSizes, Label};
+use veilpath_protocol::{GroupSizes, ScanpathId};
 
 /// A peer that sends these bytes, whatever it receives.
 pub(in crate::groups) struct Script(pub(in crate::groups) Vec<u8>);
@@ -109,12 +109,12 @@ fn negotiate_over(
     participants: usize,
 ) -> Result<GroupAgreement, SessionError> {
     let proposal = proposal(Engine::Shares, reveal, cohort(0));
-    let label = |participant: usize| Label {
+    let id = |participant: usize| ScanpathId {
         participant: format!("P{participant}"),
         stimulus: None,
     };
-    let ours: Vec<Label> = (0..6).map(label).collect();
-    let theirs: Vec<Label> = (0..participants).map(label).collect();
+    let ours: Vec<ScanpathId> = (0..6).map(id).collect();
+    let theirs: Vec<ScanpathId> = (0..participants).map(id).collect();
     let (scanpath_ids, pairs) = match role {
         Role::Host => ([ours, theirs], (6, participants)),
         Role::Join => ([theirs, ours], (participants, 6)),

@@ -164,10 +164,10 @@ fn small_buffers_suffice(cases: Cases) {
         for spec in cases.of(turn, [&narrow, &wide]) {
             let partitioning = Partitioning {
                 workers,
-                sizes: Sizes {
+                limits: PortionLimits {
                     portion_gates: 150_000,
                     letters: 1 << 18,
-                    ..in_pieces(workers).sizes
+                    ..in_pieces(workers).limits
                 },
             };
             let (ends, _) = run_over(

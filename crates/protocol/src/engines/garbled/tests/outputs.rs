@@ -27,10 +27,13 @@ fn halves(spec: &Spec, a: &Cohort, b: &Cohort) -> [HashMap<usize, u64>; 2] {
     let (first, second) = (scanpaths(a), scanpaths(b));
     let (mut host_end, mut join_end) = memory_pair();
     let stores = [HalvesInMemory::default(), HalvesInMemory::default()];
-    let [of_host, of_join] = &stores;
+    let [host_progress, join_progress] = &stores;
     let host = Job::new(spec, Role::Host, &first, second.len(), &pairs).unwrap();
     let join = Job::new(spec, Role::Join, &second, first.len(), &pairs).unwrap();
-    let (host, join) = (host.with_store(of_host), join.with_store(of_join));
+    let (host, join) = (
+        host.with_store(host_progress),
+        join.with_store(join_progress),
+    );
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut rng = ChaCha20Rng::seed_from_u64(2);

@@ -1,7 +1,7 @@
 //! Scores equal those of the plain comparison exactly.
 
 use super::*;
-use crate::{Link, RevealTo, Work, compare_locally};
+use crate::{Link, RevealTo, Workload, compare_locally};
 use veilpath_metrics::{Alphabet, Distance, Grid, LocalScoring, Substitution};
 
 /// Metrics beyond those of the common tests: five-gate cells, divisors, one-sided gaps, wide numbers.
@@ -167,8 +167,10 @@ fn only_the_named_side_gets_scores() {
             for partitioning in [one_worker(), in_pieces(2)] {
                 let ends = run(&spec, &a, &b, (partitioning, partitioning), 9);
                 let (learner, other, of_learner, of_other) = match to {
-                    RevealTo::Host => (ends.host, ends.join, ends.of_host, ends.of_join),
-                    _ => (ends.join, ends.host, ends.of_join, ends.of_host),
+                    RevealTo::Host => {
+                        (ends.host, ends.join, ends.host_progress, ends.join_progress)
+                    }
+                    _ => (ends.join, ends.host, ends.join_progress, ends.host_progress),
                 };
                 assert_eq!(learner, Ok(expected.clone()), "{metric:?}");
                 assert_eq!(other, Ok(Vec::new()));
@@ -208,7 +210,7 @@ fn every_cell_is_counted_once_on_both_sides() {
     let spec = spec(&Metric::Levenshtein, &a, &b);
     for partitioning in [one_worker(), in_pieces(3)] {
         let ends = run(&spec, &a, &b, (partitioning, partitioning), 9);
-        for progress in [ends.of_host, ends.of_join] {
+        for progress in [ends.host_progress, ends.join_progress] {
             assert_eq!(
                 progress.cells.into_inner().unwrap(),
                 letters(&a) * letters(&b)
@@ -239,7 +241,7 @@ fn estimates_are_close(step: usize) {
     for metric in all_metrics().into_iter().step_by(step) {
         let spec = spec(&metric, &a, &b);
         let (of_a, of_b) = (letters(&a), letters(&b));
-        let work = Work {
+        let work = Workload {
             pairs: 20,
             cells: of_a * of_b,
             host_scanpaths: 4,
@@ -247,7 +249,7 @@ fn estimates_are_close(step: usize) {
             host_letters: of_a,
             join_letters: of_b,
             alphabet: LETTERS.into(),
-            ..Work::default()
+            ..Workload::default()
         };
         let estimate = spec.estimate(&work, &Link::local());
         let cost = compare_locally(spec, &a, &b, &()).unwrap().cost;

@@ -48,7 +48,7 @@ fn every_stage_draws_an_offset() {
         rng: ChaCha20Rng::seed_from_u64(3),
         draws: Vec::new(),
     };
-    let negotiated = Schedule::new(&host_job, vec![20; 4], vec![20; 21], 1, in_pieces(1).sizes);
+    let negotiated = Schedule::new(&host_job, vec![20; 4], vec![20; 21], 1, in_pieces(1).limits);
     let stages = negotiated.unwrap().stages.len();
     assert!(stages > 2, "{stages}");
     std::thread::scope(|scope| {

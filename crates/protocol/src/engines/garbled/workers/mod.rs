@@ -102,7 +102,10 @@ impl Header {
             kind => return Err(Misbehaviour::UnknownFrame { kind }),
         };
         if usize::from(worker) >= workers || length > max_length {
-            return Err(Misbehaviour::FrameOutOfBounds { worker, length });
+            return Err(Misbehaviour::FrameOutOfBounds {
+                thread: worker,
+                length,
+            });
         }
         Ok(Self {
             worker: worker.into(),
@@ -186,7 +189,7 @@ mod tests {
                 length: length + 1,
                 ..header
             };
-            let out_of_bounds = |length| Misbehaviour::FrameOutOfBounds { worker: 2, length };
+            let out_of_bounds = |length| Misbehaviour::FrameOutOfBounds { thread: 2, length };
             assert_eq!(Header::from_bytes(bytes, 2), Err(out_of_bounds(length)));
             assert_eq!(
                 Header::from_bytes(longer.to_bytes(), 3),

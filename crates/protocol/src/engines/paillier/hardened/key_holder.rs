@@ -1,4 +1,5 @@
-//! Step 5 of the hardened variant: the key holder finds the least candidate and names it under encryption.
+//! Step 5 of the hardened variant: the key holder finds the smallest candidate and returns an encrypted one-hot
+//! selection of it.
 
 use super::Shape;
 use crypto_bigint::{BoxedUint, Choice, CtLt, CtSelect, Resize, U256};
@@ -6,9 +7,9 @@ use veilpath_paillier::Plaintext;
 use zeroize::Zeroizing;
 
 impl Shape {
-    /// z of the least candidate, and all but the last of the bits that name it. The steps are the same for every set of
+    /// z of the smallest candidate, and all but the last of the bits that select it. The steps are the same for every set of
     /// numbers.
-    pub(in super::super) fn answer(&self, slots: &[Zeroizing<BoxedUint>]) -> Vec<Plaintext> {
+    pub(in super::super) fn reply(&self, slots: &[Zeroizing<BoxedUint>]) -> Vec<Plaintext> {
         let (differences, padded) = slots.split_at(self.pairs().min(slots.len()));
         let bias = self.bias();
         let mut is_minimum = vec![Choice::TRUE; self.width];

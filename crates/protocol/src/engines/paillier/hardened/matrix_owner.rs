@@ -1,6 +1,6 @@
 //! Steps 2 to 4 and 6 of the hardened variant.
 
-use super::super::cell::{Context, Pending, Step, StepMask, Target, WRONG_MASK_KIND};
+use super::super::cell::{CandidateSet, Context, Pending, SetMask, Target, WRONG_MASK_KIND};
 use super::super::masking::random_bits;
 use super::super::messages::split;
 use super::super::order::{Order, arranged, permutation};
@@ -126,7 +126,7 @@ pub(in super::super) fn below<R: CryptoRng + ?Sized>(bound: &U256, rng: &mut R) 
 struct Masked {
     candidates: Vec<Ciphertext>,
     differences: Vec<Ciphertext>,
-    numbers: CellSecrets,
+    secrets: CellSecrets,
 }
 
 impl Context<'_> {
@@ -134,21 +134,21 @@ impl Context<'_> {
     pub(in super::super) fn mask_hardened(
         &self,
         shape: &Shape,
-        steps: Vec<Step>,
+        sets: Vec<CandidateSet>,
     ) -> Result<(Vec<u8>, Vec<Pending>), ProtocolError> {
-        let (mut targets, mut inputs, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
-        for step in steps {
-            let StepMask::Hardened(mask) = step.mask else {
+        let (mut targets, mut inputs, mut secrets) = (Vec::new(), Vec::new(), Vec::new());
+        for set in sets {
+            let SetMask::Hardened(mask) = set.mask else {
                 return Err(WRONG_MASK_KIND);
             };
-            targets.push(step.target);
-            inputs.push(step.inputs);
-            numbers.push(mask);
+            targets.push(set.target);
+            inputs.push(set.inputs);
+            secrets.push(mask);
         }
         let candidates: Vec<Vec<Ciphertext>> = self
-            .editing_costs(inputs)?
+            .form_candidates(inputs)?
             .into_iter()
-            .zip(&numbers)
+            .zip(&secrets)
             .map(|(set, mask)| arranged(&set, &mask.order))
             .collect();
         let mut pairs = Vec::with_capacity(candidates.len() * shape.pairs());
@@ -158,15 +158,15 @@ impl Context<'_> {
         let mut differences = self.public.subtract_batch(&pairs)?.into_iter();
         let masked: Vec<Masked> = candidates
             .into_iter()
-            .zip(numbers)
-            .map(|(candidates, numbers)| Masked {
+            .zip(secrets)
+            .map(|(candidates, secrets)| Masked {
                 candidates,
                 differences: differences.by_ref().take(shape.pairs()).collect(),
-                numbers,
+                secrets,
             })
             .collect();
         let bytes = self.pack_hardened(shape, &masked)?;
-        let pads = masked.into_iter().map(|cell| cell.numbers.into_pads());
+        let pads = masked.into_iter().map(|cell| cell.secrets.into_pads());
         let pending = targets.into_iter().zip(pads);
         Ok((
             bytes,
@@ -194,7 +194,7 @@ impl Context<'_> {
                     if position < shape.pairs() {
                         row.push(match cell {
                             Some(cell) => {
-                                (&cell.differences[position], &cell.numbers.factors[position])
+                                (&cell.differences[position], &cell.secrets.factors[position])
                             }
                             // The last group may have fewer cells, but the sums of all groups have the same shape.
                             None => (&nothing, &one),
@@ -207,7 +207,7 @@ impl Context<'_> {
                         }));
                     }
                     if let Some(cell) = cell {
-                        slots.push(BoxedUint::from(&*cell.numbers.offset(shape, position)));
+                        slots.push(BoxedUint::from(&*cell.secrets.offset(shape, position)));
                     }
                 }
                 rows.push(row);
@@ -220,14 +220,14 @@ impl Context<'_> {
     }
 
     /// Step 6: `M = z_m − p_last + Σ β_i·(p_last − p_i)`.
-    pub(in super::super) fn correct_hardened(
+    pub(in super::super) fn unmask_hardened(
         &self,
         shape: &Shape,
-        answers: &[u8],
+        replies: &[u8],
         pending: Vec<Pending>,
     ) -> Result<Vec<(Target, Ciphertext)>, ProtocolError> {
-        let encodings = split(answers, self.agreement.key_size());
-        let answers = self.public.ciphertexts_from_bytes(&encodings)?;
+        let encodings = split(replies, self.agreement.key_size());
+        let replies = self.public.ciphertexts_from_bytes(&encodings)?;
         let one = Scalar::new(&BoxedUint::one(), 1)?;
         let term = |scalar_bits| TermShape {
             scalar_bits,
@@ -236,8 +236,8 @@ impl Context<'_> {
         let mut terms = vec![term(1)];
         terms.resize(shape.width, term(shape.pad_bits + 1));
         let (mut targets, mut factors, mut minus_last) = (Vec::new(), Vec::new(), Vec::new());
-        for step in pending {
-            let Pending::Hardened { target, pads } = step else {
+        for set in pending {
+            let Pending::Hardened { target, pads } = set else {
                 return Err(WRONG_MASK_KIND);
             };
             let Some((last, others)) = pads.0.split_last() else {
@@ -258,11 +258,11 @@ impl Context<'_> {
             minus_last.push(Plaintext::from_sign_and_magnitude(true, &last));
             targets.push(target);
         }
-        let rows: Vec<Vec<(&Ciphertext, &Scalar)>> = answers
-            .chunks(shape.replies())
+        let rows: Vec<Vec<(&Ciphertext, &Scalar)>> = replies
+            .chunks(shape.reply_ciphertexts())
             .zip(&factors)
-            .map(|(answer, factors)| {
-                answer
+            .map(|(reply, factors)| {
+                reply
                     .iter()
                     .zip(std::iter::once(&one).chain(factors))
                     .collect()
@@ -307,9 +307,9 @@ mod tests {
         for width in [3, 4] {
             let shape = Shape::new(width, 107, 1).unwrap();
             let mut rng = rand_chacha::ChaCha20Rng::seed_from_u64(1);
-            let numbers = CellSecrets::draw(&shape, &mut rng).unwrap();
-            assert_eq!(numbers.offsets.capacity(), shape.pairs());
-            assert_eq!(numbers.pads.0.capacity(), width);
+            let secrets = CellSecrets::draw(&shape, &mut rng).unwrap();
+            assert_eq!(secrets.offsets.capacity(), shape.pairs());
+            assert_eq!(secrets.pads.0.capacity(), width);
         }
     }
 }

@@ -10,7 +10,7 @@
 //! - every candidate under its own pad, `z_i = y_i + p_i` with p_i longer than any candidate by σ bits.
 //!
 //! The key holder sees which candidate is the least. The order is random to it, so it learns nothing from that. It
-//! answers with E(z_m) of the least one and E(β_i) for all but the last, where β_m = 1 and all others are 0. The matrix
+//! replies with E(z_m) of the least one and E(β_i) for all but the last, where β_m = 1 and all others are 0. The matrix
 //! owner removes the pad: `M = z_m − p_last + Σ β_i·(p_last − p_i)`. Its exponents are as short as the pads; the
 //! paper's unmasking by a⁻¹ mod n, most of the work of a cell, is not needed.
 //!
@@ -34,7 +34,7 @@
 //! All slots have S = 255 bits, for any costs: 2, 4, 8, 12 and 16 slots fit below n/2 for keys of 512, 1024, 2048, 3072
 //! and 4096 bits, and numbers stay within 256 bits. A cell of three candidates has four slots. One more bit would halve
 //! the number of cells per ciphertext. With 170 bits, or three cells per ciphertext of 2048 bits, there would be little
-//! more than half as many octaves, and the traffic would shrink by only a twentieth, because most of it is answers.
+//! more than half as many octaves, and the traffic would shrink by only a twentieth, because most of it is replies.
 //! Three padded candidates of y + σ + 2 bits share a slot if y + σ ≤ 83, otherwise two, and then a cell has one more
 //! slot. `R = S − 1 − y − F = 254 − 2·y − σ` must be at least 128. For a million cells σ is 63, and costs with y up to
 //! 31 bits can be masked; in the largest session σ is 100, and y is at most 13, enough for a Levenshtein distance of
@@ -66,8 +66,8 @@ const MIN_OCTAVES: u32 = 128;
 const MAX_IN_SLOT: usize = 3;
 /// Padded candidates in a slot, if fewer fit.
 const MIN_IN_SLOT: usize = 2;
-/// A step counts as this many masks: differences and pads.
-const MASKS_IN_STEP: u64 = 8;
+/// A candidate set counts as this many masks: differences and pads.
+const MASKS_PER_SET: u64 = 8;
 
 /// The widths of a cell's numbers and where they are placed, equal on both sides.
 #[derive(Clone, Copy, Debug)]
@@ -85,12 +85,16 @@ pub(super) struct Shape {
 
 impl Shape {
     /// For cells with `width` candidates from 0 to `largest`, in a session with this many candidate sets.
-    pub(super) fn new(width: usize, largest: u64, steps: u64) -> Result<Self, ProtocolError> {
+    pub(super) fn new(
+        width: usize,
+        largest: u64,
+        candidate_sets: u64,
+    ) -> Result<Self, ProtocolError> {
         // |d| ≤ w·X + w − 1.
         let width_bound = Bound::at_most(&BoxedUint::from(width as u64));
         let candidate = Bound::at_most(&BoxedUint::from(largest.saturating_add(1)));
         let difference_bits = candidate.times(&width_bound).bits();
-        let pad_bits = difference_bits + excess_bits(steps.saturating_mul(MASKS_IN_STEP));
+        let pad_bits = difference_bits + excess_bits(candidate_sets.saturating_mul(MASKS_PER_SET));
         let fits = |padded: usize| padded as u32 * (pad_bits + 2) <= SLOT_BITS;
         let padded_in_slot = if fits(MAX_IN_SLOT) {
             MAX_IN_SLOT
@@ -134,8 +138,8 @@ impl Shape {
         }
     }
 
-    /// Ciphertexts in the answer for a cell.
-    pub(super) fn replies(&self) -> usize {
+    /// Ciphertexts in the reply for a cell.
+    pub(super) fn reply_ciphertexts(&self) -> usize {
         self.width
     }
 

@@ -2,9 +2,9 @@
 //! may depend on secrets.
 
 use super::super::agreement::Agreement;
-use super::super::cell::{Context, Inputs, Pending, Step, StepMask, Target};
+use super::super::cell::{CandidateSet, Context, Inputs, Pending, SetMask, Target};
 use super::super::key_holder::{encrypt, open_groups};
-use super::super::workers::Randomness;
+use super::super::parallel::Randomness;
 use super::{CellSecrets, Shape};
 use crate::engines::lengths::own_lengths;
 use crate::{Engine, Job, JobError, ProtocolError, Role, Spec};
@@ -67,8 +67,8 @@ impl HardenedSteps {
         cells: usize,
         rng: &mut R,
     ) -> Result<HardenedSecrets, ProtocolError> {
-        let numbers = (0..cells).map(|_| CellSecrets::draw(&self.shape, rng));
-        Ok(HardenedSecrets(numbers.collect::<Result<_, _>>()?))
+        let secrets = (0..cells).map(|_| CellSecrets::draw(&self.shape, rng));
+        Ok(HardenedSecrets(secrets.collect::<Result<_, _>>()?))
     }
 
     /// The matrix owner masks some cells, each given by M(i−1, j−1), `D(i, k_B[j])`, M(i, j−1) and M(i−1, j). Returns
@@ -78,9 +78,9 @@ impl HardenedSteps {
         cells: &[[Ciphertext; 4]],
         secrets: HardenedSecrets,
     ) -> Result<Vec<u8>, ProtocolError> {
-        let steps = cells.iter().cloned().zip(secrets.0).map(|(cell, numbers)| {
+        let sets = cells.iter().cloned().zip(secrets.0).map(|(cell, secrets)| {
             let [diagonal, substitution, left, above] = cell;
-            Step {
+            CandidateSet {
                 target: NO_TARGET,
                 inputs: Inputs::Cell {
                     diagonal,
@@ -88,10 +88,10 @@ impl HardenedSteps {
                     left,
                     above,
                 },
-                mask: StepMask::Hardened(numbers),
+                mask: SetMask::Hardened(secrets),
             }
         });
-        Ok(self.context().mask(steps.collect())?.0)
+        Ok(self.context().mask(sets.collect())?.0)
     }
 
     /// The key holder decrypts the masked values.
@@ -109,23 +109,23 @@ impl HardenedSteps {
         Ok(sets.map(<[_]>::to_vec).collect())
     }
 
-    /// The key holder answers. Returns the bytes for the matrix owner.
-    pub fn answer(&self, sets: &[HardenedSet]) -> Result<Vec<u8>, ProtocolError> {
-        let answers = sets.iter().flat_map(|set| self.shape.answer(set));
-        encrypt(&self.public, &self.randomness, answers.collect())
+    /// The key holder replies. Returns the bytes for the matrix owner.
+    pub fn reply(&self, sets: &[HardenedSet]) -> Result<Vec<u8>, ProtocolError> {
+        let replies = sets.iter().flat_map(|set| self.shape.reply(set));
+        encrypt(&self.public, &self.randomness, replies.collect())
     }
 
-    /// The matrix owner recovers the cells' values from the answers.
-    pub fn correct(
+    /// The matrix owner recovers the cells' values from the replies.
+    pub fn unmask(
         &self,
-        answers: &[u8],
+        replies: &[u8],
         secrets: HardenedSecrets,
     ) -> Result<Vec<Ciphertext>, ProtocolError> {
-        let pending = secrets.0.into_iter().map(|numbers| Pending::Hardened {
+        let pending = secrets.0.into_iter().map(|secrets| Pending::Hardened {
             target: NO_TARGET,
-            pads: numbers.into_pads(),
+            pads: secrets.into_pads(),
         });
-        let values = self.context().correct(answers, pending.collect())?;
+        let values = self.context().unmask(replies, pending.collect())?;
         Ok(values.into_iter().map(|(_, value)| value).collect())
     }
 

@@ -1,6 +1,6 @@
 //! Cells, batches and permutations are chosen uniformly.
 
-use super::super::order::{Candidates, Staircase, candidate_counts, cells_to_take, permutation};
+use super::super::order::{ReadyCells, Staircase, candidate_counts, cells_to_take, permutation};
 use super::{assert_uniform, rng};
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ fn every_subset_in_every_order_is_equally_likely() {
     let mut rng = rng(1);
     let mut seen = HashMap::new();
     for _ in 0..DRAWS {
-        let mut candidates = Candidates::new();
-        (0..5).for_each(|candidate| candidates.push(candidate));
-        let drawn = candidates.draw(2, &mut rng);
-        assert_eq!(candidates.len(), 3);
+        let mut ready = ReadyCells::new();
+        (0..5).for_each(|candidate| ready.push(candidate));
+        let drawn = ready.draw(2, &mut rng);
+        assert_eq!(ready.len(), 3);
         *seen.entry(drawn).or_insert(0) += 1;
     }
     // 5·4 ordered pairs.
@@ -24,11 +24,11 @@ fn every_subset_in_every_order_is_equally_likely() {
 
 #[test]
 fn drawn_candidates_are_removed_and_others_stay() {
-    let mut candidates = Candidates::new();
-    (0..10).for_each(|candidate| candidates.push(candidate));
-    let mut all = candidates.draw(4, &mut rng(2));
-    all.extend(candidates.draw(100, &mut rng(3)));
-    assert_eq!(candidates.len(), 0);
+    let mut ready = ReadyCells::new();
+    (0..10).for_each(|candidate| ready.push(candidate));
+    let mut all = ready.draw(4, &mut rng(2));
+    all.extend(ready.draw(100, &mut rng(3)));
+    assert_eq!(ready.len(), 0);
     all.sort_unstable();
     assert_eq!(all, (0..10).collect::<Vec<_>>());
 }
@@ -53,16 +53,16 @@ fn a_cell_is_a_candidate_once_its_three_neighbours_are_known() {
     let mut rng = rng(5);
     for (rows, columns) in [(1, 1), (1, 7), (7, 1), (5, 8), (9, 4)] {
         let mut staircase = Staircase::new(rows, columns);
-        let mut candidates = Candidates::new();
-        candidates.push((1u32, 1u32));
+        let mut ready = ReadyCells::new();
+        ready.push((1u32, 1u32));
         let mut done = std::collections::HashSet::new();
-        while let Some((row, column)) = candidates.draw(1, &mut rng).pop() {
+        while let Some((row, column)) = ready.draw(1, &mut rng).pop() {
             for (i, j) in [(row - 1, column - 1), (row - 1, column), (row, column - 1)] {
                 assert!(i == 0 || j == 0 || done.contains(&(i, j)));
             }
             assert!(done.insert((row, column)));
             for cell in staircase.fill((row, column)) {
-                candidates.push(cell);
+                ready.push(cell);
             }
         }
         assert_eq!(done.len() as u32, rows * columns);
@@ -76,11 +76,9 @@ fn the_paths_through_a_small_matrix_are_uniform() {
     let mut first = [0; 2];
     for _ in 0..DRAWS {
         let mut staircase = Staircase::new(2, 2);
-        let mut candidates = Candidates::new();
-        staircase
-            .fill((1, 1))
-            .for_each(|cell| candidates.push(cell));
-        let (row, _) = candidates.draw(1, &mut rng)[0];
+        let mut ready = ReadyCells::new();
+        staircase.fill((1, 1)).for_each(|cell| ready.push(cell));
+        let (row, _) = ready.draw(1, &mut rng)[0];
         first[row as usize - 1] += 1;
     }
     assert_uniform("second cells", &first);
@@ -109,14 +107,14 @@ fn uncertainty(size: u32, outstanding: usize, take: impl Fn(usize, usize) -> usi
     let mut seen: HashMap<usize, HashMap<u32, f64>> = HashMap::new();
     for _ in 0..runs {
         let mut staircase = Staircase::new(size, size);
-        let mut candidates = Candidates::new();
-        candidates.push((1u32, 1u32));
+        let mut ready = ReadyCells::new();
+        ready.push((1u32, 1u32));
         let mut batches = std::collections::VecDeque::new();
         let mut batch = 0;
         loop {
             while batches.len() < outstanding {
                 let asked = batches.iter().map(Vec::len).sum();
-                let drawn = candidates.draw(take(candidates.len(), asked), &mut rng);
+                let drawn = ready.draw(take(ready.len(), asked), &mut rng);
                 if drawn.is_empty() {
                     break;
                 }
@@ -131,7 +129,7 @@ fn uncertainty(size: u32, outstanding: usize, take: impl Fn(usize, usize) -> usi
                 break;
             };
             for cell in answered {
-                staircase.fill(cell).for_each(|cell| candidates.push(cell));
+                staircase.fill(cell).for_each(|cell| ready.push(cell));
             }
         }
     }

@@ -95,12 +95,12 @@ fn multipliers_are_longer_than_differences_by_forty_bits_and_a_session() {
 }
 
 /// Tests every slot at both ends of its range, next to slots at either end: nothing carries over, signs are right, and the
-/// least candidate is found.
+/// smallest candidate is found.
 #[test]
 fn slots_hold_the_largest_numbers_without_carry() {
     let others = [(3, 0, 1), (3, 107, SESSION), (4, 1 << 20, SESSION)];
-    for (width, largest, steps) in others.into_iter().chain(LARGEST) {
-        let shape = Shape::new(width, largest, steps).unwrap();
+    for (width, largest, sets) in others.into_iter().chain(LARGEST) {
+        let shape = Shape::new(width, largest, sets).unwrap();
         let (_, floor, top) = ranges(&shape);
         let one = |bits: u32| U256::ONE.shl_vartime(bits);
         let (min_factor, max_factor) = (one(floor), one(top).wrapping_sub(&U256::ONE));
@@ -122,8 +122,8 @@ fn slots_hold_the_largest_numbers_without_carry() {
             }
         }
     }
-    for (width, largest, steps) in LARGEST {
-        assert!(Shape::new(width, largest + 1, steps).is_err());
+    for (width, largest, sets) in LARGEST {
+        assert!(Shape::new(width, largest + 1, sets).is_err());
     }
     assert!(Shape::new(3, u64::MAX >> 1, 1).is_err());
     assert!(Shape::new(3, u64::MAX, u64::MAX).is_err());
@@ -150,7 +150,7 @@ fn extreme_cell(
     let padding = (turn..turn + width)
         .map(|at| wrapped(pads[at % 2]))
         .collect();
-    let numbers = CellSecrets::new(shape, order.to_vec().into(), &masks, padding).unwrap();
+    let secrets = CellSecrets::new(shape, order.to_vec().into(), &masks, padding).unwrap();
     let big = |number: &U256| BigInt::from(BigUint::from_bytes_le(&number.to_le_bytes()));
     let permuted: Vec<BigInt> = order.iter().map(|&at| candidates[at].into()).collect();
     let layout = shape.layout(KeySize::Bits4096, true).unwrap();
@@ -167,7 +167,7 @@ fn extreme_cell(
                 })
                 .sum(),
         };
-        let slot = secret + big(&numbers.offset(shape, position));
+        let slot = secret + big(&secrets.offset(shape, position));
         assert!(slot > BigInt::ZERO && slot.bits() <= u64::from(bits));
         total += slot << (bits as usize * position);
     }
@@ -179,7 +179,7 @@ fn extreme_cell(
         .into_iter()
         .map(zeroize::Zeroizing::new)
         .collect();
-    let answer = shape.answer(&opened[..slots]);
+    let reply = shape.reply(&opened[..slots]);
     let value = |plaintext: &Plaintext| {
         BigInt::from(BigUint::from_bytes_be(&plaintext.magnitude().to_be_bytes()))
     };
@@ -187,8 +187,8 @@ fn extreme_cell(
     let pad = |at: usize| {
         big(&pads[(turn + at) % 2]) + (BigInt::from(at + 1 == width) << (padded(shape) - 2))
     };
-    let mut found = value(&answer[0]) - pad(width - 1);
-    for (at, bit) in answer[1..].iter().enumerate() {
+    let mut found = value(&reply[0]) - pad(width - 1);
+    for (at, bit) in reply[1..].iter().enumerate() {
         found += value(bit) * (pad(width - 1) - pad(at));
     }
     assert_eq!(found, BigInt::from(*candidates.iter().min().unwrap()));
@@ -196,7 +196,7 @@ fn extreme_cell(
     let minimum = (0..width)
         .min_by_key(|&at| (&permuted[at], order[at]))
         .unwrap();
-    for (at, bit) in answer[1..].iter().enumerate() {
+    for (at, bit) in reply[1..].iter().enumerate() {
         assert_eq!(value(bit), BigInt::from(at == minimum));
     }
 }
@@ -214,10 +214,10 @@ fn padded_per_slot(shape: &Shape) -> usize {
 /// This many cells fit into a ciphertext, or a cell takes this many ciphertexts.
 #[test]
 fn slots_hold_the_documented_number_of_cells() {
-    for (largest, steps) in [(1, 1), (107, SESSION), (1 << 20, 100)] {
+    for (largest, sets) in [(1, 1), (107, SESSION), (1 << 20, 100)] {
         let (three, four) = (
-            Shape::new(3, largest, steps).unwrap(),
-            Shape::new(4, largest, steps).unwrap(),
+            Shape::new(3, largest, sets).unwrap(),
+            Shape::new(4, largest, sets).unwrap(),
         );
         for (size, global, local) in [
             (KeySize::Bits512, (1, 2), (1, 4)),
@@ -250,7 +250,7 @@ fn a_cell_is_four_slots_and_three_answers() {
     assert_eq!(distinct.len(), all.len());
 }
 
-/// The individual steps, which the timing and branch checks run, also give the least candidate.
+/// The individual steps, which the timing and branch checks run, also give the smallest candidate.
 #[test]
 fn the_steps_one_by_one_give_the_least_candidate() {
     let key = key();
@@ -276,8 +276,8 @@ fn the_steps_one_by_one_give_the_least_candidate() {
     let draw = || steps.draw(cells.len(), &mut rng(4)).unwrap();
     let masked = steps.mask(&cells.map(encrypt), draw()).unwrap();
     let sets = steps.open(&key.secret, &masked, cells.len()).unwrap();
-    let answers = steps.answer(&sets).unwrap();
-    let values = steps.correct(&answers, draw()).unwrap();
+    let replies = steps.reply(&sets).unwrap();
+    let values = steps.unmask(&replies, draw()).unwrap();
     let opened = key.secret.decrypt_batch(&values.iter().collect::<Vec<_>>());
     let opened: Vec<_> = opened.unwrap().iter().map(Plaintext::to_i128).collect();
     assert_eq!(opened, [3, 3, 1, 3, 0].map(Some));

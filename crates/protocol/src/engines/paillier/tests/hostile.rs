@@ -56,8 +56,8 @@ pub(super) fn length(length: u64) -> Vec<u8> {
     length.to_le_bytes().to_vec()
 }
 
-pub(super) fn header(rows: u32, steps: u32, results: u32) -> Vec<u8> {
-    [rows, steps, results]
+pub(super) fn header(rows: u32, sets: u32, results: u32) -> Vec<u8> {
+    [rows, sets, results]
         .iter()
         .flat_map(|n| n.to_le_bytes())
         .collect()
@@ -313,7 +313,7 @@ proptest! {
 fn headers_round_trip() {
     let sent = Header {
         rows: 7,
-        steps: 3,
+        sets: 3,
         results: 1,
     };
     struct RecordingChannel(Vec<u8>);

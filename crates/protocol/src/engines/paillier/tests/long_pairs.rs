@@ -41,7 +41,7 @@ fn results_of_a_long_scanpath_stay_within_the_limit_of_a_short_one() {
     let default = DefaultLimit::new(&spec, Some(LETTERS)).unwrap();
     // After the short pair, five results of the long scanpath would reveal three quarters of the letters.
     assert_eq!(default.comparisons(20), 6);
-    let default = default.for_answers_about(1727);
+    let default = default.for_any_scanpath_up_to(1727);
     let limits = [20, 1727].map(|length| default.comparisons(length));
     let store = Charged {
         count: AtomicU64::new(0),

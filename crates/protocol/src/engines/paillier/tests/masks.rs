@@ -11,7 +11,7 @@ use veilpath_paillier::KeySize;
 
 const BOUNDS: [u64; 5] = [0, 1, 107, (1 << 20) - 1, (1 << 62) - 1];
 /// Candidate sets of a session, and the logarithm of that number, rounded up.
-const STEPS: [(u64, u32); 5] = [(1, 0), (2, 1), (1025, 11), (1 << 57, 57), (u64::MAX, 64)];
+const SETS: [(u64, u32); 5] = [(1, 0), (2, 1), (1025, 11), (1 << 57, 57), (u64::MAX, 64)];
 /// 900 pairs of 20 × 20 letters.
 const SESSION: u64 = 900 * 400;
 
@@ -66,8 +66,8 @@ proptest! {
 
 #[test]
 fn the_largest_masks_of_the_largest_candidates_fit() {
-    for (bound, (steps, log)) in BOUNDS.into_iter().zip(STEPS) {
-        let ranges = Ranges::new(bound, steps).unwrap();
+    for (bound, (sets, log)) in BOUNDS.into_iter().zip(SETS) {
+        let ranges = Ranges::new(bound, sets).unwrap();
         let x = u64::BITS - bound.leading_zeros();
         let excess = 40 + log;
         assert_eq!(ranges.value_bits(), 32 + 32 + x + excess + 3);
@@ -92,13 +92,13 @@ fn the_largest_masks_of_the_largest_candidates_fit() {
 fn a_session_is_hidden_up_to_two_to_the_minus_forty() {
     // 2²⁸ letters on each side, and the rounds of local alignments.
     let largest = (1u64 << 56) / 3 * 4;
-    for steps in [1, 2, 3, 400, SESSION, 1 << 40, largest] {
+    for sets in [1, 2, 3, 400, SESSION, 1 << 40, largest] {
         for bound in BOUNDS {
-            let ranges = Ranges::new(bound, steps).unwrap();
+            let ranges = Ranges::new(bound, sets).unwrap();
             // δ₂ is one bit shorter than the masked value; what it hides has the bits of ρ₁·ρ₂·X, and one more.
             let x = u64::BITS - bound.leading_zeros();
             let excess = (ranges.value_bits() - 1) - (32 + 32 + x + 1);
-            assert!(u128::from(steps) << 40 < 1 << excess, "{steps} {bound}");
+            assert!(u128::from(sets) << 40 < 1 << excess, "{sets} {bound}");
         }
     }
 }

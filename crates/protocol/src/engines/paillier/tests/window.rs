@@ -1,7 +1,7 @@
 //! Comparisons end at a steady pace over a run, and stay mixed.
 
 use super::super::matrix_owner::window::Window;
-use super::super::order::{Candidates, Staircase, cells_to_take};
+use super::super::order::{ReadyCells, Staircase, cells_to_take};
 use super::rng;
 use std::collections::{HashMap, VecDeque};
 
@@ -23,7 +23,7 @@ fn simulate(pairs: usize, size: u32, request: usize, in_flight: Option<usize>) -
     let mut rng = rng(21);
     let mut waiting = 0..pairs;
     let mut matrices = HashMap::new();
-    let mut candidates = Candidates::new();
+    let mut ready = ReadyCells::new();
     let mut outstanding: VecDeque<Vec<(usize, (u32, u32))>> = VecDeque::new();
     let cells = u64::from(size * size);
     let all = pairs as f64 * cells as f64;
@@ -31,23 +31,21 @@ fn simulate(pairs: usize, size: u32, request: usize, in_flight: Option<usize>) -
     let mut ends = Vec::new();
     loop {
         let asked = |o: &VecDeque<Vec<_>>| o.iter().map(Vec::len).sum::<usize>();
-        while waiting.start < pairs
-            && window.has_room(candidates.len() + asked(&outstanding), request)
-        {
+        while waiting.start < pairs && window.has_room(ready.len() + asked(&outstanding), request) {
             let Some(pair) = waiting.next() else { break };
             window.start(cells);
             matrices.insert(pair, Staircase::new(size, size));
-            candidates.push((pair, (1u32, 1u32)));
+            ready.push((pair, (1u32, 1u32)));
         }
         if waiting.start < pairs {
             fewest = fewest.min(matrices.len());
         }
         while outstanding.len() < 3 {
-            let steps = cells_to_take(candidates.len(), asked(&outstanding), request, FULL);
-            if steps == 0 || (!outstanding.is_empty() && steps < request) {
+            let count = cells_to_take(ready.len(), asked(&outstanding), request, FULL);
+            if count == 0 || (!outstanding.is_empty() && count < request) {
                 break;
             }
-            outstanding.push_back(candidates.draw(steps, &mut rng));
+            outstanding.push_back(ready.draw(count, &mut rng));
             requests += 1.0;
         }
         let Some(answered) = outstanding.pop_front() else {
@@ -59,7 +57,7 @@ fn simulate(pairs: usize, size: u32, request: usize, in_flight: Option<usize>) -
             let staircase = matrices.get_mut(&pair).unwrap();
             staircase
                 .fill(cell)
-                .for_each(|cell| candidates.push((pair, cell)));
+                .for_each(|cell| ready.push((pair, cell)));
             if cell == (size, size) {
                 matrices.remove(&pair);
                 window.finish();

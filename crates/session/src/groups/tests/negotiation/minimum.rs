@@ -45,16 +45,16 @@ fn probe(
     let reveal: Reveal = reveal.parse().unwrap();
     let mut proposal = proposal(Engine::Shares, reveal, cohort.clone());
     proposal.spec.pairs = PairRule::SameStimulus;
-    let labels = cohort.entries.iter().map(|entry| Label {
+    let ids = cohort.entries.iter().map(|entry| ScanpathId {
         participant: entry.participant.clone(),
         stimulus: entry.stimulus.clone(),
     });
-    let labels: Vec<Label> = labels.collect();
-    let all = 0..labels.len();
+    let ids: Vec<ScanpathId> = ids.collect();
+    let all = 0..ids.len();
     let pairs = all
         .clone()
         .flat_map(|a| all.clone().map(move |b| (a, b)))
-        .filter(|&(a, b)| labels[a].stimulus == labels[b].stimulus);
+        .filter(|&(a, b)| ids[a].stimulus == ids[b].stimulus);
     let pairs: Vec<(usize, usize)> = pairs.collect();
     let question = reveal.group_question().unwrap();
     let sizes = match question.sides_with_groups()[1] {
@@ -67,8 +67,8 @@ fn probe(
         proposal: &proposal,
         agreement: &AGREEMENT,
         pairs: &pairs,
-        scanpath_ids: [labels.clone(), labels.clone()],
-        peer_lengths: &vec![4; labels.len()],
+        scanpath_ids: [ids.clone(), ids.clone()],
+        peer_lengths: &vec![4; ids.len()],
         ledger: DisclosureLedger::open(Some(files), identity, peer),
     };
     negotiation.check_own(question)?;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::worker::AgreedPlan;
-use veilpath_protocol::Label;
+use veilpath_protocol::ScanpathId;
 
 /// An order's own part contains nothing about other tiles, and gives the same order when combined with the plan.
 #[test]
@@ -116,7 +116,7 @@ fn tiles_of_a_plan_beyond_the_session_limit_are_computed() {
             assert_eq!(outcome.tile.as_ref().unwrap().pairs, 17_640_000);
             assert_eq!(outcome.results.len() as u64, outcome.pairs);
             assert!((4000..4500).contains(&outcome.pairs));
-            let letter = |label: &Label| label.participant[1..].parse::<usize>().unwrap() % 3;
+            let letter = |id: &ScanpathId| id.participant[1..].parse::<usize>().unwrap() % 3;
             for pair in outcome.results.iter() {
                 let differ = letter(&outcome.a[pair.a]) != letter(&outcome.b[pair.b]);
                 assert_eq!(pair.values[0].number(), Some(f64::from(u8::from(differ))));

@@ -4,9 +4,9 @@
 
 use super::StageRun;
 use super::own_letters::{OwnTable, PerLetter, Recurrences};
+use crate::engines::alignment::answers::threshold_test;
 use crate::engines::alignment::entries::Inputs;
 use crate::engines::alignment::on_shares::{Widths, cell_bits, centre_bits, divisor_bits};
-use crate::engines::alignment::results::test;
 use crate::engines::alignment::scoring::shape;
 use crate::{ProtocolError, Reveal, Role};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 type ShareList = Zeroizing<Vec<u64>>;
 
 /// Data shared by all pairs of a portion.
-struct RecurrencePortion<'a, 'r> {
+struct CrossRecurrencePortion<'a, 'r> {
     run: &'a StageRun<'r>,
     pairs: &'a [usize],
     outputs: RecurrenceOutputs,
@@ -44,7 +44,7 @@ struct Counts {
 
 impl StageRun<'_> {
     /// Computes this side's halves of the outputs of some pairs.
-    pub(super) fn recurrences(
+    pub(super) fn cross_recurrences(
         &self,
         pairs: &[usize],
         outputs: RecurrenceOutputs,
@@ -52,7 +52,7 @@ impl StageRun<'_> {
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
     ) -> Result<Vec<u64>, ProtocolError> {
-        let portion = RecurrencePortion::new(self, pairs, outputs);
+        let portion = CrossRecurrencePortion::new(self, pairs, outputs);
         let counts = portion.count(session, channel, on_cells)?;
         let halves = portion.halves(&counts, session, channel)?;
         let Reveal::Threshold(threshold) = self.job.reveal else {
@@ -68,7 +68,7 @@ impl StageRun<'_> {
         if self.job.role == Role::Host {
             for (number, pair) in numbers.iter_mut().zip(pairs) {
                 let lengths = self.schedule.lengths(self.job, *pair);
-                let bound = test(self.scoring, self.job, lengths, threshold)?.at_least;
+                let bound = threshold_test(self.scoring, self.job, lengths, threshold)?.at_least;
                 // No number reaches 2^bits, so no number reaches a larger bound either.
                 *number = number.wrapping_sub(bound.min(1 << bits));
             }
@@ -77,7 +77,7 @@ impl StageRun<'_> {
     }
 }
 
-impl<'a, 'r> RecurrencePortion<'a, 'r> {
+impl<'a, 'r> CrossRecurrencePortion<'a, 'r> {
     fn new(run: &'a StageRun<'r>, pairs: &'a [usize], outputs: RecurrenceOutputs) -> Self {
         let StageRun { job, scoring, .. } = *run;
         let inputs = Inputs::new(scoring, job.comparison.model(), run.on_shares.inputs);
@@ -163,34 +163,40 @@ impl<'a, 'r> RecurrencePortion<'a, 'r> {
         on_cells: &dyn Fn(usize),
     ) -> Result<Counts, ProtocolError> {
         use RecurrenceOutput::{Centre, Columns, Diagonals, Rows, RowsAndColumns};
-        let times = |own: &Recurrences, _: (u64, u64)| own.times.clone();
+        let letter_counts = |own: &Recurrences, _: (u64, u64)| own.letter_counts.clone();
         let points = |own: &Recurrences, _: (u64, u64)| own.points.clone();
         let on_lines = |own: &Recurrences, _: (u64, u64)| own.on_lines.clone();
         let widths = self.widths;
         let mut counts = Counts {
-            points: self.sums(times, points, widths, session, channel)?,
+            points: self.sums(letter_counts, points, widths, session, channel)?,
             ..Counts::default()
         };
         // Along a row, the host's letter is fixed.
         if self.has(&[Rows, RowsAndColumns]) {
-            counts.rows = self.sums(times, on_lines, widths, session, channel)?;
+            counts.rows = self.sums(letter_counts, on_lines, widths, session, channel)?;
         }
         if self.has(&[Columns, RowsAndColumns]) {
-            counts.columns = self.sums(on_lines, times, widths, session, channel)?;
+            counts.columns = self.sums(on_lines, letter_counts, widths, session, channel)?;
         }
         if self.has(&[Centre]) {
             let position_sums = |own: &Recurrences, _: (u64, u64)| own.point_position_sums.clone();
             let from_last = |own: &Recurrences, (rows, columns): (u64, u64)| {
                 let last = rows.max(columns) - 1;
-                let own = own.times.iter().zip(own.position_sums.iter());
+                let own = own.letter_counts.iter().zip(own.position_sums.iter());
                 Zeroizing::new(
-                    own.map(|(times, positions)| times * last - positions)
+                    own.map(|(count, positions)| count * last - positions)
                         .collect(),
                 )
             };
-            let [of_rows, of_columns] = [widths.row_centres(), widths.column_centres()];
-            let columns = self.sums(times, position_sums, of_columns, session, channel)?;
-            let rows = self.sums(from_last, points, of_rows, session, channel)?;
+            let [row_widths, column_widths] = [widths.row_centres(), widths.column_centres()];
+            let columns = self.sums(
+                letter_counts,
+                position_sums,
+                column_widths,
+                session,
+                channel,
+            )?;
+            let rows = self.sums(from_last, points, row_widths, session, channel)?;
             let both = rows.iter().zip(columns.iter());
             counts.centres = Zeroizing::new(both.map(|(a, b)| a.wrapping_add(*b)).collect());
         }

@@ -11,7 +11,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use veilpath_channel::memory_pair;
 
-/// The number of one pair in the clear; `cells/other_metric_tests.rs` compares these with their definitions.
+/// The number of one pair in the clear; `cells/non_alignment_tests.rs` compares these with their definitions.
 fn in_the_clear<K: Cell>(
     cell: &K,
     fold: Fold,

@@ -3,7 +3,7 @@
 // Test helpers may panic too.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::cast_precision_loss)]
 
-use crate::other_metrics::{classes, crqa};
+use crate::non_alignment::{classes, crqa};
 use veilpath_metrics::{
     Alphabet, Comparison, Crqa, CrqaOutput, Dtw, Fixation, Frechet, Grid, Hausdorff, LineOutput,
     Metric, MetricError, Model, PairScore, PathDivisor, Points, RATIO_ONE, RecurrenceRule,

@@ -4,7 +4,7 @@ use super::channels::Recorder;
 use super::*;
 use crate::engines::alignment::scoring::Scoring;
 use crate::engines::tests::{
-    Cases, documented_alphabet, other_metrics, rounded_fixations, scanmatch,
+    Cases, documented_alphabet, non_alignment_metrics, rounded_fixations, scanmatch,
 };
 use crate::{Capability, DefaultLimit, Reveal, Unsupported};
 use veilpath_channel::Counted;
@@ -41,7 +41,7 @@ fn all_combinations_have_their_scores() {
 }
 
 fn scores(cases: Cases) {
-    for (seed, metric) in other_metrics().iter().enumerate() {
+    for (seed, metric) in non_alignment_metrics().iter().enumerate() {
         let a = random_cohort(9, 1..40, seed as u64);
         let b = random_cohort(8, shortest(metric)..30, 30 + seed as u64);
         let scores = expected(metric, &a, &b);
@@ -66,7 +66,7 @@ fn long_scanpaths_have_their_scores() {
 }
 
 fn scores_of_long_scanpaths(count: usize) {
-    for (seed, metric) in other_metrics().iter().enumerate() {
+    for (seed, metric) in non_alignment_metrics().iter().enumerate() {
         let a = random_cohort(count, 129..150, seed as u64);
         let b = random_cohort(count, 1..280, 30 + seed as u64);
         let scores = expected(metric, &a, &b);
@@ -121,7 +121,7 @@ fn thresholds_agree_with_scores() {
 /// Returns the number of runs.
 fn thresholds(cases: Cases) -> usize {
     let mut runs = 0;
-    for (seed, metric) in other_metrics().iter().enumerate() {
+    for (seed, metric) in non_alignment_metrics().iter().enumerate() {
         let a = random_cohort(6, 1..12, seed as u64);
         let b = random_cohort(6, 1..12, 20 + seed as u64);
         runs += check_thresholds((cases, seed), metric, &a, &b, None);
@@ -135,7 +135,11 @@ fn hidden_lengths_change_no_score() {
 }
 
 fn scores_of_hidden_lengths(cases: Cases) {
-    for (seed, metric) in other_metrics().iter().filter(|it| hides(it)).enumerate() {
+    for (seed, metric) in non_alignment_metrics()
+        .iter()
+        .filter(|it| hides(it))
+        .enumerate()
+    {
         let a = random_cohort(6, 1..PADDING + 1, seed as u64);
         let b = random_cohort(7, shortest(metric)..PADDING + 1, 30 + seed as u64);
         let mut spec = spec(metric, &a, &b);
@@ -146,7 +150,7 @@ fn scores_of_hidden_lengths(cases: Cases) {
             assert_eq!(ends.host.as_ref(), Ok(&scores), "{metric:?}");
             assert_eq!(ends.join.as_ref(), Ok(&scores), "{metric:?}");
             let cells = spec.cells(&crate::count_pairs(spec.pairs, &a, &b));
-            assert_eq!(*ends.of_host.cells.lock().unwrap(), cells);
+            assert_eq!(*ends.host_progress.cells.lock().unwrap(), cells);
         }
         check_thresholds((cases, seed), metric, &a, &b, spec.pad_to);
     }
@@ -155,7 +159,10 @@ fn scores_of_hidden_lengths(cases: Cases) {
 #[test]
 fn transcripts_of_different_lengths_have_equal_shapes() {
     let path = |length: usize, seed: u64| random_cohort(2, length..length + 1, seed);
-    for metric in other_metrics().iter().filter(|metric| hides(metric)) {
+    for metric in non_alignment_metrics()
+        .iter()
+        .filter(|metric| hides(metric))
+    {
         let shapes = [(1, 14), (14, 1), (7, 8), (1, 1), (14, 14)].map(|(m, n)| {
             let (a, b) = (path(m, 1), path(n, 2));
             let mut spec = spec(metric, &a, &b);
@@ -173,7 +180,10 @@ fn transcripts_of_different_lengths_have_equal_shapes() {
 fn numbers_that_need_lengths_are_refused_where_lengths_are_hidden() {
     let a = cohort(&[vec![1, 2]]);
     let mut refusals = 0;
-    for metric in other_metrics().iter().filter(|metric| !hides(metric)) {
+    for metric in non_alignment_metrics()
+        .iter()
+        .filter(|metric| !hides(metric))
+    {
         let mut spec = spec(metric, &a, &a);
         spec.pad_to = Some(9);
         let expected = Unsupported {
@@ -268,7 +278,7 @@ fn cells_cost_the_documented_gates_and_bytes() {
 #[test]
 fn empty_scanpaths_are_refused() {
     let (empty, some) = (cohort(&[vec![]]), cohort(&[vec![3, 3, 4]]));
-    for metric in other_metrics() {
+    for metric in non_alignment_metrics() {
         if shortest(&metric) == 0 {
             continue;
         }
@@ -295,7 +305,7 @@ fn empty_scanpaths_are_refused() {
 fn the_default_limit_counts_every_opened_bit() {
     let cohort = random_cohort(0, 1..2, 1);
     let letters = cohort.alphabet.size();
-    let all = other_metrics().into_iter().chain(metrics());
+    let all = non_alignment_metrics().into_iter().chain(metrics());
     for (metric, pad_to) in all.flat_map(|it| [(it.clone(), None), (it, Some(PADDING as u32))]) {
         if pad_to.is_some() && !hides(&metric) {
             continue;
@@ -325,7 +335,7 @@ fn the_default_limit_counts_every_opened_bit() {
 /// Every possible output is a raw result that the model can read, and other outputs are rejected.
 #[test]
 fn outputs_are_the_possible_numbers() {
-    for metric in other_metrics() {
+    for metric in non_alignment_metrics() {
         let alphabet = random_cohort(0, 1..2, 1).alphabet;
         let comparison = Comparison::new(metric.clone(), alphabet).unwrap();
         let scoring = Scoring::new(comparison.model(), alphabet.size(), None);

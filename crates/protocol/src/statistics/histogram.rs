@@ -1,4 +1,4 @@
-//! Histograms. Small counts are hidden before anything is opened.
+//! Histograms. Bins with too few participants are hidden before anything is opened.
 
 use super::{SecretNumbers, SharesSide, at_once};
 use crate::{ProtocolError, Role};
@@ -16,7 +16,7 @@ pub(crate) struct HistogramShares {
 /// The participants of a histogram's pairs, which both sides know.
 pub(crate) struct PairParticipants {
     /// For each pair, the host's participant and the joining side's.
-    pub(crate) of_pair: [Vec<usize>; 2],
+    pub(crate) by_pair: [Vec<usize>; 2],
     /// The number of participants of each side.
     pub(crate) counts: [usize; 2],
 }
@@ -25,7 +25,7 @@ pub(crate) struct PairParticipants {
 #[derive(Default)]
 struct BinCounts {
     all: SecretNumbers,
-    of_participants: SecretNumbers,
+    per_participant: SecretNumbers,
 }
 
 impl<C: Channel> SharesSide<'_, C> {
@@ -101,23 +101,25 @@ impl<C: Channel> SharesSide<'_, C> {
             return self.not_negative(&differences, bits_of(pairs));
         }
         let one = self.public(1);
-        let less = bins.of_participants.iter().map(|it| it.wrapping_sub(one));
+        let less = bins.per_participant.iter().map(|it| it.wrapping_sub(one));
         let less: SecretNumbers = Zeroizing::new(less.collect());
         let present = self.count_not_negative(&less, bits_of(pairs))?;
         let minimum_share = self.public(minimum.cast_signed());
         let add = |present: &[u64]| present.iter().fold(0, |sum: u64, it| sum.wrapping_add(*it));
-        let of_bin = present.chunks((host + join).max(1));
-        let missing = of_bin.flat_map(|present| {
-            let (of_host, of_join) = present.split_at(host);
-            [of_host, of_join].map(|present| add(present).wrapping_sub(minimum_share))
+        let present_in_bins = present.chunks((host + join).max(1));
+        let missing = present_in_bins.flat_map(|present| {
+            let (hosts, joins) = present.split_at(host);
+            [hosts, joins].map(|present| add(present).wrapping_sub(minimum_share))
         });
         let missing: SecretNumbers = Zeroizing::new(missing.collect());
         let bits = bits_of(minimum.max((host + join) as u64));
         let both = self.not_negative(&missing, bits)?;
-        let of_host: SecretNumbers = Zeroizing::new(both.iter().step_by(2).copied().collect());
-        let of_join: SecretNumbers =
+        let enough_hosts: SecretNumbers = Zeroizing::new(both.iter().step_by(2).copied().collect());
+        let enough_joins: SecretNumbers =
             Zeroizing::new(both.iter().skip(1).step_by(2).copied().collect());
-        Ok(self.session.and(&of_host, &of_join, 1, self.channel)?)
+        Ok(self
+            .session
+            .and(&enough_hosts, &enough_joins, 1, self.channel)?)
     }
 
     /// Hides the counts of bins with too few participants.
@@ -202,8 +204,8 @@ impl PairParticipants {
         for (pair, share) in shares.iter().enumerate() {
             let indices = [
                 0,
-                1 + self.of_pair[0][pair],
-                1 + host + self.of_pair[1][pair],
+                1 + self.by_pair[0][pair],
+                1 + host + self.by_pair[1][pair],
             ];
             for index in indices {
                 sums[index] = sums[index].wrapping_add(*share);
@@ -216,7 +218,7 @@ impl PairParticipants {
 impl BinCounts {
     fn push(&mut self, mut counts: impl Iterator<Item = u64>) {
         self.all.extend(counts.next());
-        self.of_participants.extend(counts);
+        self.per_participant.extend(counts);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The cost of metrics that are not recurrences along anti-diagonals.
+//! The cost of metrics without a matrix recurrence.
 
 use crate::Reveal;
 use crate::engines::alignment::on_shares::{Widths, divisor_bits, has_diagonals};
@@ -33,8 +33,8 @@ pub(super) fn distances(pairs: u64, scoring: &Scoring, reveal: Reveal) -> Alignm
     additive_from_xor(pairs, bits).then(comparisons)
 }
 
-/// The cost of recurrence plots for matrices of this shape.
-pub(super) fn recurrences(
+/// The cost of cross-recurrence for matrices of this shape.
+pub(super) fn cross_recurrences(
     matrices: &Matrices,
     scoring: &Scoring,
     outputs: &RecurrenceOutputs,
@@ -46,7 +46,7 @@ pub(super) fn recurrences(
     let (rows, columns) = (length(matrices.rows), length(matrices.columns));
     let (pairs, alphabet) = (matrices.count, scoring.padding_letter());
     let widths = Widths::of(rows, columns);
-    let of_cells = widths.cells;
+    let cell_bits = widths.cells;
     let sums = |widths: Widths| inner_products(pairs, widths.inner_product(alphabet));
     let mut all = sums(widths);
     let mut add = |more: AlignmentCost| all = all.then(more);
@@ -61,13 +61,13 @@ pub(super) fn recurrences(
         add(sums(widths.column_centres()));
     }
     if has(&[Points]) {
-        add(xor_from_additive(pairs, of_cells));
+        add(xor_from_additive(pairs, cell_bits));
     }
     let fractions = outputs.iter().filter(|output| *output != Points).count() as u64;
     if fractions > 0 {
         let (divisor, bits) = divisor_bits(outputs, rows, columns);
         add(quotients(pairs.saturating_mul(fractions), divisor, bits));
-        add(not_negative(pairs, of_cells));
+        add(not_negative(pairs, cell_bits));
     }
     if has_diagonals(outputs) {
         add(matrices.cost_of_runs(outputs.shortest()));

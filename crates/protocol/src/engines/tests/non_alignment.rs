@@ -6,7 +6,7 @@ use veilpath_metrics::{
 };
 
 /// Metrics other than alignments.
-pub(crate) fn other_metrics() -> Vec<Metric> {
+pub(crate) fn non_alignment_metrics() -> Vec<Metric> {
     let points = |wrap| Points::Grid {
         grid: Grid::new(4, 3).unwrap(),
         wrap,

@@ -3,9 +3,9 @@
 use super::own_letters::OwnTable;
 use super::tests::{expected, random_cohort, run, run_with, spec, work};
 use crate::engines::alignment::entries::Inputs;
-use crate::engines::alignment::scoring::{Longest, Scoring};
+use crate::engines::alignment::scoring::{MaxLengths, Scoring};
 use crate::engines::tests::{
-    Cases, cohort, documented_alphabet, other_metrics, rounded_fixations, scanmatch,
+    Cases, cohort, documented_alphabet, non_alignment_metrics, rounded_fixations, scanmatch,
 };
 use crate::{Answer, Engine, Link, ProtocolError, Reveal, RevealTo, Role, TreeLevels};
 use veilpath_metrics::{
@@ -19,7 +19,7 @@ fn hides(metric: &Metric) -> bool {
 
 #[test]
 fn scores_are_those_of_the_plain_comparison() {
-    for (seed, metric) in other_metrics().iter().enumerate() {
+    for (seed, metric) in non_alignment_metrics().iter().enumerate() {
         let a = random_cohort(25, 1..12, seed as u64);
         let b = random_cohort(25, 1..14, 30 + seed as u64);
         let scores = expected(metric, &a, &b);
@@ -35,7 +35,7 @@ fn scores_are_those_of_the_plain_comparison() {
     }
 }
 
-/// More than one tile of positions, lines that share trees, and runs that begin in one part of a matrix and end in the next.
+/// More than one segment of positions, lines that share trees, and runs that begin in one part of a matrix and end in the next.
 #[test]
 fn long_scanpaths_have_their_scores() {
     scores_of_long_scanpaths(129..160, 2);
@@ -48,7 +48,7 @@ fn longer_scanpaths_have_their_scores() {
 }
 
 fn scores_of_long_scanpaths(lengths: std::ops::Range<usize>, count: usize) {
-    for (seed, metric) in other_metrics().iter().enumerate() {
+    for (seed, metric) in non_alignment_metrics().iter().enumerate() {
         let mut a = random_cohort(2, lengths.clone(), seed as u64);
         let mut b = random_cohort(count, 1..lengths.end + 80, 30 + seed as u64);
         // A scanpath compared with itself has long diagonal lines.
@@ -113,7 +113,7 @@ fn all_thresholds_agree_with_scores() {
 /// Returns the number of runs.
 fn thresholds(cases: Cases) -> usize {
     let mut runs = 0;
-    for (seed, metric) in other_metrics().iter().enumerate() {
+    for (seed, metric) in non_alignment_metrics().iter().enumerate() {
         let a = random_cohort(5, 1..12, seed as u64);
         let b = random_cohort(6, 1..12, 20 + seed as u64);
         runs += check_thresholds((cases, seed), metric, &a, &b, None);
@@ -133,7 +133,11 @@ fn hidden_lengths_change_no_score_and_no_message_in_all_combinations() {
 }
 
 fn lengths_are_hidden(cases: Cases) {
-    for (seed, metric) in other_metrics().iter().filter(|it| hides(it)).enumerate() {
+    for (seed, metric) in non_alignment_metrics()
+        .iter()
+        .filter(|it| hides(it))
+        .enumerate()
+    {
         let a = random_cohort(5, 1..15, seed as u64);
         let b = random_cohort(6, 1..15, 30 + seed as u64);
         let mut spec = spec(metric, &a, &b);
@@ -153,7 +157,7 @@ fn lengths_are_hidden(cases: Cases) {
 /// Message sizes do not depend on letters.
 #[test]
 fn traffic_depends_on_shapes_only() {
-    for metric in other_metrics() {
+    for metric in non_alignment_metrics() {
         let traffic = [1, 2].map(|seed| {
             let (a, b) = (
                 random_cohort(3, 9..10, seed),
@@ -171,7 +175,7 @@ fn traffic_depends_on_shapes_only() {
 #[test]
 fn empty_scanpaths_are_refused() {
     let (empty, some) = (cohort(&[vec![]]), cohort(&[vec![3, 3, 4]]));
-    for metric in other_metrics() {
+    for metric in non_alignment_metrics() {
         if matches!(metric, Metric::SequenceScore | Metric::ScaSim(_)) {
             continue;
         }
@@ -184,7 +188,7 @@ fn empty_scanpaths_are_refused() {
 /// With an empty scanpath, the score is the other one's durations, which only its owner knows.
 #[test]
 fn scasim_of_empty_scanpaths_is_that_of_the_plain_comparison() {
-    let scasim = other_metrics()
+    let scasim = non_alignment_metrics()
         .into_iter()
         .find(|it| matches!(it, Metric::ScaSim(_)));
     let scasim = scasim.unwrap();
@@ -215,14 +219,14 @@ fn own_letters_are_counted() {
         .iter()
         .map(|letter| usize::from(*letter))
         .collect();
-    for metric in other_metrics() {
+    for metric in non_alignment_metrics() {
         let alphabet = random_cohort(0, 1..2, 1).alphabet;
         let comparison = Comparison::new(metric.clone(), alphabet).unwrap();
         let scoring = Scoring::new(comparison.model(), alphabet.size(), Some(50));
         let mut padded = letters.clone();
         padded.resize(50, scoring.padding_letter());
         for role in [Role::Host, Role::Join] {
-            let on_shares = scoring.on_shares(Longest::of(50, 50));
+            let on_shares = scoring.on_shares(MaxLengths::of(50, 50));
             let inputs = Inputs::new(&scoring, comparison.model(), on_shares.inputs);
             let table = OwnTable::new(&scoring, &inputs, role);
             let entry = |other: u16, own: usize| {
@@ -231,7 +235,7 @@ fn own_letters_are_counted() {
             };
             let all = 0..u16::try_from(alphabet.size()).unwrap();
             if matches!(metric, Metric::Hausdorff(_)) {
-                let found = table.nearest(&padded, 1000);
+                let found = table.letter_distances(&padded, 1000);
                 for other in all {
                     let nearest = letters.iter().map(|own| entry(other, *own)).min();
                     assert_eq!(found.distances[usize::from(other)], nearest.unwrap());
@@ -253,7 +257,7 @@ fn own_letters_are_counted() {
                         };
                         let own = positions(&|position| letters[position] == at);
                         let points = positions(&|position| recurs[position]);
-                        assert_eq!(found.times[at], own.len() as u64);
+                        assert_eq!(found.letter_counts[at], own.len() as u64);
                         assert_eq!(found.position_sums[at], own.iter().sum::<u64>());
                         assert_eq!(found.points[at], points.len() as u64);
                         assert_eq!(found.point_position_sums[at], points.iter().sum::<u64>());
@@ -282,7 +286,7 @@ fn rounds_and_bytes_of_many_are_as_estimated() {
 
 fn rounds_and_bytes(shapes: &[(usize, usize)]) {
     let mut wrong = Vec::new();
-    for (metric, levels) in other_metrics()
+    for (metric, levels) in non_alignment_metrics()
         .iter()
         .zip(TreeLevels::ALL.into_iter().cycle())
     {

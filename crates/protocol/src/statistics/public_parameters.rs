@@ -1,6 +1,6 @@
 //! The public parts of a question: who is compared with whom, edges, precision, and what is rounded.
 
-use super::answer_schema::AnswerNumbers;
+use super::answer_schema::NumberKind;
 use super::nearest::bits_for;
 use super::plan::GroupPlan;
 use super::rounding::{PRECISION_BITS, shift};
@@ -15,10 +15,10 @@ impl GroupPlan<'_> {
     pub(super) fn shifts(&self) -> Result<Vec<u32>, ProtocolError> {
         let smallest_step = 1u64 << self.value_bits.saturating_sub(PRECISION_BITS);
         let resolution = smallest_step as f64 * self.value_unit;
-        let of_mean = |count: u64| shift(resolution, self.unit / count.max(1) as f64);
-        Ok(match &self.schema().numbers {
-            AnswerNumbers::Means { stimuli } => stimuli.iter().map(|it| of_mean(it.1)).collect(),
-            AnswerNumbers::Groups { rows, columns } => {
+        let mean_shift = |count: u64| shift(resolution, self.unit / count.max(1) as f64);
+        Ok(match &self.schema().kind {
+            NumberKind::Means { stimuli } => stimuli.iter().map(|it| mean_shift(it.1)).collect(),
+            NumberKind::Groups { rows, columns } => {
                 let count = |row: &(String, u32), column: &(String, u32)| {
                     u64::from(row.1) * u64::from(column.1)
                 };
@@ -26,16 +26,16 @@ impl GroupPlan<'_> {
                     .iter()
                     .flat_map(|row| columns.iter().map(move |it| (row, it)));
                 cells
-                    .map(|(row, column)| of_mean(count(row, column)))
+                    .map(|(row, column)| mean_shift(count(row, column)))
                     .collect()
             }
-            AnswerNumbers::Test { .. } => {
-                let of_statistic = self.contrast()?.difference(1, self.schema().unit);
-                vec![shift(resolution, of_statistic), 0]
+            NumberKind::Test { .. } => {
+                let statistic_unit = self.contrast()?.difference(1, self.schema().unit);
+                vec![shift(resolution, statistic_unit), 0]
             }
-            AnswerNumbers::Nearest { .. }
-            | AnswerNumbers::NearestRate { .. }
-            | AnswerNumbers::Histogram { .. } => vec![0; self.schema().count()],
+            NumberKind::Nearest { .. }
+            | NumberKind::NearestRate { .. }
+            | NumberKind::Histogram { .. } => vec![0; self.schema().count()],
         })
     }
 
@@ -43,36 +43,36 @@ impl GroupPlan<'_> {
     pub(super) fn bits(&self) -> Result<Vec<u32>, ProtocolError> {
         let value_bits = u32::try_from(self.value_bits).unwrap_or(u32::MAX);
         // Values lie between −2^value_bits and 2^value_bits, and a sum has a sign.
-        let of_sum = |terms: u64| {
+        let sum_bits = |terms: u64| {
             let terms = u64::BITS - terms.leading_zeros();
             value_bits.saturating_add(terms).saturating_add(1).min(64)
         };
         // The bits of a number up to this one.
         let up_to = |largest: u64| (u64::BITS - largest.leading_zeros()).max(1);
         let pairs = self.pairs.len() as u64;
-        Ok(match &self.schema().numbers {
-            AnswerNumbers::Means { stimuli } => stimuli.iter().map(|it| of_sum(it.1)).collect(),
-            AnswerNumbers::Groups { rows, columns } => {
+        Ok(match &self.schema().kind {
+            NumberKind::Means { stimuli } => stimuli.iter().map(|it| sum_bits(it.1)).collect(),
+            NumberKind::Groups { rows, columns } => {
                 let max_count = self.layout.max_count().into();
                 let cells = rows
                     .iter()
                     .flat_map(|row| columns.iter().map(move |it| [row.1, it.1].map(u64::from)));
                 cells
                     .map(|[row, column]| row.saturating_mul(column).saturating_mul(max_count))
-                    .map(|terms| of_sum(terms.min(self.terms)))
+                    .map(|terms| sum_bits(terms.min(self.terms)))
                     .collect()
             }
-            AnswerNumbers::Test { question, .. } => {
+            NumberKind::Test { question, .. } => {
                 let [same, different] = self.contrast()?.coefficients();
                 let terms = self.terms.saturating_mul(same.max(different));
                 let permutations = question.permutations().unwrap_or(0);
-                vec![of_sum(terms), up_to(permutations.into())]
+                vec![sum_bits(terms), up_to(permutations.into())]
             }
-            AnswerNumbers::Nearest {
+            NumberKind::Nearest {
                 groups, scanpaths, ..
             } => vec![up_to(groups.len().saturating_sub(1) as u64); scanpaths.len()],
-            AnswerNumbers::NearestRate { scanpaths, .. } => vec![up_to(*scanpaths)],
-            AnswerNumbers::Histogram { edges, .. } => {
+            NumberKind::NearestRate { scanpaths, .. } => vec![up_to(*scanpaths)],
+            NumberKind::Histogram { edges, .. } => {
                 let bins = edges.len().saturating_sub(1);
                 [vec![1; bins], vec![up_to(pairs); bins]].concat()
             }
@@ -162,8 +162,8 @@ pub(super) fn value_use(question: GroupQuestion, pairs: &[(usize, usize)], terms
     match question {
         // Earlier references get an advantage over later ones, in total less than the usual precision.
         GroupQuestion::Nearest { .. } => {
-            let of_query = pairs.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len);
-            let references = of_query.max().unwrap_or(0) as u64;
+            let pairs_per_query = pairs.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len);
+            let references = pairs_per_query.max().unwrap_or(0) as u64;
             ValueUse {
                 terms: 1,
                 more_bits: u32::try_from(bits_for(references)).unwrap_or(u64::BITS) + 2,

@@ -1,6 +1,6 @@
 //! Turns circuit outputs into the answers that this side learns.
 
-use super::length_terms::Test;
+use super::length_terms::ThresholdTest;
 use super::scoring::Scoring;
 use crate::engines::lengths::lengths_of_pair;
 use crate::{Answer, Job, Misbehaviour, Observer, ProtocolError, Reveal};
@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use veilpath_metrics::Threshold;
 
 /// An output that this side has learned.
-pub(in crate::engines) struct Opened {
+pub(in crate::engines) struct OpenedAnswer {
     pub(in crate::engines) pair: usize,
     /// `None` if no scanpaths of these lengths can have this result.
     pub(in crate::engines) answer: Option<Answer>,
@@ -33,7 +33,7 @@ pub(in crate::engines) fn decode(
     output: u64,
 ) -> Result<Option<Answer>, ProtocolError> {
     if let Reveal::Threshold(threshold) = job.reveal {
-        let test = test(scoring, job, (rows, columns), threshold)?;
+        let test = threshold_test(scoring, job, (rows, columns), threshold)?;
         return Ok((output < 2).then_some(Answer::Within((output == 1) != test.negated)));
     }
     if job.pad_to.is_some() {
@@ -51,20 +51,20 @@ pub(in crate::engines) fn decode(
 }
 
 /// The test of a number that decides the threshold, for a pair with these lengths.
-pub(in crate::engines) fn test(
+pub(in crate::engines) fn threshold_test(
     scoring: &Scoring,
     job: &Job<'_>,
     (rows, columns): (u32, u32),
     threshold: Threshold,
-) -> Result<Test, ProtocolError> {
+) -> Result<ThresholdTest, ProtocolError> {
     if job.pad_to.is_some() {
         let bound = job.comparison.bound_without_lengths(threshold)?;
-        return Ok(scoring.adjusted_test(bound));
+        return Ok(scoring.adjusted_threshold_test(bound));
     }
     let bound = job
         .comparison
         .bound(threshold, rows as usize, columns as usize)?;
-    Ok(scoring.test(bound, rows, columns))
+    Ok(scoring.threshold_test(bound, rows, columns))
 }
 
 /// The answers that this side learns, as they arrive.
@@ -113,14 +113,14 @@ impl<'a> AnswerCollector<'a> {
     }
 }
 
-/// Stores the opened outputs of a portion.
-pub(in crate::engines) fn store(
+/// Stores the opened answers of a portion.
+pub(in crate::engines) fn collect(
     job: &Job<'_>,
     collector: &Mutex<AnswerCollector<'_>>,
-    opened: Vec<Opened>,
+    opened: Vec<OpenedAnswer>,
 ) {
     let mut collector = collector.lock().unwrap_or_else(PoisonError::into_inner);
-    for Opened { pair, answer } in opened {
+    for OpenedAnswer { pair, answer } in opened {
         match answer {
             Some(answer) => collector.store(pair, answer),
             None => {
@@ -132,7 +132,7 @@ pub(in crate::engines) fn store(
 }
 
 /// All answers, once every pair has one; empty if they are hidden from this side.
-pub(in crate::engines) fn complete(
+pub(in crate::engines) fn finish(
     collector: Mutex<AnswerCollector<'_>>,
 ) -> Result<Vec<Answer>, ProtocolError> {
     let collector = collector
