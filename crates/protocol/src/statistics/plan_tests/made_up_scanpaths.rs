@@ -36,6 +36,6 @@ fn two_means_tell_about_a_participant_whose_length_nobody_else_has() {
         };
         let factor = (1.0 / 10.0 - 1.0 / 12.0) / victims.len() as f64;
         let found = (mean(10) - mean(12)) / factor;
-        assert_eq!(found.round() as usize, occurrences, "{found}");
+        assert!((found - occurrences as f64).abs() < 0.5, "{found}");
     }
 }
