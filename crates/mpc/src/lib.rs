@@ -9,7 +9,6 @@
 //! | [`ot`] | oblivious transfer: base, correlated, random, 1 out of N, and the look-up of substitution costs |
 //! | [`alignment`] | sessions of two parties by garbled circuits, which combine all of these |
 //! | [`shares`] | the same by secret sharing, and arithmetic on the results before anything is opened |
-//! | [`worker`] | parts of a session that run in parallel |
 //!
 //! Garbling and sharing are secure against **semi-honest** parties, which follow the protocol but try to learn from
 //! what they see. Transfers are also secure against malicious parties, so that a malicious evaluator does not learn the
