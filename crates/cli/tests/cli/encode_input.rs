@@ -27,7 +27,7 @@ fn written_cohorts_say_how_two_letters_count() {
     let rows = [50, 50, 250].map(|y| format!("P1,550,{y},200\n")).concat()
         + &[150; 3].map(|y| format!("P2,550,{y},200\n")).concat();
     folder.file("fixations.csv", format!("participant,x,y,duration\n{rows}"));
-    run("encode fixations.csv --screen 1200x800 --grid 12x8 --alphabet double-letters -o all.csv")
+    run("encode fixations.csv --screen 1200x800 --grid 12x8 --notation double-letters -o all.csv")
         .ok();
     run("split all.csv --seed 1 --first a.csv --second b.csv").ok();
     let mut written = ["a.csv", "b.csv"].map(|file| folder.read(file));
