@@ -5,7 +5,7 @@ use crate::channel::SecureChannel;
 use crate::checksummed::ChecksummedChannel;
 use crate::connection::SharedConnection;
 use crate::control::{self, Tag};
-use crate::disclosure::{Charge, DisclosureLedger, DisclosureLimits, WithdrawalWatch};
+use crate::disclosure::{Charge, DisclosureLedger, WithdrawalWatch};
 use crate::engine_decision::{EngineDecision, EngineReason};
 use crate::error::{DeclineReason, NetworkError};
 use crate::groups::GroupAgreement;
@@ -15,24 +15,25 @@ use crate::limits::Timeouts;
 use crate::pinned_agreement::PinnedAgreement;
 use crate::resume::Resume;
 use crate::roster::{Parties, Roster};
-use crate::scanpath_limit::{LimitSummary, ScanpathLimit};
+use crate::scanpath_limit::LimitSummary;
 use crate::signed_record::RecordFile;
-use crate::{Fingerprint, HostKey, Identity, SessionError, StateDir};
+use crate::{Fingerprint, Identity, SessionError, StateDir};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use veilpath_channel::{ChannelError, Counted};
-use veilpath_metrics::Cohort;
-use veilpath_protocol::{Link, PairBlocks, ProtocolError, Role, Spec, Tile};
+use veilpath_protocol::{Link, PairBlocks, ProtocolError, Role};
 
 mod negotiate;
 pub(crate) mod open_storage;
+mod proposal;
 mod settle;
 mod signing;
 mod summary;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use negotiate::Ready;
 pub use negotiate::{FRESH_FIELD, NUMBER_FIELD};
+pub use proposal::Proposal;
 pub use summary::{AgreementSummary, GroupSummary, Requested, TiledPlan};
 
 /// How long to wait for the cause of a broken connection to be known.
@@ -52,38 +53,6 @@ pub struct Session {
     time_limit: Option<Duration>,
     /// The interval of keep-alives that suits both sides' idle timeouts.
     pub(crate) keep_alive: Duration,
-}
-
-/// What one side proposes to the other.
-#[derive(Clone, Debug)]
-pub struct Proposal {
-    /// What to compute, as this side sees it.
-    pub spec: Spec,
-    /// Whether the sides choose between the proven engines, depending on the connection. The plan then names either of
-    /// them.
-    pub auto_engine: bool,
-    /// This side's scanpaths.
-    pub cohort: Cohort,
-    /// Whether ids and stimuli are hidden from the other side.
-    pub pseudonyms: bool,
-    /// Whether to stop before the computation.
-    pub estimate_only: bool,
-    /// Whether to compute all pairs again, under a new agreement that counts again. Both sides must ask for it.
-    pub fresh: bool,
-    /// The most comparisons of one scanpath of this side with this peer, in all sessions.
-    pub limit_per_scanpath: ScanpathLimit,
-    /// How many letters this side's file or options say there are. The default limit depends on it.
-    pub declared_letters: Option<u32>,
-    /// The limits on group answers.
-    pub disclosure: DisclosureLimits,
-    /// The most memory that this side may use, in bytes.
-    pub memory: Option<u64>,
-    /// The part of the plan to compute; `None` for all of it. All tiles of a plan are one agreement.
-    pub tile: Option<Tile>,
-    /// Agree on a plan of this many tiles, and compute none: the tiles have sessions of their own, which may use worker keys.
-    pub tiles: Option<u32>,
-    /// The host's own key, for an engine that takes one; without it, a new one is made for this session.
-    pub key: Option<HostKey>,
 }
 
 /// A session whose sides have agreed on what to compute.

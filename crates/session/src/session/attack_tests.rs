@@ -33,8 +33,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
 use tempfile::TempDir;
-use veilpath_metrics::{Alphabet, Metric, Substitution};
-use veilpath_protocol::{Engine, KeySize, PaillierOptions, PairRule, Reveal, RevealTo};
+use veilpath_metrics::{Alphabet, Cohort, Metric, Substitution};
+use veilpath_protocol::{Engine, KeySize, PaillierOptions, PairRule, Reveal, RevealTo, Spec};
 
 /// The victim's scanpaths.
 const SECRETS: [[u16; 4]; 2] = [[3, 1, 4, 1], [2, 7, 1, 8]];

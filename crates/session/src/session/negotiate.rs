@@ -37,10 +37,7 @@ use crate::signed_record::RecordFile;
 use crate::{SessionError, StateDir};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use veilpath_protocol::{
-    Engine, EngineChoice, JobError, JobSize, Link, MAX_TILES, PairBlocks, ProtocolError, Role,
-    SideSize, Spec, Tile,
-};
+use veilpath_protocol::{Engine, EngineChoice, JobSize, Link, PairBlocks, Role, SideSize, Spec};
 
 /// The field of a [`Difference`] in whether to start a new agreement.
 pub const FRESH_FIELD: &str = "new agreement";
@@ -105,27 +102,7 @@ impl Session {
             SessionError::Misbehaved(Misbehaviour::InvalidEncoding) => UsageError::InvalidEncoding,
             _ => UsageError::CohortTooLarge,
         })?;
-        let channel = &mut self.channel;
-        let theirs: Terms = match role {
-            Role::Host => {
-                let theirs: Terms = control::exchange(channel, role, Tag::Terms, &terms)?;
-                theirs.check()?;
-                theirs
-            }
-            Role::Join => {
-                let theirs: Terms = control::receive_after_wait(channel, Tag::Terms, on_wait)?;
-                theirs.check()?;
-                // Checked now, before the host sends its roster.
-                if let Err(limit) = check_sizes(&terms, &theirs, proposal.memory) {
-                    let error = limit.into();
-                    let reason = DeclineReason::for_peer(&error);
-                    control::send(channel, Tag::Decline, &Decline { reason })?;
-                    return Err(error);
-                }
-                control::send(channel, Tag::Terms, &terms)?;
-                theirs
-            }
-        };
+        let theirs = self.exchange_terms(&terms, proposal.memory, on_wait)?;
         let differences = terms.differences(&theirs);
         if !differences.is_empty() {
             return Err(SessionError::Differs(differences));
@@ -333,6 +310,36 @@ impl Session {
         self.settle(agreement, &job_size, roster_bytes)
     }
 
+    /// The peer's terms, in exchange for this side's.
+    fn exchange_terms(
+        &mut self,
+        ours: &Terms,
+        memory: Option<u64>,
+        on_wait: &mut dyn FnMut(u64),
+    ) -> Result<Terms, SessionError> {
+        let channel = &mut self.channel;
+        match self.role {
+            Role::Host => {
+                let theirs: Terms = control::exchange(channel, Role::Host, Tag::Terms, ours)?;
+                theirs.check()?;
+                Ok(theirs)
+            }
+            Role::Join => {
+                let theirs: Terms = control::receive_after_wait(channel, Tag::Terms, on_wait)?;
+                theirs.check()?;
+                // Checked now, before the host sends its roster.
+                if let Err(limit) = check_sizes(ours, &theirs, memory) {
+                    let error = limit.into();
+                    let reason = DeclineReason::for_peer(&error);
+                    control::send(channel, Tag::Decline, &Decline { reason })?;
+                    return Err(error);
+                }
+                control::send(channel, Tag::Terms, ours)?;
+                Ok(theirs)
+            }
+        }
+    }
+
     /// If this side declines, tells the peer so in place of its next message.
     pub(crate) fn or_decline<T>(
         &mut self,
@@ -344,40 +351,6 @@ impl Session {
             let _ = control::decline(&mut self.channel, self.role, next, reason);
         }
         prepared
-    }
-}
-
-impl Proposal {
-    /// Checks that the plan can be computed, in tiles if it has any.
-    pub(super) fn check(&self) -> Result<(), SessionError> {
-        self.spec.check()?;
-        let Some(count) = self.tile_count() else {
-            return Ok(());
-        };
-        if !(1..=MAX_TILES).contains(&count) {
-            return Err(UsageError::TileCount.into());
-        }
-        if self.spec.reveal.group_question().is_some() {
-            return Err(ProtocolError::Job(JobError::TileOfGroupAnswer).into());
-        }
-        match (self.auto_engine, self.fresh) {
-            (true, _) => Err(UsageError::TileWithoutEngine.into()),
-            (_, true) if self.tiles.is_none() => Err(UsageError::FreshTile.into()),
-            (false, _) => Ok(()),
-        }
-    }
-
-    /// The number of tiles of the plan, if it has tiles.
-    pub(crate) fn tile_count(&self) -> Option<u32> {
-        self.tiles.or(self.tile.map(Tile::count))
-    }
-
-    /// The engine that this side names, or an open choice.
-    pub(super) fn engine_choice(&self) -> EngineChoice {
-        match self.auto_engine {
-            true => EngineChoice::Auto,
-            false => self.spec.engine.into(),
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 use super::*;
 use crate::UsageError;
 use crate::{Listener, join};
-use veilpath_metrics::{Alphabet, Encoding, Metric};
-use veilpath_protocol::{Engine, PairRule, TreeLevels};
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric};
+use veilpath_protocol::{Engine, PairRule, Spec, TreeLevels};
 
 /// One side's cohort, with a scanpath of each of these lengths.
 fn cohort(lengths: &[usize]) -> Cohort {
