@@ -5,6 +5,7 @@ mod repeated_scanpaths;
 mod withdrawal;
 
 use super::*;
+use crate::policy::AnswerKind;
 
 struct Fixture {
     folder: tempfile::TempDir,
