@@ -7,7 +7,7 @@ use crate::identity::hex;
 use crate::roster::{Parties, Roster};
 use ring::digest::{Context, SHA256};
 use ring::rand::{SecureRandom, SystemRandom};
-use veilpath_metrics::{Cohort, Scanpath};
+use veilpath_metrics::{Cohort, Metric, Scanpath};
 use veilpath_protocol::{Role, Spec, Tile};
 
 /// The id of one side's journal. It differs between the two sides of an agreement, even for the same user, and between tiles.
@@ -65,21 +65,34 @@ fn update_with_letters(context: &mut Context, scanpath: &Scanpath) {
     }
 }
 
-/// A digest of a scanpath of a cohort. With other encoding settings all digests differ: if only those of changed letters
-/// did, a refusal could depend on letters.
-pub(crate) fn scanpath_digest(scanpath: &Scanpath, cohort: &Cohort) -> [u8; 32] {
-    let mut context = Context::new(&SHA256);
-    let alphabet = cohort.alphabet.to_string();
-    let settings = cohort.encoding.0.iter();
-    let settings = settings.flat_map(|(name, value)| [name, value]);
-    for text in std::iter::once(&alphabet).chain(settings) {
-        context.update(&(text.len() as u64).to_le_bytes());
-        context.update(text.as_bytes());
+/// Digests of a cohort's scanpaths. If anything differs in how letters are made, all digests differ: if only those of
+/// changed letters did, a refusal could depend on letters.
+pub(crate) struct ScanpathDigests(Context);
+
+impl ScanpathDigests {
+    /// The digests of a cohort whose letters were made with these settings and, if the metric rounds fixations, by this rounding.
+    pub(crate) fn of(cohort: &Cohort, metric: &Metric) -> Self {
+        let mut context = Context::new(&SHA256);
+        let alphabet = cohort.alphabet.to_string();
+        let rounding = metric.quantisation();
+        let rounding = rounding.and_then(|it| serde_json::to_string(&it).ok());
+        let rounding = rounding.unwrap_or_default();
+        let settings = cohort.encoding.0.iter();
+        let settings = settings.flat_map(|(name, value)| [name, value]);
+        for text in [&alphabet, &rounding].into_iter().chain(settings) {
+            context.update(&(text.len() as u64).to_le_bytes());
+            context.update(text.as_bytes());
+        }
+        Self(context)
     }
-    update_with_letters(&mut context, scanpath);
-    let mut digest = [0; 32];
-    digest.copy_from_slice(context.finish().as_ref());
-    digest
+
+    pub(crate) fn digest(&self, scanpath: &Scanpath) -> [u8; 32] {
+        let mut context = self.0.clone();
+        update_with_letters(&mut context, scanpath);
+        let mut digest = [0; 32];
+        digest.copy_from_slice(context.finish().as_ref());
+        digest
+    }
 }
 
 #[cfg(test)]
@@ -188,7 +201,7 @@ pub(crate) fn plan_id(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use veilpath_metrics::{Alphabet, Encoding, Entry, Fixation, Fixations, Metric, Scanpath};
+    use veilpath_metrics::{Alphabet, Encoding, Entry, Fixation, Fixations, Frechet, Grid, Points};
     use veilpath_protocol::{Engine, PairRule};
 
     /// Two entries with the same scanpath; one of them has fixations.
@@ -212,6 +225,29 @@ mod tests {
             screen: None,
             entries: entries.collect(),
         }
+    }
+
+    /// A refusal that depended on which fixations cross the boundary of a class would tell about them.
+    #[test]
+    fn all_digests_differ_with_another_rounding_of_fixations() {
+        let metric = |width: f64| {
+            let grid = Grid::new(2, 2).unwrap();
+            Metric::Frechet(Frechet {
+                points: Points::Cells {
+                    grid,
+                    width,
+                    height: 10.0,
+                },
+            })
+        };
+        let cohort = cohort(2);
+        let digest = |metric: &Metric| {
+            let scanpath = &cohort.entries[0].scanpath;
+            ScanpathDigests::of(&cohort, metric).digest(scanpath)
+        };
+        assert_eq!(digest(&metric(10.0)), digest(&metric(10.0)));
+        assert_ne!(digest(&metric(10.0)), digest(&metric(11.0)));
+        assert_ne!(digest(&metric(10.0)), digest(&Metric::Levenshtein));
     }
 
     #[test]

@@ -47,7 +47,11 @@ impl GroupNegotiation<'_> {
             return Ok(None);
         }
         let answer = self.request(scanpath_ids, counts_as)?;
-        let members = members::of(&self.proposal.cohort, self.taking_part());
+        let members = members::of(
+            &self.proposal.cohort,
+            &self.proposal.spec.metric,
+            self.taking_part(),
+        );
         let limits = self.proposal.disclosure;
         self.ledger.check(&answer, &members, limits).map(Some)
     }
@@ -63,11 +67,11 @@ impl GroupNegotiation<'_> {
             by_group: false,
             ..self.request(&agreed.scanpath_ids, counts_as)?
         };
-        let cohort = &self.proposal.cohort;
+        let (cohort, metric) = (&self.proposal.cohort, &self.proposal.spec.metric);
         let members = match self.proposal.spec.pad_to {
-            None => members::of(cohort, self.taking_part()),
+            None => members::of(cohort, metric, self.taking_part()),
             // Padding hides which scanpaths are empty.
-            Some(_) => members::with_empty_scanpaths(cohort, self.taking_part()),
+            Some(_) => members::with_empty_scanpaths(cohort, metric, self.taking_part()),
         };
         let limits = DisclosureLimits {
             minimum_group: agreed.minimum,
@@ -112,7 +116,7 @@ fn check_groups(sizes: &GroupSizes, minimum: u32) -> Result<(), SessionError> {
     let smallest = sizes.0.values().copied().min();
     match smallest.filter(|&size| size < minimum) {
         None => Ok(()),
-        Some(size) => Err(Limit::from(DisclosureRefusal::SmallCell {
+        Some(size) => Err(Limit::from(DisclosureRefusal::SmallPart {
             participants: size.into(),
             minimum,
         })

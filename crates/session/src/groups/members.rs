@@ -1,18 +1,19 @@
 //! Which of this side's participants an answer is about.
 
 use crate::Identity;
-use crate::digests::scanpath_digest;
+use crate::digests::ScanpathDigests;
 use crate::disclosure::GroupMember;
 use std::collections::{BTreeMap, BTreeSet};
-use veilpath_metrics::{Cohort, Scanpath};
+use veilpath_metrics::{Cohort, Metric, Scanpath};
 
 /// The participants of these scanpaths, with their stimuli. A scanpath without letters hides nobody: its scores follow from the
 /// lengths.
 pub(crate) fn of(
     cohort: &Cohort,
+    metric: &Metric,
     taking_part: impl IntoIterator<Item = usize>,
 ) -> Vec<GroupMember> {
-    let mut members = members(cohort, taking_part, Scanpath::is_empty);
+    let mut members = members(cohort, metric, taking_part, Scanpath::is_empty);
     members.retain(|member| !member.stimuli.is_empty());
     members
 }
@@ -20,17 +21,20 @@ pub(crate) fn of(
 /// The same, but scanpaths without letters count as well.
 pub(super) fn with_empty_scanpaths(
     cohort: &Cohort,
+    metric: &Metric,
     taking_part: impl IntoIterator<Item = usize>,
 ) -> Vec<GroupMember> {
-    members(cohort, taking_part, |_| false)
+    members(cohort, metric, taking_part, |_| false)
 }
 
 fn members(
     cohort: &Cohort,
+    metric: &Metric,
     taking_part: impl IntoIterator<Item = usize>,
     hides_nobody: impl Fn(&Scanpath) -> bool,
 ) -> Vec<GroupMember> {
     let taking_part: BTreeSet<usize> = taking_part.into_iter().collect();
+    let digests = ScanpathDigests::of(cohort, metric);
     let mut members: BTreeMap<&str, GroupMember> = BTreeMap::new();
     for entry in taking_part
         .into_iter()
@@ -48,8 +52,7 @@ fn members(
             continue;
         }
         member.stimuli.push(stimulus);
-        let content = scanpath_digest(&entry.scanpath, cohort);
-        member.contents.push(content);
+        member.contents.push(digests.digest(&entry.scanpath));
     }
     members.into_values().collect()
 }

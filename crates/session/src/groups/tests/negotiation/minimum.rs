@@ -120,7 +120,11 @@ fn a_refusal_does_not_tell_differences_from_earlier_answers() {
     let ledger = DisclosureLedger::open(Some(&state_dir), &identity, peer);
     let earlier = AnswerRequest::of(&[9; 32], "mean".parse().unwrap()).unwrap();
     let limits = DisclosureLimits::new(3, 3, 20);
-    let charge = ledger.check(&earlier, &members::of(&cohort, 0..count - 4), limits);
+    let charge = ledger.check(
+        &earlier,
+        &members::of(&cohort, &Metric::Levenshtein, 0..count - 4),
+        limits,
+    );
     ledger.charge(charge.unwrap()).unwrap();
     let state = (&state_dir, &identity, peer);
     let refused = refused_from(&cohort, "mean", state);
