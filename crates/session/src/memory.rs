@@ -10,7 +10,7 @@
 //! | a number of a pair's result | 32 |
 //! | a stimulus with a mean of its own, in its lists | 384 |
 //! | a byte of its name, in its copies | 4 |
-//! | a byte of the disclosure ledger, as text and parsed | 4 |
+//! | a byte of the disclosure ledger, as text and parsed; above 1 MiB, rounded up to a power of two | 4 |
 //! | the engine | [`Spec::memory`] |
 //! | a scanpath of this side, in a tile at the coordinator: its name, limits and counts | 1024 |
 //!
@@ -32,6 +32,7 @@ const BYTES_PER_NUMBER: u64 = 32;
 const BYTES_PER_MEAN: u64 = 384;
 const BYTES_PER_NAME_BYTE: u64 = 4;
 const BYTES_PER_LEDGER_BYTE: u64 = 4;
+const MAX_SMALL_LEDGER: u64 = 1 << 20;
 const BYTES_PER_COUNTED_SCANPATH: u64 = 1024;
 
 /// The memory of one of several sessions that a process runs at a time.
@@ -81,9 +82,14 @@ pub(crate) fn means<'a>(
     lists.saturating_add(bytes.saturating_mul(BYTES_PER_NAME_BYTE))
 }
 
-/// What a disclosure ledger of this size needs.
+/// What a disclosure ledger of this size needs. The peer learns whether a plan needs too much memory, and chooses the size
+/// of the plan. So this is a rough number, which does not depend on single entries; small ledgers are part of the program.
 pub(crate) fn disclosures(file_bytes: u64) -> u64 {
-    file_bytes.saturating_mul(BYTES_PER_LEDGER_BYTE)
+    if file_bytes <= MAX_SMALL_LEDGER {
+        return 0;
+    }
+    let rounded = file_bytes.checked_next_power_of_two().unwrap_or(u64::MAX);
+    rounded.saturating_mul(BYTES_PER_LEDGER_BYTE)
 }
 
 /// What is needed once the pairs are known.
@@ -122,6 +128,15 @@ mod tests {
             (40 << 20) + (216 << 20) / 4
         );
         assert_eq!(memory_per_session(1000, 4), 1000);
+    }
+
+    /// Otherwise refusals of plans of chosen sizes would tell how many entries there are.
+    #[test]
+    fn single_entries_of_a_ledger_need_no_memory() {
+        assert_eq!(disclosures(0), disclosures(1 << 20));
+        assert_eq!(disclosures((1 << 20) + 1), disclosures(2 << 20));
+        assert_eq!(disclosures(2 << 20), 8 << 20);
+        assert_eq!(disclosures(u64::MAX), u64::MAX);
     }
 
     /// A tile of a plan with a million scanpaths needs memory even if it has no pairs.
