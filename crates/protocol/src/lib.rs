@@ -29,6 +29,7 @@ mod risk;
 mod spec;
 mod statistics;
 mod tile;
+pub mod units;
 
 pub use cancel::CancelToken;
 pub use engine_choice::{EngineChoice, ProvenEstimates, TreeLevels, UnknownTreeLevels};

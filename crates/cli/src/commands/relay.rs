@@ -81,14 +81,14 @@ pub(crate) fn report(event: &Event) {
             bytes,
             time,
         } => format!(
-            "session {number}: ended after {:.1} s, {}",
-            time.as_secs_f64(),
+            "session {number}: ended after {}, {}",
+            units::seconds(time.as_secs_f64()),
             units::bytes(*bytes)
         ),
         RelayEvent::Dropped { count, within } => format!(
-            "{} dropped in the last {} s",
+            "{} dropped in the last {}",
             units::counted(*count, "connection"),
-            within.as_secs()
+            units::seconds(within.as_secs_f64())
         ),
         _ => return,
     };

@@ -4,6 +4,7 @@ use super::CoordinatorProblem;
 use std::io;
 use std::time::Duration;
 use veilpath_channel::ChannelError;
+use veilpath_protocol::units::seconds;
 
 /// A failure of the network, or of the connection.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +41,7 @@ pub enum NetworkError {
         source: io::Error,
     },
     /// The expected peer did not connect in time.
-    #[error("the other side did not connect within {} s", .0.as_secs())]
+    #[error("the other side did not connect within {}", seconds(.0.as_secs_f64()))]
     NoPeer(Duration),
     /// A relay could not be used.
     #[error("{address}: {problem}")]
@@ -86,13 +87,13 @@ pub enum NetworkError {
     #[error("the other side disconnected while it waited for its session")]
     LeftQueue,
     /// The peer took longer for its first messages than they can need, or kept a session slot for longer than its plan can take.
-    #[error("the connection was closed after {} s: the other side took much longer than necessary", .0.as_secs())]
+    #[error("the connection was closed after {}: the other side took much longer than necessary", seconds(.0.as_secs_f64()))]
     SessionTooLong(Duration),
     /// The host served other peers for too long.
     #[error("the host was busy with other partners for too long")]
     HostBusy,
     /// More connections were rejected than are reported one by one.
-    #[error("{count} more in the last {} s, most of them dropped before the handshake", within.as_secs())]
+    #[error("{count} more in the last {}, most of them dropped before the handshake", seconds(within.as_secs_f64()))]
     ManyRejected {
         /// The number of connections.
         count: u64,
