@@ -3,7 +3,9 @@
 
 use super::super::messages::Header;
 use super::{LETTERS, as_in_the_paper, cohort, key, rng, short_key, spec};
-use crate::{Engine, Job, Misbehaviour, PaillierOptions, PairRule, ProtocolError, Role, Spec};
+use crate::{
+    Answer, Engine, Job, Misbehaviour, PaillierOptions, PairRule, ProtocolError, Role, Spec,
+};
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use std::sync::{Arc, OnceLock};
@@ -39,6 +41,14 @@ pub(super) fn secret() -> &'static Arc<SecretKey> {
 
 /// One side of a comparison of two letters with two, against a script.
 fn against(role: Role, options: PaillierOptions, script: &[Vec<u8>]) -> ProtocolError {
+    results_against(role, options, script).unwrap_err()
+}
+
+fn results_against(
+    role: Role,
+    options: PaillierOptions,
+    script: &[Vec<u8>],
+) -> Result<Vec<Answer>, ProtocolError> {
     let both: Cohort = cohort(&[vec![1, 2]]);
     let spec: Spec = spec(options, Metric::Levenshtein, &both, &both);
     let own = Scanpath::new(vec![1, 2]);
@@ -47,9 +57,7 @@ fn against(role: Role, options: PaillierOptions, script: &[Vec<u8>]) -> Protocol
     let job = Job::new(&spec, role, &own, 1, &pairs).unwrap();
     let job = job.with_key(Arc::clone(secret()));
     let mut channel = ScriptedChannel(script.concat(), 0);
-    Engine::Paillier(options)
-        .run(&job, &mut channel, &())
-        .unwrap_err()
+    Engine::Paillier(options).run(&job, &mut channel, &())
 }
 
 pub(super) fn length(length: u64) -> Vec<u8> {
@@ -259,6 +267,25 @@ fn the_matrix_owner_checks_answers() {
         assert_misbehaved(with([minima(), vec![length(raw)]].concat()));
     }
     assert_closed(with(minima()));
+}
+
+/// Nothing authenticates minima and results: two equal scanpaths with a distance of 2.
+#[test]
+fn a_cheating_key_holder_can_make_results_wrong() {
+    let modulus = secret().public_key().modulus().to_be_bytes().to_vec();
+    let entries = encrypted(1).repeat(2 * LETTERS as usize);
+    let script = [
+        length(2),
+        modulus,
+        entries,
+        encrypted(7).repeat(4),
+        length(2),
+    ];
+    let results = results_against(Role::Join, as_in_the_paper(), &script).unwrap();
+    assert!(
+        matches!(results[..], [Answer::Score(score)] if score.score() == 2.0),
+        "{results:?}"
+    );
 }
 
 #[test]
