@@ -297,6 +297,7 @@ fn files_of_killed_runs_are_removed_at_the_next_start() {
         folder.join("host/journals/0123.new"),
         folder.join("host/peers/0123.new"),
         folder.join("host/agreements/0123.new"),
+        folder.join("host/disclosures/0123.new"),
         folder.join("host/identity.new-4000000"),
         folder.join(".veilpath-a1B2c3"),
     ];

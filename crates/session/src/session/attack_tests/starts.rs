@@ -88,6 +88,42 @@ fn starts_without_a_result_are_bounded() {
     });
 }
 
+/// Starts are bounded even where each is charged and the limit is high.
+#[test]
+fn starts_of_paillier_are_bounded_whatever_the_limit() {
+    super::for_all_cases(|case| {
+        if !matches!(case.engine, Engine::Paillier(_)) {
+            return;
+        }
+        let setup = Setup::new(case, 10 * u64::from(MAX_STARTS));
+        let files = tempfile::tempdir().unwrap();
+        let hang_up = Attempt {
+            bytes: Some(1),
+            ..Attempt::new(files.path(), 1)
+        };
+        let (agreement, _) = setup.attack(&hang_up).agreed.unwrap();
+        let mut victims = journal(&setup, &agreement);
+        for pair in 0..2 {
+            let missing = (MAX_STARTS - victims.starts(pair)) as usize;
+            victims.start_pairs(&vec![pair; missing]).unwrap();
+        }
+        drop(victims);
+        let refused = setup.attack(&Attempt::new(files.path(), 2)).victim;
+        assert!(
+            matches!(
+                refused,
+                Some(SessionError::Limit(Limit::TooManyStarts {
+                    starts: MAX_STARTS
+                }))
+            ),
+            "{case:?}: {refused:?}"
+        );
+        // Every start counts.
+        let learned = setup.learned([files.path()]);
+        assert_eq!((learned, setup.counted()), (0, MAX_STARTS.into()));
+    });
+}
+
 /// The attacker lets the victim compute and store its half, hangs up, and returns without files: no halves match, so
 /// everything is computed again. Each time the victim stores another half, in a file that it reads at every start.
 #[test]
