@@ -138,7 +138,7 @@ impl AgreedSession {
             self.sign_intent(&disclosure)?;
         }
         *start = Instant::now();
-        if let Some((ledger, charge)) = self.agreement.learned_pairs.take() {
+        if let Some((ledger, charge)) = self.agreement.pair_charge.take() {
             ledger.charge(charge)?;
         }
         observer.started();

@@ -89,7 +89,7 @@ pub(crate) struct Agreement {
     /// What the agreement says about groups, if its answer is about them.
     pub(crate) group: Option<GroupAgreement>,
     /// What the disclosure ledger will remember, if the other side learns single pairs.
-    pub(crate) learned_pairs: Option<(DisclosureLedger, Charge)>,
+    pub(crate) pair_charge: Option<(DisclosureLedger, Charge)>,
     /// The participants of this side whom the session tells the other side something about.
     pub(crate) withdrawals: WithdrawalWatch,
     /// The tag of the computation that starts now.
@@ -109,7 +109,7 @@ pub(crate) struct Agreement {
     pub(crate) link: Link,
     pub(crate) encoding_on_one_side: bool,
     /// The folder of agreements on tiles.
-    pub(crate) plans: Option<PathBuf>,
+    pub(crate) agreements_folder: Option<PathBuf>,
     /// Whether this session signs what is disclosed. A worker's session does not: the institutions have already signed.
     pub(crate) signs: bool,
 }

@@ -55,7 +55,7 @@ pub(super) fn job(error: &JobError) -> Option<&'static str> {
 /// Advice for an answer that would disclose too much.
 pub(super) fn disclosure(refusal: &DisclosureRefusal) -> Option<&'static str> {
     match refusal {
-        DisclosureRefusal::SmallCell { .. } => Some(
+        DisclosureRefusal::SmallPart { .. } => Some(
             "combine small groups, or leave out stimuli that few participants have seen; the larger --minimum-group of the two sides applies",
         ),
         DisclosureRefusal::Differencing { .. } => Some(

@@ -1,9 +1,9 @@
 //! Finds the participants whom no combination of answers can tell apart.
 //!
-//! Units are divided answer by answer. A ledger may have many answers about many scanpaths, so what a unit was in is one
-//! number: sequences that are the same have the same number.
+//! Units are divided answer by answer. A ledger may have many answers about many scanpaths, so the list of positions that
+//! a unit had is interned: equal lists have the same number.
 
-use super::file::{AnswerView, Cells, CountedScanpath, Member, Weights};
+use super::file::{AnswerView, CountedScanpath, Member, Parts, Weights};
 use super::tag::Tag;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
@@ -62,7 +62,7 @@ struct UnitState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Sequence(usize);
 
-/// Numbers sequences by their first part and their last item.
+/// Interns sequences: each is identified by its prefix and its last item.
 struct Sequences<T>(HashMap<(Sequence, T), Sequence>);
 
 /// A factor of a unit's coefficients. It drops out if it is the same in all answers.
@@ -86,7 +86,7 @@ pub(super) fn smallest(answers: &[AnswerView<'_>], withdrawn: &BTreeSet<Tag>) ->
 
 fn smallest_of(unit: Unit, answers: &[AnswerView<'_>], withdrawn: &BTreeSet<Tag>) -> Option<u64> {
     let last = answers.len().checked_sub(1)?;
-    if answers.iter().all(|it| it.cells == Cells::Pairs) {
+    if answers.iter().all(|it| it.parts == Parts::Pairs) {
         return None;
     }
     let mut units = Units::new(unit, withdrawn);
@@ -144,7 +144,9 @@ impl<'a> Units<'a> {
         for member in members.collect::<Vec<_>>() {
             let weight = match answer.weights {
                 Weights::Scanpaths => None,
-                Weights::Participants => Some(number_of(&mut self.weights, &member.weight)),
+                Weights::Participants => {
+                    Some(number_of(&mut self.weights, &member.scanpaths_per_stimulus))
+                }
             };
             let by_stimulus = |a: &CountedScanpath, b: &CountedScanpath| a.stimulus == b.stimulus;
             for scanpaths in member.scanpaths.chunk_by(by_stimulus) {
@@ -183,18 +185,18 @@ impl<'a> Units<'a> {
         if version == state.versions.len() {
             state.versions.push(content);
         }
-        let has_stimulus_cells = answer.by_stimulus || answer.cells == Cells::Stimuli;
+        let has_stimulus_parts = answer.by_stimulus || answer.parts == Parts::Stimuli;
         let position = Position {
             answer: number,
-            group: member.group.filter(|_| answer.cells == Cells::Groups),
-            stimulus: has_stimulus_cells.then_some(stimulus),
+            group: member.group.filter(|_| answer.parts == Parts::Groups),
+            stimulus: has_stimulus_parts.then_some(stimulus),
             version,
             varied_weight: weight.filter(|_| answer.by_stimulus),
         };
         state.positions = self.positions.extend(state.positions, position);
         state.weights.add(weight, &mut self.weight_sequences);
         state.counts.add(count, &mut self.count_sequences);
-        state.in_group |= answer.cells != Cells::Pairs;
+        state.in_group |= answer.parts != Parts::Pairs;
         state.last_answer = number;
         before
     }

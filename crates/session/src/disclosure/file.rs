@@ -12,12 +12,11 @@ use std::path::{Path, PathBuf};
 
 const VERSION: u32 = 4;
 
-/// How an answer is divided into cells.
+/// How an answer is divided into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Cells {
+pub(super) enum Parts {
     /// One for everything.
-    #[serde(rename = "one")]
     Single,
     /// One for each stimulus.
     Stimuli,
@@ -39,18 +38,18 @@ pub(super) enum Weights {
     Participants,
 }
 
-impl Cells {
+impl Parts {
     pub(super) fn of(kind: AnswerKind, overall: bool) -> Self {
         match kind {
-            AnswerKind::Score | AnswerKind::Threshold => Cells::Pairs,
-            AnswerKind::Mean if !overall => Cells::Stimuli,
+            AnswerKind::Score | AnswerKind::Threshold => Parts::Pairs,
+            AnswerKind::Mean if !overall => Parts::Stimuli,
             AnswerKind::Groups
             | AnswerKind::TestGroups
             | AnswerKind::PublishedGroups
             | AnswerKind::PublishedTestGroups
-            | AnswerKind::Nearest => Cells::Groups,
-            AnswerKind::Histogram => Cells::Ranges,
-            AnswerKind::Mean | AnswerKind::TestSites => Cells::Single,
+            | AnswerKind::Nearest => Parts::Groups,
+            AnswerKind::Histogram => Parts::Ranges,
+            AnswerKind::Mean | AnswerKind::TestSites => Parts::Single,
         }
     }
 }
@@ -77,9 +76,9 @@ pub(super) struct Member {
     pub(super) group: Option<Tag>,
     /// The different scanpaths, in ascending order.
     pub(super) scanpaths: Vec<CountedScanpath>,
-    /// The number of scanpaths of each stimulus, empty ones included, on which the weight of each depends where participants
-    /// have equal weights. In ascending order.
-    pub(super) weight: Vec<(Tag, u32)>,
+    /// How many scanpaths the participant has of each stimulus, including empty ones, in ascending order. Where participants
+    /// have equal weights, the weight of each scanpath follows from these.
+    pub(super) scanpaths_per_stimulus: Vec<(Tag, u32)>,
 }
 
 /// A scanpath of a participant, and how often it occurs.
@@ -112,7 +111,7 @@ impl<'de> Deserialize<'de> for CountedScanpath {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) agreement: String,
-    pub(super) cells: Cells,
+    pub(super) parts: Parts,
     pub(super) weights: Weights,
     pub(super) by_stimulus: bool,
     pub(super) counts_as: u32,
@@ -123,7 +122,7 @@ pub(super) struct Answer {
 /// What an answer was about. Answers about the same participants share the list of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AnswerView<'a> {
-    pub(super) cells: Cells,
+    pub(super) parts: Parts,
     pub(super) weights: Weights,
     pub(super) by_stimulus: bool,
     pub(super) cohort: &'a [Member],
@@ -132,7 +131,7 @@ pub(super) struct AnswerView<'a> {
 impl Answer {
     pub(super) fn view(&self) -> AnswerView<'_> {
         AnswerView {
-            cells: self.cells,
+            parts: self.parts,
             weights: self.weights,
             by_stimulus: self.by_stimulus,
             cohort: &self.cohort,
@@ -145,7 +144,7 @@ impl Answer {
 #[serde(deny_unknown_fields)]
 struct StoredAnswer {
     agreement: String,
-    cells: Cells,
+    parts: Parts,
     weights: Weights,
     by_stimulus: bool,
     counts_as: u32,
@@ -163,9 +162,9 @@ pub(super) struct Disclosures {
 }
 
 impl Disclosures {
-    /// The cost of all group answers, in units of the budget.
+    /// What all group answers count as together.
     pub(super) fn cost(&self) -> u32 {
-        let about_groups = self.answers.iter().filter(|it| it.cells != Cells::Pairs);
+        let about_groups = self.answers.iter().filter(|it| it.parts != Parts::Pairs);
         about_groups.fold(0, |sum: u32, it| sum.saturating_add(it.counts_as))
     }
 
@@ -182,7 +181,7 @@ impl Disclosures {
     pub(super) fn answers(&self) -> impl Iterator<Item = AnswerView<'_>> {
         let cohort = |answer: &StoredAnswer| self.cohorts.get(&answer.cohort);
         self.answers.iter().map(move |answer| AnswerView {
-            cells: answer.cells,
+            parts: answer.parts,
             weights: answer.weights,
             by_stimulus: answer.by_stimulus,
             cohort: cohort(answer).map_or(&[], Vec::as_slice),
@@ -196,7 +195,7 @@ impl Disclosures {
         self.cohorts.insert(cohort.clone(), answer.cohort);
         self.answers.push(StoredAnswer {
             agreement: answer.agreement,
-            cells: answer.cells,
+            parts: answer.parts,
             weights: answer.weights,
             by_stimulus: answer.by_stimulus,
             counts_as: answer.counts_as,
@@ -226,7 +225,7 @@ impl Member {
     fn is_sorted(&self) -> bool {
         let content = |it: &CountedScanpath| (it.stimulus, it.content);
         self.scanpaths.is_sorted_by(|a, b| content(a) < content(b))
-            && self.weight.is_sorted_by(|a, b| a.0 < b.0)
+            && self.scanpaths_per_stimulus.is_sorted_by(|a, b| a.0 < b.0)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Group answers, over all sessions with a partner: who was in them, and how many more are allowed.
 //!
 //! A mean over a group says little about one participant, but two means that differ by one participant give that
-//! participant's value. So this side remembers, for each partner, who was in which cell of which answer, and refuses an answer
+//! participant's value. So this side remembers, for each partner, who was in which part of which answer, and refuses an answer
 //! after which some combination of all answers would be about fewer than the minimum number of participants.
 //!
 //! **Atoms.** The unknowns are the scores of single scanpaths with the partner's, one *unit* for each participant and stimulus.
-//! Every answer has cells, and opens a function of sums over cells. Units that were in the same cells of all answers have the
+//! Every answer has parts, and opens a function of sums over parts. Units that were in the same parts of all answers have the
 //! same coefficients in every combination of answers, up to a common factor. They form an atom. What a combination is about is
 //! a union of atoms, so it is about at least the minimum number of participants if every atom has units of that many.
 //! This assumes that the partner's scanpaths are real. If lengths are known, a partner who makes scanpaths up can choose
@@ -13,7 +13,7 @@
 //!
 //! The partner chooses its own scanpaths. If only scanpaths of the same stimulus are compared, it can choose constant
 //! ones, whose scores follow from the lengths, for all stimuli but one. What remains of an answer over all stimuli is
-//! then about that one stimulus. So in this case every stimulus is a cell of its own (within its group), whatever the
+//! then about that one stimulus. So in this case every stimulus is a part of its own (within its group), whatever the
 //! answer.
 //!
 //! Scores and thresholds of single pairs are not about groups, but a mean minus known scores is about the other
@@ -22,7 +22,7 @@
 //! little about those by another, so a later mean without these participants would still be about them.
 //!
 //! Some answers weight every scanpath equally, others every participant, so that the weight of a scanpath depends on
-//! how many its participant has. If a unit was in answers of both kinds, units with the same cells have the same
+//! how many its participant has. If a unit was in answers of both kinds, units with the same parts have the same
 //! coefficients only if their participants have the same stimuli, so atoms are also split by stimuli. The same holds
 //! within one answer that weights participants equally, if only scanpaths of the same stimulus are compared: the
 //! partner can give its own groups different stimuli.
@@ -40,7 +40,7 @@
 //! entered when they are sent. Their unknowns are the participants' groups, not scores, so they form atoms of their
 //! own. They cost nothing.
 //!
-//! **Budget.** There is a budget per partner. Every answer costs as many units as it has numbers about the same
+//! **Budget.** There is a budget per partner. An answer counts as often as it has numbers about the same
 //! scanpath of this side, even if it is about the same participants with another metric. An agreement is charged once,
 //! however often it is resumed.
 //!
@@ -159,10 +159,15 @@ impl DisclosureLedger {
                 .iter()
                 .map(|it| it.most_references(answer.by_stimulus));
             let most = u32::try_from(most.max().unwrap_or(0)).unwrap_or(u32::MAX);
-            let few = limits.minimum_group.saturating_sub(1).saturating_mul(most);
+            let minimum = limits.minimum_group;
+            let few = minimum.saturating_sub(1).saturating_mul(most);
             if nearest <= few {
                 let needed = few.saturating_add(1);
-                let refusal = DisclosureRefusal::NearestOfFew { nearest, needed };
+                let refusal = DisclosureRefusal::NearestOfFew {
+                    nearest,
+                    needed,
+                    minimum,
+                };
                 return Err(Limit::from(refusal).into());
             }
         }
@@ -216,21 +221,21 @@ impl DisclosureLedger {
         request: &AnswerRequest<'_>,
         members: &[GroupMember],
     ) -> Result<Answer, DisclosureRefusal> {
-        let cells = match file::Cells::of(request.kind, request.overall) {
-            file::Cells::Groups if !request.by_group => file::Cells::Single,
-            cells => cells,
+        let parts = match file::Parts::of(request.kind, request.overall) {
+            file::Parts::Groups if !request.by_group => file::Parts::Single,
+            parts => parts,
         };
-        if cells == file::Cells::Groups && members.iter().any(|it| it.group.is_none()) {
+        if parts == file::Parts::Groups && members.iter().any(|it| it.group.is_none()) {
             return Err(DisclosureRefusal::NoGroups);
         }
         let weights = file::Weights::of(request.kind);
-        let has_groups = cells == file::Cells::Groups;
+        let has_groups = parts == file::Parts::Groups;
         let cohort = members.iter().map(|member| self.member(member, has_groups));
         let mut cohort: Vec<Member> = cohort.collect();
         cohort.sort_unstable_by_key(|member| member.participant);
         Ok(Answer {
             agreement: key(request.agreement),
-            cells,
+            parts,
             weights,
             by_stimulus: request.by_stimulus,
             counts_as: request.counts_as,
@@ -254,7 +259,9 @@ impl DisclosureLedger {
             participant: self.participant_tag(&member.participant),
             group: group.map(|group| self.tag("group", group.as_bytes())),
             scanpaths: counts(scanpaths).into_iter().map(scanpath).collect(),
-            weight: counts(member.stimuli.iter().chain(&member.empty).map(stimulus)),
+            scanpaths_per_stimulus: counts(
+                member.stimuli.iter().chain(&member.empty).map(stimulus),
+            ),
         }
     }
 }
@@ -290,7 +297,7 @@ fn allow(
         participants,
         minimum,
     };
-    if answer.cells == file::Cells::Pairs {
+    if answer.parts == file::Parts::Pairs {
         return match too_few(atoms::smallest(&all, withdrawn)) {
             Some(participants) => Err(differencing(participants)),
             None => Ok(Charge {
@@ -301,8 +308,8 @@ fn allow(
             }),
         };
     }
-    if answer.cells == file::Cells::Ranges {
-        let is_histogram = |it: &AnswerView<'_>| it.cells == file::Cells::Ranges;
+    if answer.parts == file::Parts::Ranges {
+        let is_histogram = |it: &AnswerView<'_>| it.parts == file::Parts::Ranges;
         let histograms: Vec<_> = disclosed.answers().filter(is_histogram).collect();
         let is_counted = |member: &&Member| {
             let mut histograms = histograms.iter();
@@ -316,7 +323,7 @@ fn allow(
     // Zero participants are also too few.
     let smallest = atoms::smallest(&alone, withdrawn).unwrap_or(0);
     if let Some(participants) = too_few(Some(smallest)) {
-        return Err(DisclosureRefusal::SmallCell {
+        return Err(DisclosureRefusal::SmallPart {
             participants,
             minimum,
         });

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum DisclosureRefusal {
-    /// A cell is too small.
+    /// A part is too small.
     #[error(
         "a part of this answer would be about {participants} of this side's participants; at least {minimum} are needed"
     )]
-    SmallCell {
-        /// Participants of the smallest cell.
+    SmallPart {
+        /// Participants of the smallest part.
         participants: u64,
         /// The minimum.
         minimum: u32,
@@ -39,13 +39,15 @@ pub enum DisclosureRefusal {
     },
     /// A majority that too few participants could decide.
     #[error(
-        "the {nearest} nearest scanpaths can be of too few of this side's participants; at least {needed} scanpaths are needed"
+        "the {nearest} nearest scanpaths may all belong to too few of this side's participants; K must be at least {needed}"
     )]
     NearestOfFew {
         /// `k`.
         nearest: u32,
         /// The smallest `k` whose scanpaths are always of enough participants.
         needed: u32,
+        /// The minimum.
+        minimum: u32,
     },
     /// The budget is used up.
     #[error(
@@ -84,11 +86,11 @@ impl DisclosureRefusal {
     /// The minimum that it is based on, if any.
     pub(crate) fn minimum(&self) -> Option<u32> {
         match *self {
-            DisclosureRefusal::SmallCell { minimum, .. }
+            DisclosureRefusal::SmallPart { minimum, .. }
             | DisclosureRefusal::Differencing { minimum, .. }
-            | DisclosureRefusal::FewNearest { minimum, .. } => Some(minimum),
-            DisclosureRefusal::NearestOfFew { .. }
-            | DisclosureRefusal::Budget { .. }
+            | DisclosureRefusal::FewNearest { minimum, .. }
+            | DisclosureRefusal::NearestOfFew { minimum, .. } => Some(minimum),
+            DisclosureRefusal::Budget { .. }
             | DisclosureRefusal::SecondHistogram { .. }
             | DisclosureRefusal::Withdrawn { .. }
             | DisclosureRefusal::NoGroups => None,

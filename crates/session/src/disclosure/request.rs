@@ -14,7 +14,7 @@ pub struct GroupMember {
     pub stimuli: Vec<String>,
     /// A digest of each of these scanpaths, by which changed ones are recognised; zeros where it is missing.
     pub contents: Vec<[u8; 32]>,
-    /// The stimulus of each scanpath without letters. Its scores hide nothing, but it counts in weights.
+    /// The stimulus of each scanpath without letters. Its scores follow from the lengths, but it counts in weights.
     pub empty: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> AnswerRequest<'a> {
     pub(crate) fn sizes(key: &'a [u8; 32]) -> Self {
         Self {
             agreement: key,
-            // A cell for each group, in which everybody counts once.
+            // A part for each group, in which everybody counts once.
             kind: AnswerKind::Nearest,
             overall: true,
             nearest: None,
@@ -60,7 +60,7 @@ impl<'a> AnswerRequest<'a> {
         }
     }
 
-    fn of_text(agreement: &'a [u8; 32], text: &str) -> Option<Self> {
+    pub(super) fn of_text(agreement: &'a [u8; 32], text: &str) -> Option<Self> {
         let kind = AnswerKind::of_text(text)?;
         let parameters = text.strip_prefix(kind.name()).unwrap_or_default();
         let parameters = parameters.trim_start_matches(':');

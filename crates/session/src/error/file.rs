@@ -39,8 +39,10 @@ pub enum FileProblem {
         "this is not the journal of this comparison\n  move it away; scores are never taken from another comparison"
     )]
     OtherJournal,
-    /// The ledger cannot be parsed.
-    #[error("the ledger of comparisons with this partner is corrupted")]
+    /// A ledger cannot be parsed, or another version wrote it.
+    #[error(
+        "this ledger of what this partner has learned is corrupted, or another version of Veilpath wrote it"
+    )]
     CorruptedLedger,
     /// The log of the ledger is missing, and what was counted in it.
     #[error("this part of the ledger of comparisons with this partner is missing")]

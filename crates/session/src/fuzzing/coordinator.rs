@@ -51,7 +51,7 @@ pub(super) fn entries(bytes: &[u8]) -> bool {
 pub(super) fn answer(bytes: &[u8]) -> bool {
     let answer = worker::answer(&mut Script(bytes), Tag::EntriesStored);
     answer.is_ok_and(|content| {
-        assert!(content.is_empty(), "Stored has no content");
+        assert!(content.is_empty(), "EntriesStored has no content");
         true
     })
 }

@@ -158,7 +158,7 @@ fn every_refusal_names_the_line_that_forbids_it() {
 fn refusals_of_group_answers_name_the_line_they_rest_on() {
     let keys = "minimum_group = 6\nanswers_per_partner = 3\n";
     let policy = parsed(&format!("{keys}{}", valid())).unwrap();
-    let small = |minimum| DisclosureRefusal::SmallCell {
+    let small = |minimum| DisclosureRefusal::SmallPart {
         participants: 2,
         minimum,
     };
@@ -179,7 +179,12 @@ fn refusals_of_group_answers_name_the_line_they_rest_on() {
         nearest: 3,
         minimum,
     };
-    for refusal in [small(6), differencing(6), nearest(6)] {
+    let few = |minimum| DisclosureRefusal::NearestOfFew {
+        nearest: 7,
+        needed: 11,
+        minimum,
+    };
+    for refusal in [small(6), differencing(6), nearest(6), few(6)] {
         assert_eq!(line(&policy, &refusal), Some((1, "minimum_group")));
         let message = policy
             .check_refused_disclosure(&refusal)
@@ -192,7 +197,7 @@ fn refusals_of_group_answers_name_the_line_they_rest_on() {
     }
     assert_eq!(line(&policy, &budget), Some((2, "answers_per_partner")));
     // The partner's minimum, a default, or no number of the policy.
-    for refusal in [small(8), differencing(8), nearest(8)] {
+    for refusal in [small(8), differencing(8), nearest(8), few(8)] {
         assert_eq!(line(&policy, &refusal), None);
     }
     let withdrawn = DisclosureRefusal::Withdrawn { participants: 1 };

@@ -229,13 +229,13 @@ impl Session {
             }
         };
         let prepared = group.and_then(|group| {
-            let learned_pairs = match question.is_some() || estimate_only {
+            let pair_charge = match question.is_some() || estimate_only {
                 true => None,
-                false => self.learned_pairs(&proposal, &blocks, &id, state_dir)?,
+                false => self.check_learned_pairs(&proposal, &blocks, &id, state_dir)?,
             };
             let numbers = group.as_ref().map_or(0, |group| group.schema.count());
             let whole = all_comparisons(&blocks, &proposal.spec, role, [&host, &join]);
-            let (names, limits) = self.counted(&proposal)?;
+            let (names, limits) = self.ledger_names_and_limits(&proposal)?;
             let scope = StorageScope {
                 agreed: &agreed,
                 tile,
@@ -260,16 +260,16 @@ impl Session {
                 group.restore_sent(&mut journal, pairs.len())?;
             }
             let storage = scope.open(journal, ledger_file.clone())?;
-            Ok((group, learned_pairs, storage))
+            Ok((group, pair_charge, storage))
         });
-        let (group, learned_pairs, storage) = self.or_decline(Tag::Statements, prepared)?;
+        let (group, pair_charge, storage) = self.or_decline(Tag::Statements, prepared)?;
         let OpenStorage {
             journal,
             account,
             max_agreements,
             limit,
         } = storage;
-        let withdrawals = match (&group, &learned_pairs) {
+        let withdrawals = match (&group, &pair_charge) {
             (Some(group), _) => group.watch(),
             (None, Some((ledger, charge))) => ledger.watch([charge]),
             (None, None) => WithdrawalWatch::nobody(),
@@ -293,7 +293,7 @@ impl Session {
             account,
             resume: Resume::default(),
             group,
-            learned_pairs,
+            pair_charge,
             withdrawals,
             max_starts: MAX_STARTS.saturating_mul(ledger.lifted.saturating_add(1)),
             max_agreements,
@@ -304,7 +304,7 @@ impl Session {
             engine_reason,
             link: Link::local(),
             encoding_on_one_side,
-            plans: state_dir.map(StateDir::agreements),
+            agreements_folder: state_dir.map(StateDir::agreements),
             signs: true,
         };
         self.settle(agreement, &job_size, roster_bytes)
@@ -354,8 +354,8 @@ impl Session {
     }
 }
 
-/// Settles the engine of two plans without differences in this side's proposal and terms: if only one side names an
-/// engine, it is that one.
+/// Writes the common engine into this side's proposal and terms. If only one side names an engine, it is that one. The
+/// plans must have no differences.
 fn settle_engine(proposal: &mut Proposal, ours: &mut Terms, theirs: &Terms) -> EngineReason {
     let Some(common) = ours.common_engine(theirs).map(String::from) else {
         return EngineReason::Named;

@@ -33,7 +33,7 @@ pub(crate) struct StorageScope<'a> {
 impl Session {
     /// Checks that scores of single pairs do not reveal what group answers hide, if the other side learns them or anything
     /// else about them. Charges nothing.
-    pub(crate) fn learned_pairs(
+    pub(crate) fn check_learned_pairs(
         &self,
         proposal: &Proposal,
         plan: &PairBlocks,
@@ -51,13 +51,13 @@ impl Session {
             Role::Host => plan.rows(),
             Role::Join => plan.columns(),
         };
-        let members = members::of(&proposal.cohort, own);
+        let members = members::of(&proposal.cohort, &proposal.spec.metric, own);
         let charge = ledger.check(&answer, &members, proposal.disclosure)?;
         Ok(Some((ledger, charge)))
     }
 
     /// The names of this side's scanpaths in the ledger, and their limits.
-    pub(crate) fn counted(
+    pub(crate) fn ledger_names_and_limits(
         &self,
         proposal: &Proposal,
     ) -> Result<(Vec<String>, Limits), SessionError> {

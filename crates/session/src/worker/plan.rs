@@ -241,11 +241,11 @@ impl AgreedSession {
     /// Stores the plan for the workers.
     pub(crate) fn store_plan(&self, tiles: u32) -> Result<(), SessionError> {
         let (session, agreement) = (&self.session, &self.agreement);
-        let Some(folder) = &agreement.plans else {
+        let Some(folder) = &agreement.agreements_folder else {
             return Ok(());
         };
         let proposal = &agreement.proposal;
-        let (names, limits) = session.counted(proposal)?;
+        let (names, limits) = session.ledger_names_and_limits(proposal)?;
         let entries = &proposal.cohort.entries;
         let disclosures = DisclosureLedger::open(None, &session.identity, session.peer);
         let plan = AgreedPlan {

@@ -216,7 +216,7 @@ impl Session {
             account,
             resume: Resume::default(),
             group: None,
-            learned_pairs: None,
+            pair_charge: None,
             withdrawals,
             max_starts,
             max_agreements,
@@ -227,7 +227,7 @@ impl Session {
             engine_reason: EngineReason::Named,
             link: Link::local(),
             encoding_on_one_side: false,
-            plans: None,
+            agreements_folder: None,
             signs: false,
         };
         self.settle(agreement, &size, roster_bytes)

@@ -327,7 +327,7 @@ fn small_groups_and_differences_are_refused() {
     let small = setup(Engine::Shares, "groups", 4);
     assert!(matches!(
         error(&small),
-        SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SmallCell {
+        SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SmallPart {
             minimum: 4,
             ..
         }))
@@ -337,7 +337,7 @@ fn small_groups_and_differences_are_refused() {
     larger.proposals[1].disclosure.minimum_group = 7;
     assert!(matches!(
         error(&larger),
-        SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SmallCell {
+        SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SmallPart {
             minimum: 7,
             ..
         }))
@@ -372,7 +372,7 @@ fn a_stimulus_seen_by_few_participants_is_refused() {
     }
     assert!(matches!(
         error(&setup),
-        SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SmallCell {
+        SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SmallPart {
             participants: 1,
             ..
         }))
@@ -388,7 +388,7 @@ fn scanpaths_without_letters_do_not_count() {
     }
     assert!(matches!(
         error(&setup),
-        SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SmallCell {
+        SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SmallPart {
             participants: 1,
             ..
         }))

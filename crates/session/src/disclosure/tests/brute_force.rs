@@ -89,7 +89,7 @@ fn request_members(request: &Request) -> Vec<GroupMember> {
 }
 
 /// The coefficients of every number that the partner can get from an answer, for each unknown of each participant.
-fn cells(request: &Request) -> Vec<Vec<u64>> {
+fn parts(request: &Request) -> Vec<Vec<u64>> {
     let (kind, overall) = KINDS[request.kind];
     // If only scanpaths of the same stimulus are compared, the partner chooses its stimuli, and those whose scores it
     // does not know yet.
@@ -107,14 +107,14 @@ fn cells(request: &Request) -> Vec<Vec<u64>> {
                 _ => power(common.clone().count() as u64, PRIME - 2),
             };
             for stimulus in common.filter(|it| unknown.contains(*it)) {
-                let cell = match (kind, overall) {
+                let part = match (kind, overall) {
                     (AnswerKind::Mean, false) => stimulus.clone(),
                     (AnswerKind::Groups, _) => member.group.clone().unwrap(),
                     (AnswerKind::Score, _) => format!("{number} {stimulus}"),
                     _ => String::new(),
                 };
                 let row = rows
-                    .entry((choice, cell))
+                    .entry((choice, part))
                     .or_insert_with(|| vec![0; UNKNOWNS * PARTICIPANTS]);
                 let version = usize::from(request.corrected >> number & 1 == 1);
                 let unknown = stimulus.parse::<usize>().unwrap() + 2 * version + 4 * request.metric;
@@ -160,8 +160,8 @@ fn the_search_finds_isolating_differences() {
     };
     let isolated = |requests: &[Request]| {
         let (scores, rows): (Vec<_>, Vec<_>) = requests.iter().partition(|it| it.kind == SCORE);
-        let cells = |requests: Vec<&Request>| requests.into_iter().flat_map(cells).collect();
-        let [rows, scores]: [Vec<_>; 2] = [cells(rows), cells(scores)];
+        let parts = |requests: Vec<&Request>| requests.into_iter().flat_map(parts).collect();
+        let [rows, scores]: [Vec<_>; 2] = [parts(rows), parts(scores)];
         min_isolated(&rows, &scores, 4)
     };
     let test = Request { kind: 3, ..mean };
@@ -258,8 +258,8 @@ proptest! {
             };
             if fixture.ask_for(&answer, &request_members(request), limits).is_ok() {
                 match request.kind {
-                    SCORE => scores.extend(cells(request)),
-                    _ => rows.extend(cells(request)),
+                    SCORE => scores.extend(parts(request)),
+                    _ => rows.extend(parts(request)),
                 }
                 prop_assert_eq!(min_isolated(&rows, &scores, minimum), None, "{:?}", requests);
             }

@@ -55,7 +55,7 @@ fn group_sizes_that_differ_by_a_few_participants_are_refused() {
     assert_eq!(charge_sizes(&fixture, 4, &grouped(0..30)), Ok(0));
     assert!(matches!(
         charge_sizes(&fixture, 5, &grouped(40..48)),
-        Err(DisclosureRefusal::SmallCell {
+        Err(DisclosureRefusal::SmallPart {
             participants: 4,
             ..
         })

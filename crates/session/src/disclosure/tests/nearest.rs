@@ -19,7 +19,7 @@ fn k_nearest_and_every_cell_must_reach_the_larger_minimum() {
     assert_eq!(few, Err(expected));
     assert!(matches!(
         fixture.ask_for(&answer(Some(8)), &members(0..14), limits),
-        Err(DisclosureRefusal::SmallCell {
+        Err(DisclosureRefusal::SmallPart {
             participants: 7,
             ..
         })
@@ -55,7 +55,7 @@ fn groups_that_an_answer_does_not_use_are_not_needed() {
     let refused = Err(DisclosureRefusal::NoGroups);
     assert_eq!(fixture.ask_for(&answer(true), &without, LIMITS), refused);
     // Groups of four and five play no part in it.
-    let small = DisclosureRefusal::SmallCell {
+    let small = DisclosureRefusal::SmallPart {
         participants: 4,
         minimum: 5,
     };
@@ -83,6 +83,7 @@ fn the_nearest_references_are_of_enough_participants() {
     let refused = DisclosureRefusal::NearestOfFew {
         nearest: 8,
         needed: 9,
+        minimum: 5,
     };
     let ask = |request| fixture.ask_for(&request, &members(0..20), LIMITS);
     assert_eq!(ask(answer(8, false, true)), Err(refused));

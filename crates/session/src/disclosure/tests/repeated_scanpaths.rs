@@ -148,7 +148,7 @@ fn empty_scanpaths_change_weights() {
         by_stimulus: true,
         ..answer_request(1, groups)
     };
-    let refused = DisclosureRefusal::SmallCell {
+    let refused = DisclosureRefusal::SmallPart {
         participants: 1,
         minimum: 5,
     };

@@ -30,7 +30,7 @@ fn published_groups_do_not_bypass_the_minimum_or_differencing_rules() {
         assert!(
             matches!(
                 refused,
-                SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SmallCell {
+                SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SmallPart {
                     participants: 3,
                     minimum: 4
                 }))
