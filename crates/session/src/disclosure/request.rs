@@ -60,7 +60,7 @@ impl<'a> AnswerRequest<'a> {
         }
     }
 
-    fn of_text(agreement: &'a [u8; 32], text: &str) -> Option<Self> {
+    pub(super) fn of_text(agreement: &'a [u8; 32], text: &str) -> Option<Self> {
         let kind = AnswerKind::of_text(text)?;
         let parameters = text.strip_prefix(kind.name()).unwrap_or_default();
         let parameters = parameters.trim_start_matches(':');
