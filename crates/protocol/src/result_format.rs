@@ -16,8 +16,8 @@
 //!  "cost": {…}, "revealed": [{"to": "host", "what": "…"}, …]}
 //! ```
 //!
-//! A result has one field for each output, so that R or pandas read `results` as a data frame. Its ids repeat the cohort
-//! labels that `a_index` and `b_index` point to.
+//! A result has one field for each output, so that R or pandas read `results` as a data frame. Its ids repeat those
+//! of the scanpaths that `a_index` and `b_index` point to.
 //!
 //! Files are untrusted. Results are read one by one into [`Results`], every list and text has a limit, and inconsistent
 //! contents are rejected with a [`ResultFormatError`].

@@ -70,9 +70,9 @@ pub struct Results {
 /// One pair of [`Results`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairResult<'a> {
-    /// Index into the first side's labels.
+    /// Index into the first side's scanpaths.
     pub a: usize,
-    /// Index into the second side's labels.
+    /// Index into the second side's scanpaths.
     pub b: usize,
     /// One value for each output.
     pub values: &'a [Value],
