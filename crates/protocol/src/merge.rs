@@ -222,7 +222,7 @@ fn check_pairs(outcome: &Outcome, withheld: bool, at: usize) -> Result<(), Merge
     }
     let Outcome { a, b, spec, .. } = outcome;
     let has_stimuli = |ids: &[ScanpathId]| ids.iter().any(|id| id.stimulus.is_some());
-    let by_stimulus = spec.pairs == PairRule::SameStimulus && has_stimuli(a) && has_stimuli(b);
+    let by_stimulus = spec.pair_rule == PairRule::SameStimulus && has_stimuli(a) && has_stimuli(b);
     let differs = |pair: PairResult<'_>| match (a.get(pair.a), b.get(pair.b)) {
         (Some(one), Some(other)) => by_stimulus && one.stimulus != other.stimulus,
         _ => true,

@@ -1,7 +1,7 @@
 //! The result file format: how an [`Outcome`] is written and read back.
 //!
 //! ```text
-//! {"veilpath_result": 1,                       the version of this format; always the first field
+//! {"veilpath_result": 2,                       the version of this format; always the first field
 //!  "spec": {…},                                what was computed, and how
 //!  "cohorts": [{"name": "Clinic", "scanpaths": [{"participant": "P1", "stimulus": "cows"}, …]}, {…}],
 //!  "one_cohort": false,                        whether both sides are the same cohort
@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 use veilpath_metrics::Cohort;
 
 /// The version of the format that this program writes and reads.
-pub const RESULT_VERSION: u64 = 1;
+pub const RESULT_VERSION: u64 = 2;
 
 /// The first field of a result file.
 pub const RESULT_MARK: &str = "veilpath_result";

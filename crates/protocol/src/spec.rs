@@ -26,7 +26,7 @@ pub struct Spec {
     /// The settings with which gaze was encoded as letters; empty if no cohort specifies them.
     pub encoding: BTreeMap<String, String>,
     /// Which scanpath is compared with which.
-    pub pairs: PairRule,
+    pub pair_rule: PairRule,
     /// What is revealed: the score or one bit of each pair, or a group answer.
     pub reveal: Reveal,
     /// The sides that get it.
@@ -179,7 +179,7 @@ impl Spec {
     pub fn new(
         engine: Engine,
         metric: Metric,
-        pairs: PairRule,
+        pair_rule: PairRule,
         a: &Cohort,
         b: &Cohort,
     ) -> Result<Self, SpecError> {
@@ -205,7 +205,7 @@ impl Spec {
             metric,
             alphabet: a.alphabet,
             encoding: declared.unwrap_or_default().0,
-            pairs,
+            pair_rule,
             reveal: Reveal::Score,
             reveal_to: RevealTo::Both,
             pad_to: None,
@@ -415,7 +415,7 @@ mod tests {
             }),
             alphabet: Alphabet::letters(49).unwrap(),
             encoding: Default::default(),
-            pairs: PairRule::All,
+            pair_rule: PairRule::All,
             reveal: Reveal::Score,
             reveal_to: RevealTo::Both,
             pad_to: None,

@@ -22,7 +22,7 @@ pub fn describe(
     let mut parts = vec![
         ("Metric", metric(&spec.metric, names)),
         ("Engine", engine(spec.engine)),
-        ("Pairs", pairs(spec.pairs, names)),
+        ("Pairs", pairs(spec.pair_rule, names)),
         ("Encoding", encoding(spec)),
         ("Letters", letters(spec)),
         ("Revealed per pair", reveal(spec)),

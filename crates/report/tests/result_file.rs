@@ -109,7 +109,7 @@ fn results_are_recognised_by_their_start() {
 
 #[test]
 fn another_version_is_refused_by_its_number() {
-    let text = json(&outcome()).replace("\"veilpath_result\": 1", "\"veilpath_result\": 9");
+    let text = json(&outcome()).replace("\"veilpath_result\": 2", "\"veilpath_result\": 9");
     let error = ResultFile::read(text.as_bytes()).unwrap_err();
     let ResultFileError::Format(ResultFormatError::Version { found, .. }) = error else {
         panic!("{error}");
@@ -247,13 +247,13 @@ fn damaged_files_are_errors() {
 fn an_endless_field_is_refused() {
     use std::io::{Read, repeat};
     for part in ["spec", "answers"] {
-        let start = format!("{{\"veilpath_result\": 1, \"{part}\": \"");
+        let start = format!("{{\"veilpath_result\": 2, \"{part}\": \"");
         let endless = start.as_bytes().chain(repeat(b'x'));
         let error = ResultFile::read(endless).unwrap_err();
         assert!(error.to_string().contains("too long"), "{error}");
     }
     let many = format!(
-        "{{\"veilpath_result\": 1, \"spec\": [{}0]}}",
+        "{{\"veilpath_result\": 2, \"spec\": [{}0]}}",
         "0,".repeat(1 << 22)
     );
     assert!(refused(many).contains("more than 2097152"));

@@ -69,7 +69,7 @@ pub(crate) fn means<'a>(
     };
     let ((our_count, our_bytes), (their_count, their_bytes)) = (size(&ours), size(&theirs));
     let have_names = [&ours, &theirs].map(|it| it.iter().any(Option::is_some));
-    let (count, bytes) = match spec.pairs {
+    let (count, bytes) = match spec.pair_rule {
         PairRule::SameStimulus if have_names == [true; 2] => (our_count, our_bytes),
         _ => {
             let bytes = our_bytes.saturating_mul(their_count);

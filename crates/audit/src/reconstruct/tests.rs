@@ -223,7 +223,7 @@ fn spec(metric: &Metric, reveal: Reveal) -> Spec {
         metric: metric.clone(),
         alphabet: Alphabet::letters(25).unwrap(),
         encoding: BTreeMap::new(),
-        pairs: PairRule::All,
+        pair_rule: PairRule::All,
         reveal,
         reveal_to: RevealTo::Both,
         pad_to: None,

@@ -259,7 +259,7 @@ fn spec(metric: &Metric, alphabet: Alphabet, reveal: Reveal) -> Spec {
         metric: metric.clone(),
         alphabet,
         encoding: BTreeMap::new(),
-        pairs: PairRule::All,
+        pair_rule: PairRule::All,
         reveal,
         reveal_to: RevealTo::Both,
         pad_to: None,

@@ -103,7 +103,7 @@ pub(super) fn answer(
             inputs: GroupInputs {
                 question,
                 engine: spec.engine,
-                rule: spec.pairs,
+                rule: spec.pair_rule,
                 ids: [&ids[0], &ids[1]],
                 own_groups: groups.as_deref(),
                 peer_groups: peer_groups.filter(|_| question.publishes_groups()),
@@ -123,7 +123,7 @@ pub(super) fn answer(
     let answer = GroupPlan::new(&job, sides[0].inputs.clone())?
         .schema()
         .answer(&numbers)?;
-    let cells = spec.cells(&crate::count_pairs(spec.pairs, a.0, b.0));
+    let cells = spec.cells(&crate::count_pairs(spec.pair_rule, a.0, b.0));
     let [a, b] = ids.clone();
     Ok(Outcome {
         revealed: spec.engine.revealed(spec),

@@ -35,7 +35,7 @@ fn small() -> Outcome {
         metric: Metric::Levenshtein,
         alphabet,
         encoding: BTreeMap::new(),
-        pairs: PairRule::All,
+        pair_rule: PairRule::All,
         reveal: Reveal::Score,
         reveal_to: RevealTo::Both,
         pad_to: None,
@@ -120,7 +120,7 @@ fn missing_results_are_declared() {
 #[test]
 fn another_version_is_refused_by_its_number() {
     let text = serde_json::to_string(&small()).unwrap();
-    let newer = text.replace("\"veilpath_result\":1", "\"veilpath_result\":7");
+    let newer = text.replace("\"veilpath_result\":2", "\"veilpath_result\":7");
     let (problem, words) = refusal(&newer, 10);
     assert_eq!(
         problem,
@@ -130,7 +130,7 @@ fn another_version_is_refused_by_its_number() {
         })
     );
     assert!(words.contains("version 7"), "{words}");
-    let without = text.replace("\"veilpath_result\":1,", "");
+    let without = text.replace("\"veilpath_result\":2,", "");
     assert_eq!(refusal(&without, 10).0, Some(ResultFormatError::NotAResult));
     assert_eq!(refusal("{}", 10).0, Some(ResultFormatError::NotAResult));
 }

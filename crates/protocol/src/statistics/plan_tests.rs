@@ -75,7 +75,7 @@ fn spec(engine: Engine, metric: &Metric, question: &str, a: &Cohort, b: &Cohort)
 /// The answer from integers in the clear.
 fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, ProtocolError> {
     let question = spec.reveal.group_question().unwrap();
-    let pairs = pairs_of(spec.pairs, a, b);
+    let pairs = pairs_of(spec.pair_rule, a, b);
     let names = [scanpath_ids(a), scanpath_ids(b)];
     let groups = [a, b].map(|cohort| -> Vec<String> {
         let groups = cohort.entries.iter().map(|entry| entry.group.clone());
@@ -96,7 +96,7 @@ fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, Protocol
     let inputs = |side: usize| GroupInputs {
         question,
         engine: spec.engine,
-        rule: spec.pairs,
+        rule: spec.pair_rule,
         ids: [&names[0], &names[1]],
         own_groups: Some(&groups[side]),
         peer_groups: question.publishes_groups().then_some(&groups[1 - side][..]),
@@ -331,7 +331,7 @@ fn values_on_an_edge_are_in_the_bin_above() {
         let spec = spec(Engine::Shares, &Metric::Levenshtein, &question, &a, &b);
         let comparison = Comparison::new(Metric::Levenshtein, a.alphabet).unwrap();
         let mut expected = vec![0; bins];
-        for (i, j) in pairs_of(spec.pairs, &a, &b) {
+        for (i, j) in pairs_of(spec.pair_rule, &a, &b) {
             let (x, y) = (&a.entries[i].scanpath, &b.entries[j].scanpath);
             let distance = usize::try_from(comparison.raw(x, y).unwrap()).unwrap();
             let longer = x.len().max(y.len());
@@ -351,7 +351,7 @@ fn means_are_rounded_before_they_are_opened() {
     let (a, b) = (cohort(5, 20..60, 0, 11), cohort(5, 20..60, 0, 12));
     let spec = spec(Engine::Shares, &Metric::Levenshtein, "mean:overall", &a, &b);
     let comparison = Comparison::new(Metric::Levenshtein, a.alphabet).unwrap();
-    let pairs = pairs_of(spec.pairs, &a, &b);
+    let pairs = pairs_of(spec.pair_rule, &a, &b);
     let similarity = |&(i, j): &(usize, usize)| {
         let (x, y) = (&a.entries[i].scanpath, &b.entries[j].scanpath);
         comparison.compare(x, y).unwrap().similarity().unwrap()

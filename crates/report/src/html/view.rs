@@ -335,7 +335,7 @@ fn crosses_stimuli(file: &ResultFile) -> bool {
         .any(|stimulus| sides(stimulus).is_some_and(|(x, y)| x != y));
     let all = file
         .outcome()
-        .map(|outcome| outcome.spec.pairs == PairRule::All);
+        .map(|outcome| outcome.spec.pair_rule == PairRule::All);
     all.unwrap_or(true) && crossed
 }
 

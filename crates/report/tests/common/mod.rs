@@ -15,7 +15,7 @@ pub(crate) fn spec(reveal: &str) -> Spec {
         metric: Metric::Levenshtein,
         alphabet: Alphabet::letters(49).unwrap(),
         encoding: BTreeMap::from([("grid".to_string(), "7x7".to_string())]),
-        pairs: PairRule::SameStimulus,
+        pair_rule: PairRule::SameStimulus,
         reveal: reveal.parse::<Reveal>().unwrap(),
         reveal_to: RevealTo::Both,
         pad_to: None,

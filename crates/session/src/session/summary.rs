@@ -123,7 +123,7 @@ impl AgreedSession {
                 host.len() - agreement.blocks.rows().len(),
                 join.len() - agreement.blocks.columns().len(),
             ],
-            stimuli_on_one_side: spec.pairs == PairRule::SameStimulus
+            stimuli_on_one_side: spec.pair_rule == PairRule::SameStimulus
                 && host.has_stimuli() != join.has_stimuli(),
             encoding_on_one_side: agreement.encoding_on_one_side,
             answer_description: spec.describe_answer(),

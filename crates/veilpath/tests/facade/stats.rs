@@ -393,10 +393,10 @@ fn a_single_pair_has_a_mean_and_no_interval() {
     };
     // Stimulus s has one pair.
     let json = serde_json::json!({
-        "veilpath_result": 1,
+        "veilpath_result": 2,
         "spec": {
             "engine": "plain", "metric": {"name": "levenshtein"}, "alphabet": "letters 52", "encoding": {},
-            "pairs": "same-stimulus", "reveal": "score", "reveal_to": "both", "pad_to": null,
+            "pair_rule": "same-stimulus", "reveal": "score", "reveal_to": "both", "pad_to": null,
         },
         "cohorts": [
             {"name": "a", "scanpaths": [scanpath("p", "s"), scanpath("p", "t"), scanpath("q", "t")]},

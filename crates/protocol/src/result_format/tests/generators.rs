@@ -118,7 +118,7 @@ fn spec() -> impl Strategy<Value = Spec> {
         Just(RevealTo::Host),
         Just(RevealTo::Join)
     ];
-    let pairs = prop_oneof![Just(PairRule::All), Just(PairRule::SameStimulus)];
+    let pair_rule = prop_oneof![Just(PairRule::All), Just(PairRule::SameStimulus)];
     let encoding = proptest::collection::btree_map("[a-z-]{1,8}", ".{0,9}", 0..4);
     let pad_to = proptest::option::of(1..100_000u32);
     let parts = (
@@ -126,18 +126,18 @@ fn spec() -> impl Strategy<Value = Spec> {
         metric(),
         alphabet,
         encoding,
-        pairs,
+        pair_rule,
         reveal,
         reveal_to,
         pad_to,
     );
     parts.prop_map(
-        |(engine, metric, alphabet, encoding, pairs, reveal, reveal_to, pad_to)| Spec {
+        |(engine, metric, alphabet, encoding, pair_rule, reveal, reveal_to, pad_to)| Spec {
             engine,
             metric,
             alphabet,
             encoding,
-            pairs,
+            pair_rule,
             reveal,
             reveal_to,
             pad_to,

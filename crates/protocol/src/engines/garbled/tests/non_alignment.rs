@@ -149,7 +149,7 @@ fn scores_of_hidden_lengths(cases: Cases) {
             let ends = run(&spec, &a, &b, (partitioning, partitioning), 5);
             assert_eq!(ends.host.as_ref(), Ok(&scores), "{metric:?}");
             assert_eq!(ends.join.as_ref(), Ok(&scores), "{metric:?}");
-            let cells = spec.cells(&crate::count_pairs(spec.pairs, &a, &b));
+            let cells = spec.cells(&crate::count_pairs(spec.pair_rule, &a, &b));
             assert_eq!(*ends.host_progress.cells.lock().unwrap(), cells);
         }
         check_thresholds((cases, seed), metric, &a, &b, spec.pad_to);
