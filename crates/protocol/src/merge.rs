@@ -183,8 +183,8 @@ fn check(
     }
     let same = [
         (
-            "the plan",
-            found.plan == plan.plan && found.pairs == plan.pairs,
+            "the cohorts, the settings or the number of pairs",
+            found.agreement == plan.agreement && found.pairs == plan.pairs,
         ),
         ("what was computed", outcome.spec == first.spec),
         ("the names of the cohorts", outcome.names == first.names),

@@ -6,7 +6,7 @@
 //!  "cohorts": [{"name": "Clinic", "scanpaths": [{"participant": "P1", "stimulus": "cows"}, …]}, {…}],
 //!  "one_cohort": false,                        whether both sides are the same cohort
 //!  "pairs": 812,                               how many pairs the comparison has
-//!  "tile": {"tile": "3/8", "plan": "5d0f…", "pairs": 6496},   only for a part of a plan: which part, of which plan
+//!  "tile": {"tile": "3/8", "agreement": "5d0f…", "pairs": 6496},   only for a part of a plan: which part, of which plan
 //!  "error_bound": 0.00051,                     how far a score can be from double precision; only if numbers are rounded
 //!  "fixation_rounding": {…},                   only if fixations are rounded to letters: to what, and how far they move
 //!  "complete": false,                          only if a session was interrupted and results are missing
@@ -165,9 +165,9 @@ pub enum ResultFormatError {
     /// `complete` contradicts whether results are missing.
     #[error("\"complete\" must be false if results are missing, and absent otherwise")]
     Completeness,
-    /// The tile names no valid plan, or has more pairs than the plan.
+    /// The tile names no valid agreement, or has more pairs than the whole plan.
     #[error(
-        "\"tile\" must name a plan by 64 hexadecimal digits, with at least as many pairs as the tile"
+        "\"tile\" must have an agreement of 64 hexadecimal digits, and at least as many pairs as the tile"
     )]
     Tile,
     /// The error bound is negative, or not a number.

@@ -120,7 +120,7 @@ impl Description {
         let Some(tile) = self.outcome.tile.as_ref().filter(|_| self.in_plan) else {
             return Ok(self);
         };
-        let (pairs, outcome) = state_dir.stored_tile(&tile.plan, tile.tile)?;
+        let (pairs, outcome) = state_dir.stored_tile(&tile.agreement, tile.tile)?;
         if outcome.pairs != self.outcome.pairs {
             return Err(state_dir.not_found(FileProblem::CorruptedComparison));
         }

@@ -208,8 +208,8 @@ impl Fields {
             _ => {}
         }
         let fits = |tile: &PlanTile| {
-            let digits = tile.plan.bytes().all(|byte| byte.is_ascii_hexdigit());
-            tile.plan.len() == 64 && digits && tile.pairs >= pairs
+            let mut digits = tile.agreement.bytes();
+            digits.len() == 64 && digits.all(|byte| byte.is_ascii_hexdigit()) && tile.pairs >= pairs
         };
         if !self.tile.as_ref().is_none_or(fits) {
             return Err(refuse(problem)(ResultFormatError::Tile));

@@ -181,7 +181,7 @@ impl Agreement {
     pub(crate) fn plan_tile(&self) -> Option<PlanTile> {
         self.proposal.tile.map(|tile| PlanTile {
             tile,
-            plan: hex(&self.id),
+            agreement: hex(&self.id),
             pairs: self.blocks.pairs(),
         })
     }

@@ -281,7 +281,7 @@ pub(super) fn outcome() -> impl Strategy<Value = Outcome> {
                 pairs: results.len() as u64,
                 tile: more.then(|| PlanTile {
                     tile: Tile::new(2, 3).unwrap(),
-                    plan: "5d".repeat(32),
+                    agreement: "5d".repeat(32),
                     pairs: results.len() as u64 + 7,
                 }),
                 spec,
