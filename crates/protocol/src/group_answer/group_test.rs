@@ -35,7 +35,7 @@ pub struct GroupTest {
     pub coins: Option<String>,
     /// The distribution of the statistic over the permutations; only for a test in the clear.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub null: Option<Bins>,
+    pub null_distribution: Option<Bins>,
 }
 
 impl GroupTest {
@@ -43,7 +43,7 @@ impl GroupTest {
         finite("a statistic", self.value)?;
         probability("a p value", self.p_value)?;
         self.interval.map_or(Ok(()), |interval| interval.check())?;
-        self.null.as_ref().map_or(Ok(()), Bins::check)
+        self.null_distribution.as_ref().map_or(Ok(()), Bins::check)
     }
 
     pub(super) fn texts(&self) -> impl Iterator<Item = &String> {

@@ -291,7 +291,7 @@ impl AnswerSchema {
             permutations: Some(permutations),
             seed: None,
             coins: Some(coins.clone()),
-            null: None,
+            null_distribution: None,
         }))
     }
 }

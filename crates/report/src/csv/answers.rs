@@ -111,8 +111,8 @@ fn rows(answer: &GroupAnswer) -> Vec<Row<'_>> {
                 p: Some(test.p_value),
                 ..about("test")
             }];
-            let null = test.null.iter();
-            rows.extend(null.flat_map(move |null| bins(null, move || about("null"))));
+            let null = test.null_distribution.iter();
+            rows.extend(null.flat_map(move |null| bins(null, move || about("null-distribution"))));
             rows
         }
         GroupAnswer::NearestLabels(labels) => labels

@@ -106,7 +106,7 @@ pub(crate) fn answers() -> Vec<GroupAnswer> {
             permutations: Some(9999),
             seed: Some(7),
             coins: None,
-            null: None,
+            null_distribution: None,
         }),
     ]
 }
@@ -124,7 +124,7 @@ pub(crate) fn every_answer() -> Vec<GroupAnswer> {
     let mut answers = answers();
     if let GroupAnswer::Test(test) = &mut answers[1] {
         test.interval = Some(interval(-4.5, -2.0));
-        test.null = Some(Bins {
+        test.null_distribution = Some(Bins {
             edges: vec![-4.0, -2.0, 0.0, 2.0],
             counts: vec![Some(90), Some(8000), Some(1909)],
         });

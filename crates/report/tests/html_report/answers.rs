@@ -58,7 +58,7 @@ fn private_answers_are_shown_without_what_they_do_not_have() {
             }
             GroupAnswer::Means(means) => means.intervals.clear(),
             GroupAnswer::Test(test) => {
-                (test.interval, test.null, test.seed) = (None, None, None);
+                (test.interval, test.null_distribution, test.seed) = (None, None, None);
                 test.coins = Some(coins.clone());
             }
             GroupAnswer::NearestLabels(labels) => {

@@ -176,7 +176,9 @@ fn answer(
         permutations: Some(permutations.count),
         seed: Some(permutations.seed),
         coins: None,
-        null: null_distribution(&result.permuted_differences(unit).collect::<Vec<_>>()),
+        null_distribution: null_distribution(
+            &result.permuted_differences(unit).collect::<Vec<_>>(),
+        ),
     })
 }
 

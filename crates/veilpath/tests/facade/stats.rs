@@ -62,7 +62,7 @@ fn check_test(found: &GroupTest, expected: &Value) {
     if let Some(p) = expected.get("scipy_p") {
         assert!((found.p_value - p.as_f64().unwrap()).abs() < 0.01);
     }
-    let null = found.null.as_ref().unwrap();
+    let null = found.null_distribution.as_ref().unwrap();
     assert_eq!(null.counts.iter().flatten().sum::<u64>(), 499);
 }
 

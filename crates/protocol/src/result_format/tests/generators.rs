@@ -180,7 +180,7 @@ fn answers() -> impl Strategy<Value = Vec<GroupAnswer>> {
             permutations: seed.map(|_| 9999),
             seed,
             coins: None,
-            null: None,
+            null_distribution: None,
         })
     });
     let nearest = (any::<u32>(), any::<u32>(), 0.0..=1.0).prop_map(|(correct, wrong, chance)| {

@@ -50,7 +50,7 @@ pub(super) fn tests(tests: &[(usize, &GroupTest)]) -> Markup {
             }
             (folded("All numbers as a table", &test_table(tests)))
             @for (number, test) in tests {
-                @if let Some(null) = &test.null { (null_distribution(test, null, &format!("answer-{number}"))) }
+                @if let Some(null) = &test.null_distribution { (null_distribution(test, null, &format!("answer-{number}"))) }
             }
         }
     }
