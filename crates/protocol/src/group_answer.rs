@@ -21,7 +21,7 @@ pub enum GroupAnswer {
     /// The mean of an output over all pairs, or over the pairs of each stimulus.
     StimulusMeans(StimulusMeans),
     /// The mean of an output for every group of the first side with every group of the second.
-    Means(GroupMeans),
+    GroupMeans(GroupMeans),
     /// A statistical test.
     Test(GroupTest),
     /// For each scanpath, the group that most of its nearest scanpaths belong to.
@@ -74,7 +74,7 @@ impl GroupAnswer {
     pub fn check(&self) -> Result<(), GroupAnswerError> {
         match self {
             GroupAnswer::StimulusMeans(means) => means.check(),
-            GroupAnswer::Means(means) => means.check(),
+            GroupAnswer::GroupMeans(means) => means.check(),
             GroupAnswer::Test(test) => test.check(),
             GroupAnswer::NearestLabels(labels) => labels.check(),
             GroupAnswer::NearestRate(rate) => rate.check(),
@@ -85,7 +85,7 @@ impl GroupAnswer {
     /// The names of all groups in the answer.
     pub(crate) fn groups(&self) -> Vec<&String> {
         match self {
-            GroupAnswer::Means(means) => means.rows.iter().chain(&means.columns).collect(),
+            GroupAnswer::GroupMeans(means) => means.rows.iter().chain(&means.columns).collect(),
             GroupAnswer::Test(test) => test.groups.iter().collect(),
             GroupAnswer::NearestLabels(labels) => labels.groups.iter().collect(),
             GroupAnswer::NearestRate(rate) => rate.groups.iter().collect(),
@@ -97,7 +97,7 @@ impl GroupAnswer {
     pub(crate) fn texts(&self) -> Vec<&String> {
         match self {
             GroupAnswer::StimulusMeans(means) => means.texts().collect(),
-            GroupAnswer::Means(means) => {
+            GroupAnswer::GroupMeans(means) => {
                 [&means.output].into_iter().chain(&means.stimulus).collect()
             }
             GroupAnswer::Test(test) => test.texts().collect(),

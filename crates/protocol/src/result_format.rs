@@ -12,7 +12,7 @@
 //!  "complete": false,                          only if a session was interrupted and results are missing
 //!  "outputs": [{"name": "score", "kind": "distance"}, …],
 //!  "results": [{"a": "P1", "b": "Q1", "stimulus": "cows", "a_index": 0, "b_index": 0, "score": 1, …}, …],
-//!  "answers": [{"kind": "means", …}, {"kind": "test", …}],
+//!  "answers": [{"kind": "group-means", …}, {"kind": "test", …}],
 //!  "cost": {…}, "revealed": [{"to": "host", "what": "…"}, …]}
 //! ```
 //!

@@ -15,7 +15,7 @@ use veilpath_protocol::{
 pub(crate) fn text(answer: &GroupAnswer, sides: Option<&[String; 2]>) -> String {
     match answer {
         GroupAnswer::StimulusMeans(means) => stimulus_means(means, sides),
-        GroupAnswer::Means(means) => group_means(means, sides),
+        GroupAnswer::GroupMeans(means) => group_means(means, sides),
         GroupAnswer::Test(test) => sentence(test),
         GroupAnswer::NearestLabels(labels) => nearest_labels(labels),
         GroupAnswer::NearestRate(rate) => nearest_rate(rate),

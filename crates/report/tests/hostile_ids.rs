@@ -50,7 +50,7 @@ fn with_groups(names: &[&str]) -> Outcome {
     let mut outcome = with_ids(names);
     outcome.results.clear();
     let groups: Vec<String> = names.iter().map(|it| (*it).to_string()).collect();
-    outcome.answers = vec![GroupAnswer::Means(GroupMeans {
+    outcome.answers = vec![GroupAnswer::GroupMeans(GroupMeans {
         output: "score".into(),
         stimulus: Some(names[0].into()),
         means: vec![vec![Some(-3.5); names.len()]; names.len()],

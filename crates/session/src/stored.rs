@@ -19,7 +19,7 @@ use veilpath_protocol::{AnswerSchema, GroupAnswer, Outcome, Results, Reveal, Rol
 /// The extension of a description, beside the journal with the same name.
 pub(crate) const EXTENSION: &str = "comparison";
 
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// The most numbers of a group answer.
 const MAX_NUMBERS: usize = MAX_SCANPATHS;

@@ -229,7 +229,7 @@ fn inconsistent_results_are_refused() {
 #[test]
 fn group_answers_are_checked() {
     let mut outcome = small();
-    outcome.answers = vec![GroupAnswer::Means(GroupMeans {
+    outcome.answers = vec![GroupAnswer::GroupMeans(GroupMeans {
         output: "score".into(),
         stimulus: None,
         rows: vec!["x".into()],

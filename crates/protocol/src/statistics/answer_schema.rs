@@ -31,12 +31,12 @@ pub struct AnswerSchema {
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum NumberKind {
     /// A sum for each stimulus.
-    Means {
+    StimulusMeans {
         /// The stimuli with their numbers of pairs; a single one without a name for all stimuli together.
         stimuli: Vec<(Option<String>, u64)>,
     },
     /// A sum for each pair of groups, row by row.
-    Groups {
+    GroupMeans {
         /// The host's groups, with the number of participants.
         rows: Vec<(String, u32)>,
         /// The joining side's groups.
@@ -102,8 +102,8 @@ impl AnswerSchema {
     /// How many numbers there are.
     pub fn count(&self) -> usize {
         match &self.kind {
-            NumberKind::Means { stimuli } => stimuli.len(),
-            NumberKind::Groups { rows, columns } => rows.len() * columns.len(),
+            NumberKind::StimulusMeans { stimuli } => stimuli.len(),
+            NumberKind::GroupMeans { rows, columns } => rows.len() * columns.len(),
             NumberKind::Test { .. } => 2,
             NumberKind::Nearest { scanpaths, .. } => scanpaths.len(),
             NumberKind::NearestRate { .. } => 1,
@@ -143,11 +143,11 @@ impl AnswerSchema {
         let numbers = &numbers[..];
         let output = self.output.clone();
         let answer = match &self.kind {
-            NumberKind::Means { stimuli } => GroupAnswer::StimulusMeans(StimulusMeans {
+            NumberKind::StimulusMeans { stimuli } => GroupAnswer::StimulusMeans(StimulusMeans {
                 output,
                 means: sorted_means(stimuli, numbers, self.unit),
             }),
-            NumberKind::Groups { rows, columns } => {
+            NumberKind::GroupMeans { rows, columns } => {
                 let count = |row: &(String, u32), column: &(String, u32)| {
                     u64::from(row.1) * u64::from(column.1)
                 };
@@ -161,7 +161,7 @@ impl AnswerSchema {
                     both.map(|(sum, count)| mean(*sum, *count, self.unit))
                         .collect()
                 });
-                GroupAnswer::Means(GroupMeans {
+                GroupAnswer::GroupMeans(GroupMeans {
                     output,
                     stimulus: None,
                     rows: names(rows),
@@ -300,7 +300,7 @@ impl NumberKind {
     /// Whether a number can be negative: sums can, counts and indices cannot.
     pub(super) fn is_signed(&self, number: usize) -> bool {
         match self {
-            NumberKind::Means { .. } | NumberKind::Groups { .. } => true,
+            NumberKind::StimulusMeans { .. } | NumberKind::GroupMeans { .. } => true,
             NumberKind::Test { .. } => number == 0,
             NumberKind::Nearest { .. }
             | NumberKind::NearestRate { .. }

@@ -121,9 +121,9 @@ fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, Protocol
 /// If a modified peer opens something else instead of a number, it has no more bits than these.
 fn check_bits(schema: &AnswerSchema) {
     let (count, max_bits) = match schema.kind {
-        NumberKind::Means { .. } | NumberKind::Groups { .. } | NumberKind::Test { .. } => {
-            (schema.count(), 20)
-        }
+        NumberKind::StimulusMeans { .. }
+        | NumberKind::GroupMeans { .. }
+        | NumberKind::Test { .. } => (schema.count(), 20),
         NumberKind::Nearest { .. } => (schema.count(), 1),
         NumberKind::NearestRate { .. } | NumberKind::Histogram { .. } => (schema.count(), 6),
     };
@@ -195,7 +195,11 @@ fn double_precision_gives_nearly_the_same_means() {
     for metric in metrics() {
         let answers = [Engine::Plain, Engine::Shares]
             .map(|engine| found(&spec(engine, &metric, "groups", &a, &b), &a, &b).unwrap());
-        let [GroupAnswer::Means(plain), GroupAnswer::Means(private)] = &answers else {
+        let [
+            GroupAnswer::GroupMeans(plain),
+            GroupAnswer::GroupMeans(private),
+        ] = &answers
+        else {
             panic!("not means");
         };
         let error = spec(Engine::Shares, &metric, "groups", &a, &b).error_bound();
@@ -261,7 +265,7 @@ fn compare_non_alignment_metrics(cases_of_a_metric: Cases) -> usize {
 /// Compares means of groups with those of the plain scores.
 fn assert_means(metric: &Metric, found: &GroupAnswer, error: f64, a: &Cohort, b: &Cohort) {
     let plain = self::found(&spec(Engine::Plain, metric, "groups", a, b), a, b).unwrap();
-    let (GroupAnswer::Means(plain), GroupAnswer::Means(private)) = (&plain, found) else {
+    let (GroupAnswer::GroupMeans(plain), GroupAnswer::GroupMeans(private)) = (&plain, found) else {
         panic!("not means");
     };
     let both = plain.means.iter().flatten();

@@ -78,7 +78,7 @@ fn rows(answer: &GroupAnswer) -> Vec<Row<'_>> {
                 ..Row::default()
             })
             .collect(),
-        GroupAnswer::Means(means) => {
+        GroupAnswer::GroupMeans(means) => {
             let mut rows = Vec::new();
             for (row, row_name) in means.rows.iter().enumerate() {
                 for (column, column_name) in means.columns.iter().enumerate() {

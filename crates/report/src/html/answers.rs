@@ -30,7 +30,7 @@ pub(crate) fn section(outcome: &Outcome, sides: &[String; 2]) -> Markup {
                     @let id = format!("answer-{number}");
                     @match answer {
                         GroupAnswer::StimulusMeans(means) => (stimulus_means(means)),
-                        GroupAnswer::Means(means) => (matrices::means(means, kind(outcome, &means.output), sides, &id)),
+                        GroupAnswer::GroupMeans(means) => (matrices::means(means, kind(outcome, &means.output), sides, &id)),
                         GroupAnswer::NearestLabels(labels) => (nearest_labels(labels)),
                         GroupAnswer::NearestRate(rate) => (matrices::rate(rate, &id)),
                         GroupAnswer::Histogram(histogram) => (distributions::histogram(histogram, kind(outcome, &histogram.output), &id)),

@@ -84,7 +84,7 @@ pub(crate) fn small() -> Outcome {
 /// A matrix of group means and a test.
 pub(crate) fn answers() -> Vec<GroupAnswer> {
     vec![
-        GroupAnswer::Means(GroupMeans {
+        GroupAnswer::GroupMeans(GroupMeans {
             output: "score".into(),
             stimulus: None,
             rows: vec!["experts".into(), "novices".into()],
@@ -155,7 +155,7 @@ pub(crate) fn every_answer() -> Vec<GroupAnswer> {
                 },
             ],
         }),
-        GroupAnswer::Means(GroupMeans {
+        GroupAnswer::GroupMeans(GroupMeans {
             output: "similarity".into(),
             stimulus: Some("cows".into()),
             rows: groups(),

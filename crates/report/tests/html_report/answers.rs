@@ -56,7 +56,7 @@ fn private_answers_are_shown_without_what_they_do_not_have() {
             GroupAnswer::StimulusMeans(means) => {
                 means.means.iter_mut().for_each(|it| it.interval = None);
             }
-            GroupAnswer::Means(means) => means.intervals.clear(),
+            GroupAnswer::GroupMeans(means) => means.intervals.clear(),
             GroupAnswer::Test(test) => {
                 (test.interval, test.null_distribution, test.seed) = (None, None, None);
                 test.coins = Some(coins.clone());
@@ -122,7 +122,7 @@ fn names_in_answers_are_escaped() {
 #[test]
 fn large_matrices_are_shown_as_tables() {
     let names: Vec<String> = (0..40).map(|number| format!("group {number}")).collect();
-    let matrix = GroupAnswer::Means(GroupMeans {
+    let matrix = GroupAnswer::GroupMeans(GroupMeans {
         output: "score".into(),
         stimulus: None,
         means: vec![vec![Some(1e30); 40]; 40],

@@ -156,13 +156,13 @@ fn unreadable_files_are_named() {
 fn inconsistent_descriptions_are_refused() {
     let valid = String::from_utf8(described().1.to_bytes().unwrap()).unwrap();
     assert!(Description::from_bytes(valid.as_bytes()).is_some());
+    let schema = r#"{"output":"score","unit":1,"shifts":[],"bits":[],"numbers":{"kind":"stimulus-means","stimuli":[]}}"#;
+    serde_json::from_str::<AnswerSchema>(schema).unwrap();
+    let with_schema = format!("\"schema\":{schema}");
     for (part, other) in [
-        ("\"version\":3", "\"version\":2"),
+        ("\"version\":4", "\"version\":3"),
         // An answer about pairs has no numbers after them.
-        (
-            "\"schema\":null",
-            r#""form":{"output":"score","unit":1,"numbers":{"kind":"means","stimuli":[]}}"#,
-        ),
+        ("\"schema\":null", &with_schema),
         ("\"pairs\":[[0,0,2]", "\"pairs\":[[9,0,2]"),
         ("\"pairs\":[[0,0,2]", "\"pairs\":[[0,2,2]"),
         ("\"pairs\":[[0,0,2]", "\"pairs\":[[0,0,1]"),

@@ -131,7 +131,7 @@ pub(super) fn of_groups(
     };
     let by_row = |row: &usize| columns.iter().map(|&column| sums[*row][column]).collect();
     let sums: Vec<Vec<MeanSum>> = rows.iter().map(by_row).collect();
-    Ok(GroupAnswer::Means(GroupMeans {
+    Ok(GroupAnswer::GroupMeans(GroupMeans {
         output: sample.output.name.clone(),
         stimulus: None,
         rows: names(&rows),

@@ -82,7 +82,7 @@ fn check(answer: &GroupAnswer, expected: &Value) {
                 close_interval(mean.interval.as_ref(), &expected["intervals"][name]);
             }
         }
-        GroupAnswer::Means(means) => {
+        GroupAnswer::GroupMeans(means) => {
             for (a, row) in means.rows.iter().enumerate() {
                 for (b, column) in means.columns.iter().enumerate() {
                     let cell = &expected["groups"][format!("{row},{column}")];

@@ -156,7 +156,7 @@ fn scanpath_ids() -> impl Strategy<Value = Vec<ScanpathId>> {
 
 fn answers() -> impl Strategy<Value = Vec<GroupAnswer>> {
     let means = (1..4usize, 0..4usize, number(), any::<u32>()).prop_map(|(rows, columns, x, n)| {
-        GroupAnswer::Means(GroupMeans {
+        GroupAnswer::GroupMeans(GroupMeans {
             output: "score".into(),
             stimulus: None,
             rows: vec!["experts".into(); rows],

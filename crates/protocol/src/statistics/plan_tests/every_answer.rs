@@ -180,7 +180,7 @@ fn published_labels_give_the_same_answer_for_less() {
 
 fn numbers(answer: &GroupAnswer) -> Vec<Option<f64>> {
     match answer {
-        GroupAnswer::Means(means) => means.means.concat(),
+        GroupAnswer::GroupMeans(means) => means.means.concat(),
         GroupAnswer::Test(test) => vec![Some(test.value), Some(test.p_value)],
         _ => panic!("another answer"),
     }
