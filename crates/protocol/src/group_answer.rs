@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum GroupAnswer {
-    /// The mean of an output over all pairs, or over the pairs of each stimulus.
+    /// The mean of a measure over all pairs, or over the pairs of each stimulus.
     StimulusMeans(StimulusMeans),
-    /// The mean of an output for every group of the first side with every group of the second.
+    /// The mean of a measure for every group of the first side with every group of the second.
     GroupMeans(GroupMeans),
     /// A statistical test.
     Test(GroupTest),
@@ -28,7 +28,7 @@ pub enum GroupAnswer {
     NearestLabels(NearestLabels),
     /// How many scanpaths belong to the group of most of their nearest scanpaths.
     NearestRate(NearestRate),
-    /// How many pairs have an output in each of some ranges.
+    /// How many pairs have a measure in each of some ranges.
     Histogram(ScoreHistogram),
 }
 
@@ -97,13 +97,14 @@ impl GroupAnswer {
     pub(crate) fn texts(&self) -> Vec<&String> {
         match self {
             GroupAnswer::StimulusMeans(means) => means.texts().collect(),
-            GroupAnswer::GroupMeans(means) => {
-                [&means.output].into_iter().chain(&means.stimulus).collect()
-            }
+            GroupAnswer::GroupMeans(means) => [&means.measure]
+                .into_iter()
+                .chain(&means.stimulus)
+                .collect(),
             GroupAnswer::Test(test) => test.texts().collect(),
             GroupAnswer::NearestLabels(labels) => labels.texts().collect(),
-            GroupAnswer::NearestRate(rate) => vec![&rate.output],
-            GroupAnswer::Histogram(histogram) => [&histogram.output]
+            GroupAnswer::NearestRate(rate) => vec![&rate.measure],
+            GroupAnswer::Histogram(histogram) => [&histogram.measure]
                 .into_iter()
                 .chain(&histogram.stimulus)
                 .collect(),

@@ -114,7 +114,7 @@ fn run(
         b: scanpath_ids(b),
         pairs: pairs.len() as u64,
         tile: None,
-        results: Results::of_answers(spec.outputs(), answers),
+        results: Results::of_answers(spec.measures(), answers),
         answers: Vec::new(),
         error_bound: spec.error_bound(),
         cost: Cost::of(traffic, cells),

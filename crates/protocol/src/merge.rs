@@ -148,7 +148,7 @@ pub fn merge(outcomes: Vec<Outcome>) -> Result<Outcome, MergeError> {
             pairs: plan.pairs,
         });
     }
-    let mut results = Results::new(first.results.outputs().to_vec());
+    let mut results = Results::new(first.results.measures().to_vec());
     for pair in pairs {
         results.push(pair.a, pair.b, pair.values);
     }
@@ -191,8 +191,8 @@ fn check(
         ("the cohorts", outcome.a == first.a && outcome.b == first.b),
         ("the cohorts", outcome.one_cohort == first.one_cohort),
         (
-            "the outputs",
-            outcome.results.outputs() == first.results.outputs(),
+            "the measures",
+            outcome.results.measures() == first.results.measures(),
         ),
         ("what was revealed", outcome.revealed == first.revealed),
         ("the error bound", outcome.error_bound == first.error_bound),

@@ -88,7 +88,7 @@ pub struct ResultRow<'a> {
     pub b: &'a str,
     /// The stimulus of both; `x|y` if the two differ.
     pub stimulus: Option<Cow<'a, str>>,
-    /// One value for each output.
+    /// One value for each measure.
     pub values: &'a [Value],
 }
 

@@ -1,7 +1,7 @@
 //! Human-readable bytes, seconds and counts.
 
 use std::fmt::Write as _;
-use veilpath_metrics::CrqaOutput;
+use veilpath_metrics::CrqaMeasure;
 use veilpath_protocol::FixationRounding;
 
 /// Bytes with a decimal unit, and one decimal below 100 units: `512 bytes`, `1.3 MB`, `25.8 GB`, `100 kB`.
@@ -120,11 +120,11 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// The unit of a metric's output, by name; `None` if it has none.
-pub(crate) fn output_unit(metric: &str, output: &str) -> Option<&'static str> {
-    let of_points = |known: &CrqaOutput| known.name() == output;
+/// The unit of a metric's measure, by name; `None` if it has none.
+pub(crate) fn measure_unit(metric: &str, measure: &str) -> Option<&'static str> {
+    let of_points = |known: &CrqaMeasure| known.name() == measure;
     match metric {
-        "crqa" if CrqaOutput::ALL.iter().any(of_points) => Some("%"),
+        "crqa" if CrqaMeasure::ALL.iter().any(of_points) => Some("%"),
         _ => None,
     }
 }

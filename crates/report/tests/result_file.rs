@@ -67,13 +67,13 @@ fn threshold_results_are_read() {
 }
 
 #[test]
-fn several_outputs_per_pair_are_read() {
+fn several_measures_per_pair_are_read() {
     let text = "a,b,stimulus,shape,direction\np,q,,0.5,\n";
     let file = ResultFile::read(text.as_bytes()).unwrap();
     let names: Vec<&str> = file
-        .outputs()
+        .measures()
         .iter()
-        .map(|output| output.name.as_str())
+        .map(|measure| measure.name.as_str())
         .collect();
     assert_eq!(names, ["shape", "direction"]);
     assert_eq!(rows(&file)[0].3, [Value::Number(0.5), Value::Missing]);

@@ -88,7 +88,7 @@ pub(crate) fn disclosures(file_bytes: u64) -> u64 {
 
 /// What is needed once the pairs are known.
 pub(crate) fn whole_plan(spec: &Spec, role: Role, rosters: u64, size: &JobSize) -> u64 {
-    let numbers = BYTES_PER_NUMBER.saturating_mul(spec.metric.outputs().len() as u64);
+    let numbers = BYTES_PER_NUMBER.saturating_mul(spec.metric.measures().len() as u64);
     let pairs = size.pairs.saturating_mul(BYTES_PER_PAIR + numbers);
     rosters
         .saturating_add(pairs)

@@ -212,8 +212,8 @@ impl Description {
         let group = self.group_answer(journal);
         let numbered = self.pairs().enumerate();
         let answers = numbered.filter_map(|(number, (a, b))| Some((a, b, journal.answer(number)?)));
-        let outputs = self.outcome.results.outputs().to_vec();
-        let results = Results::of_answers(outputs, answers);
+        let measures = self.outcome.results.measures().to_vec();
+        let results = Results::of_answers(measures, answers);
         let mut outcome = self.outcome;
         outcome.cost.pairs_from_journal = results.len();
         outcome.results = results;

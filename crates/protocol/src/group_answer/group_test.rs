@@ -11,8 +11,8 @@ pub struct GroupTest {
     pub question: String,
     /// The name of the method, such as "permutation test".
     pub method: String,
-    /// The output that it is about.
-    pub output: String,
+    /// The measure that it is about.
+    pub measure: String,
     /// The stimulus that it is about; `None` for all stimuli.
     pub stimulus: Option<String>,
     /// The groups that are compared.
@@ -47,7 +47,7 @@ impl GroupTest {
     }
 
     pub(super) fn texts(&self) -> impl Iterator<Item = &String> {
-        [&self.question, &self.method, &self.output, &self.statistic]
+        [&self.question, &self.method, &self.measure, &self.statistic]
             .into_iter()
             .chain(&self.stimulus)
             .chain(&self.coins)

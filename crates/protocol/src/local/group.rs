@@ -133,7 +133,7 @@ pub(super) fn answer(
         b,
         pairs: pairs.len() as u64,
         tile: None,
-        results: Results::new(spec.outputs()),
+        results: Results::new(spec.measures()),
         answers: vec![answer],
         error_bound: spec.error_bound(),
         cost: Cost::of(traffic, cells),
@@ -187,7 +187,7 @@ fn in_the_clear(
         GroupPlan::new(&jobs[0], host.inputs.clone())?,
         GroupPlan::new(&jobs[1], join.inputs.clone())?,
     ];
-    let is_similarity = plans[0].schema().output == "similarity";
+    let is_similarity = plans[0].schema().measure == "similarity";
     let value = |(pair, answer): (usize, Answer)| {
         let score = answer.pair_score();
         let score = score.ok_or(ProtocolError::Internal("a pair has no score"))?;

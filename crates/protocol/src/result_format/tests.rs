@@ -40,7 +40,7 @@ fn small() -> Outcome {
         reveal_to: RevealTo::Both,
         pad_to: None,
     };
-    let mut results = Results::new(spec.outputs());
+    let mut results = Results::new(spec.measures());
     results.push(0, 1, &[Value::Number(3.0), Value::Number(0.25)]);
     results.push(0, 0, &[Value::Number(1.0), Value::Missing]);
     Outcome {
@@ -110,7 +110,7 @@ fn missing_results_are_declared() {
     );
     let complete = serde_json::to_string(&small()).unwrap();
     assert!(!complete.contains("\"complete\""));
-    let wrong = complete.replace("\"outputs\"", &format!("{declared}\"outputs\""));
+    let wrong = complete.replace("\"measures\"", &format!("{declared}\"measures\""));
     for text in [wrong, text.replace(declared, "\"complete\":true,")] {
         let problem = refusal(&text, 10).0;
         assert_eq!(problem, Some(ResultFormatError::Completeness));
@@ -158,12 +158,12 @@ fn inconsistent_results_are_refused() {
         (
             "\"name\":\"similarity\"",
             "\"name\":\"a\"",
-            ResultFormatError::OutputName,
+            ResultFormatError::MeasureName,
         ),
         (
             "\"name\":\"similarity\"",
             "\"name\":\"score\"",
-            ResultFormatError::OutputName,
+            ResultFormatError::MeasureName,
         ),
         (
             "\"pairs\":2,",
@@ -204,8 +204,8 @@ fn inconsistent_results_are_refused() {
     }
     for (from, to, words) in [
         ("\"score\":3", "\"score\":\"3\"", "invalid type"),
-        ("\"score\":3,", "", "no value for an output"),
-        ("\"score\":3", "\"more\":3", "a field that is not an output"),
+        ("\"score\":3,", "", "no value for a measure"),
+        ("\"score\":3", "\"more\":3", "a field that is not a measure"),
         ("\"score\":3", "\"a\":\"P1\"", "duplicate field"),
         ("\"cost\":", "\"costs\":", "unknown field"),
         (
@@ -230,7 +230,7 @@ fn inconsistent_results_are_refused() {
 fn group_answers_are_checked() {
     let mut outcome = small();
     outcome.answers = vec![GroupAnswer::GroupMeans(GroupMeans {
-        output: "score".into(),
+        measure: "score".into(),
         stimulus: None,
         rows: vec!["x".into()],
         columns: vec!["y".into(), "z".into()],

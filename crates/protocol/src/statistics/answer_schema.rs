@@ -12,8 +12,8 @@ use veilpath_statistics::{Contrast, p_value};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerSchema {
-    /// The name of the output.
-    pub output: String,
+    /// The name of the measure.
+    pub measure: String,
     /// The value of one unit of a number.
     pub unit: f64,
     /// How many low bits of each number are dropped.
@@ -141,10 +141,10 @@ impl AnswerSchema {
         let middle = |(number, shift): (&i64, &u32)| number.wrapping_add((1 << shift) / 2);
         let numbers: Vec<i64> = numbers.iter().zip(&self.shifts).map(middle).collect();
         let numbers = &numbers[..];
-        let output = self.output.clone();
+        let measure = self.measure.clone();
         let answer = match &self.kind {
             NumberKind::StimulusMeans { stimuli } => GroupAnswer::StimulusMeans(StimulusMeans {
-                output,
+                measure,
                 means: sorted_means(stimuli, numbers, self.unit),
             }),
             NumberKind::GroupMeans { rows, columns } => {
@@ -162,7 +162,7 @@ impl AnswerSchema {
                         .collect()
                 });
                 GroupAnswer::GroupMeans(GroupMeans {
-                    output,
+                    measure,
                     stimulus: None,
                     rows: names(rows),
                     columns: names(columns),
@@ -187,7 +187,7 @@ impl AnswerSchema {
                 };
                 let labels = scanpaths.iter().zip(numbers).map(label);
                 GroupAnswer::NearestLabels(NearestLabels {
-                    output,
+                    measure,
                     k: *k,
                     groups: groups.clone(),
                     labels: labels.collect::<Option<_>>().ok_or_else(impossible)?,
@@ -202,7 +202,7 @@ impl AnswerSchema {
                 let largest = groups.iter().map(|(_, size)| *size).max().unwrap_or(0);
                 let all: u64 = groups.iter().map(|(_, size)| u64::from(*size)).sum();
                 GroupAnswer::NearestRate(NearestRate {
-                    output,
+                    measure,
                     k: *k,
                     correct: correct
                         .filter(|correct| correct <= scanpaths)
@@ -231,7 +231,7 @@ impl AnswerSchema {
                 };
                 let counts = shown.iter().zip(counts).map(count);
                 GroupAnswer::Histogram(ScoreHistogram {
-                    output,
+                    measure,
                     stimulus: None,
                     bins: Bins {
                         edges: edges.clone(),
@@ -269,11 +269,13 @@ impl AnswerSchema {
                     Misbehaviour::ResultOutOfRange,
                 ))?;
         let contrast = Contrast::new(*same, *different)?;
-        let output = &self.output;
+        let measure = &self.measure;
         let statistic = match is_distance {
-            true => format!("mean {output} between {kind}s minus the mean {output} within {kind}s"),
+            true => {
+                format!("mean {measure} between {kind}s minus the mean {measure} within {kind}s")
+            }
             false => {
-                format!("mean {output} within {kind}s minus the mean {output} between {kind}s")
+                format!("mean {measure} within {kind}s minus the mean {measure} between {kind}s")
             }
         };
         Ok(GroupAnswer::Test(GroupTest {
@@ -281,7 +283,7 @@ impl AnswerSchema {
                 "Are participants of the same {kind} more alike than participants of different {kind}s?"
             ),
             method: "permutation test over participants, one-sided".into(),
-            output: output.clone(),
+            measure: measure.clone(),
             stimulus: None,
             groups: groups.clone(),
             statistic,

@@ -190,7 +190,7 @@ impl<'a> GroupPlan<'a> {
             unit,
             value_unit: values.unit(),
             schema: AnswerSchema {
-                output: values.name().into(),
+                measure: values.name().into(),
                 unit,
                 shifts: Vec::new(),
                 bits: Vec::new(),

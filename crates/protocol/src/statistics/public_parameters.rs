@@ -115,7 +115,7 @@ impl GroupPlan<'_> {
         #[allow(clippy::cast_possible_truncation)] // values were checked to fit
         let one = (1.0 / self.unit).round() as i64;
         let is_scanmatch = matches!(self.job.comparison.metric(), Metric::ScanMatch { .. });
-        let is_fraction = self.schema().output == "similarity" || is_scanmatch;
+        let is_fraction = self.schema().measure == "similarity" || is_scanmatch;
         let high = match is_fraction {
             true => one,
             false => 1 << (self.value_bits - 1),

@@ -25,7 +25,7 @@ pub(crate) fn spec(reveal: &str) -> Spec {
 /// `(a, b, stimulus, values)` for each pair. Every combination of id and stimulus is a scanpath.
 pub(crate) fn outcome(spec: Spec, rows: &[(&str, &str, &str, &[Value])]) -> Outcome {
     let mut sides: [Vec<ScanpathId>; 2] = [Vec::new(), Vec::new()];
-    let mut results = Results::new(spec.outputs());
+    let mut results = Results::new(spec.measures());
     for (a, b, stimulus, values) in rows {
         let [a, b] = [(0, a), (1, b)].map(|(side, participant)| {
             let id = ScanpathId {
@@ -85,7 +85,7 @@ pub(crate) fn small() -> Outcome {
 pub(crate) fn answers() -> Vec<GroupAnswer> {
     vec![
         GroupAnswer::GroupMeans(GroupMeans {
-            output: "score".into(),
+            measure: "score".into(),
             stimulus: None,
             rows: vec!["experts".into(), "novices".into()],
             columns: vec!["experts".into(), "novices".into()],
@@ -96,7 +96,7 @@ pub(crate) fn answers() -> Vec<GroupAnswer> {
         GroupAnswer::Test(GroupTest {
             question: "Are experts more alike than novices?".into(),
             method: "permutation test".into(),
-            output: "score".into(),
+            measure: "score".into(),
             stimulus: Some("cows".into()),
             groups: vec!["experts".into(), "novices".into()],
             statistic: "difference of means".into(),
@@ -139,7 +139,7 @@ pub(crate) fn every_answer() -> Vec<GroupAnswer> {
     };
     answers.extend([
         GroupAnswer::StimulusMeans(StimulusMeans {
-            output: "similarity".into(),
+            measure: "similarity".into(),
             means: vec![
                 StimulusMean {
                     stimulus: Some("cows".into()),
@@ -156,7 +156,7 @@ pub(crate) fn every_answer() -> Vec<GroupAnswer> {
             ],
         }),
         GroupAnswer::GroupMeans(GroupMeans {
-            output: "similarity".into(),
+            measure: "similarity".into(),
             stimulus: Some("cows".into()),
             rows: groups(),
             columns: groups(),
@@ -168,13 +168,13 @@ pub(crate) fn every_answer() -> Vec<GroupAnswer> {
             ],
         }),
         GroupAnswer::NearestLabels(NearestLabels {
-            output: "similarity".into(),
+            measure: "similarity".into(),
             k: 5,
             groups: groups(),
             labels: vec![label("p", 0, Some("controls".into())), label("q", 1, None)],
         }),
         GroupAnswer::NearestRate(NearestRate {
-            output: "similarity".into(),
+            measure: "similarity".into(),
             k: 5,
             correct: 31,
             scanpaths: 40,
@@ -187,7 +187,7 @@ pub(crate) fn every_answer() -> Vec<GroupAnswer> {
             confusion: vec![vec![15, 4], vec![5, 16]],
         }),
         GroupAnswer::Histogram(ScoreHistogram {
-            output: "similarity".into(),
+            measure: "similarity".into(),
             stimulus: None,
             bins: Bins {
                 edges: vec![0.0, 0.25, 0.5, 0.75, 1.0],

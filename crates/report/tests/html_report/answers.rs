@@ -123,7 +123,7 @@ fn names_in_answers_are_escaped() {
 fn large_matrices_are_shown_as_tables() {
     let names: Vec<String> = (0..40).map(|number| format!("group {number}")).collect();
     let matrix = GroupAnswer::GroupMeans(GroupMeans {
-        output: "score".into(),
+        measure: "score".into(),
         stimulus: None,
         means: vec![vec![Some(1e30); 40]; 40],
         counts: vec![vec![1; 40]; 40],
@@ -134,7 +134,7 @@ fn large_matrices_are_shown_as_tables() {
     let histogram = |edges: Vec<f64>| {
         let counts = vec![Some(u64::MAX); edges.len() - 1];
         GroupAnswer::Histogram(ScoreHistogram {
-            output: "score".into(),
+            measure: "score".into(),
             stimulus: None,
             bins: Bins { edges, counts },
             minimum: 0,

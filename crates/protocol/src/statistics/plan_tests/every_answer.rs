@@ -43,11 +43,11 @@ fn is_possible(spec: &Spec) -> bool {
             false
         }
         Err(ProtocolError::Job(error)) => {
-            let by_output = matches!(
+            let by_measure = matches!(
                 error,
-                JobError::SeveralOutputs { .. } | JobError::UndefinedOutput { .. }
+                JobError::SeveralMeasures { .. } | JobError::UndefinedMeasure { .. }
             );
-            assert!(by_output, "{error}");
+            assert!(by_measure, "{error}");
             false
         }
         Err(error) => panic!("{error}"),

@@ -9,7 +9,7 @@ use crate::engines::tests::{
 use crate::{Capability, DefaultLimit, Reveal, Unsupported};
 use veilpath_channel::Counted;
 use veilpath_metrics::{
-    Alphabet, Crqa, CrqaOutput, Dtw, Frechet, Grid, Hausdorff, Model, PathDivisor, Points,
+    Alphabet, Crqa, CrqaMeasure, Dtw, Frechet, Grid, Hausdorff, Model, PathDivisor, Points,
     RecurrenceRule, Threshold, Undefined,
 };
 
@@ -206,16 +206,16 @@ fn numbers_that_need_lengths_are_refused_where_lengths_are_hidden() {
 fn cells_cost_the_documented_gates_and_bytes() {
     let grid = Grid::new(7, 7).unwrap();
     let points = Points::Grid { grid, wrap: false };
-    let crqa = |outputs: &[CrqaOutput]| {
+    let crqa = |measures: &[CrqaMeasure]| {
         Metric::Crqa(Crqa {
             rule: RecurrenceRule::SameLetter,
             line: 2,
-            outputs: outputs.to_vec(),
+            measures: measures.to_vec(),
             undefined: Undefined::Missing,
             rounded: true,
         })
     };
-    let [rec, det, lam, _, _, corm] = CrqaOutput::ALL;
+    let [rec, det, lam, _, _, corm] = CrqaMeasure::ALL;
     let dtw = Metric::Dtw(Dtw {
         points,
         divisor: PathDivisor::None,
