@@ -192,7 +192,7 @@ def programs(letters_of):
             result = RQAComputation.create(settings).run()
             return [100 * result.recurrence_rate, 100 * result.determinism]
 
-        flags = ["crqa", *fixations, "--radius", str(radius), "--numbers", "rec,det"]
+        flags = ["crqa", *fixations, "--radius", str(radius), "--measures", "rec,det"]
         yield "crqa", flags, "PyRQA", "c", series, rqa
     except ImportError as error:
         print(f"skipped: {error}")

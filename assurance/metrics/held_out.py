@@ -123,7 +123,7 @@ def multimatch(a, b):
 def programs():
     """Flags, program, and a function of two scanpaths that gives the same numbers."""
     fixations = ["--points", "fixations"]
-    within = lambda radius: ["crqa", *fixations, "--radius", str(radius), "--numbers"]
+    within = lambda radius: ["crqa", *fixations, "--radius", str(radius), "--measures"]
     places = lambda path: np.array(cells(path), dtype=float)
     for number, name in enumerate(["dtw", "frechet", "hausdorff"]):
         program = "scipy" if name == "hausdorff" else "similaritymeasures"
@@ -142,7 +142,7 @@ def programs():
     near = lambda a, b: np.linalg.norm(points(a)[:, None] - points(b)[None], axis=2) <= RADIUS
     same = lambda a, b: np.array([[x == y for y in letters(b)] for x in letters(a)])
     for names in POINT_NUMBERS, LINE_NUMBERS, ROW_NUMBERS:
-        for flags, recurs in (within(RADIUS), near), (["crqa", "--numbers"], same):
+        for flags, recurs in (within(RADIUS), near), (["crqa", "--measures"], same):
             chosen = lambda a, b, names=names, recurs=recurs: [cross_recurrence(recurs(a, b))[name] for name in names]
             yield [*flags, ",".join(names)], "loops", chosen
     common = lambda a, b: [LCSseq.normalized_similarity(letters(a), letters(b))]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 use veilpath_channel::memory_pair;
 use veilpath_metrics::{
-    Alphabet, Cohort, Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Encoding, Entry,
+    Alphabet, Cohort, Crqa, CrqaMeasure, Dtw, DurationClasses, DurationDivisor, Encoding, Entry,
     Frechet, Grid, Hausdorff, LocalScoring, Metric, PathDivisor, Points, RecurrenceRule, ScaSim,
     Scanpath, Substitution, Undefined, View,
 };
@@ -71,7 +71,7 @@ pub fn crqa() -> Metric {
             radius: 33.0,
         },
         line: 2,
-        outputs: vec![CrqaOutput::Rec, CrqaOutput::Det, CrqaOutput::Lam],
+        measures: vec![CrqaMeasure::Rec, CrqaMeasure::Det, CrqaMeasure::Lam],
         undefined: Undefined::Zero,
         rounded: true,
     })

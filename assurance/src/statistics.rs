@@ -55,7 +55,7 @@ fn side(
     let inputs = GroupInputs {
         question: spec.reveal.group_question().expect("a question"),
         engine: spec.engine,
-        rule: spec.pairs,
+        rule: spec.pair_rule,
         ids: [&ids[0], &ids[1]],
         own_groups: Some(&groups),
         peer_groups: None,

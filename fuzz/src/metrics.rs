@@ -2,8 +2,8 @@
 
 use veilpath_metrics::reference::{self, multimatch, positions};
 use veilpath_metrics::{
-    Alphabet, Comparison, Crqa, CrqaOutput, Dtw, DurationDivisor, Fixation, FixationComparison,
-    Fixations, Frechet, Grid, Hausdorff, Metric, Model, MultiMatch, MultiMatchOutput, PairScore,
+    Alphabet, Comparison, Crqa, CrqaMeasure, Dtw, DurationDivisor, Fixation, FixationComparison,
+    Fixations, Frechet, Grid, Hausdorff, Metric, Model, MultiMatch, MultiMatchMeasure, PairScore,
     PathDivisor, Points, RecurrenceRule, RecurrentLines, RecurrentPoints, ScaSim, Scanpath, Screen,
     ScreenUnit, Simplification, SubsMatch, Undefined, View,
 };
@@ -136,7 +136,7 @@ fn of_fixations(choice: u8, number: u8, a: &[Fixation], b: &[Fixation]) {
             classes: None,
         }),
         _ => Metric::MultiMatch(MultiMatch {
-            outputs: MultiMatchOutput::ALL.to_vec(),
+            measures: MultiMatchMeasure::ALL.to_vec(),
             simplification,
         }),
     };
@@ -201,7 +201,7 @@ fn crqa(rule: RecurrenceRule, line: u32) -> Metric {
     Metric::Crqa(Crqa {
         rule,
         line,
-        outputs: CrqaOutput::in_the_clear(),
+        measures: CrqaMeasure::in_the_clear(),
         undefined: Undefined::Zero,
         rounded: false,
     })

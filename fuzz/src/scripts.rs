@@ -140,7 +140,7 @@ fn group_shares(
     let inputs = GroupInputs {
         question: spec.reveal.group_question()?,
         engine: spec.engine,
-        rule: spec.pairs,
+        rule: spec.pair_rule,
         ids: [&ids, &ids],
         own_groups: Some(&groups),
         peer_groups: Some(&groups),

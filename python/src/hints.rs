@@ -162,7 +162,7 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::NoSuchStimulus { known, .. } => {
             return format!("{error}\n  available stimuli: {known:?}");
         }
-        Error::NoSuchOutput { known, .. } => {
+        Error::NoSuchMeasure { known, .. } => {
             return format!("{error}\n  available measures: {known:?}");
         }
         Error::LetterCountConflict { found, .. } => {
@@ -311,7 +311,7 @@ fn stats(error: &StatsError) -> &'static str {
         StatsError::Sites(_) => {
             "use pairwise for each cohort and compare for both, with the same options and names"
         }
-        StatsError::NoDirection { .. } | StatsError::NoSuchOutput { .. } => {
+        StatsError::NoDirection { .. } | StatsError::NoSuchMeasure { .. } => {
             "choose another measure"
         }
         StatsError::NoGroups { .. } | StatsError::WithoutGroup { .. } => {
@@ -331,7 +331,7 @@ pub(crate) fn note(event: &Event) -> Option<String> {
             Note::Unpaired { .. } => format!("{note} (pairs=\"all\" compares all pairs)"),
             Note::NoGrid { .. } => format!("{note} (grid=(7, 7) names it)"),
             Note::NoGroups => format!("{note} (the argument groups gives them)"),
-            Note::OneOutput { .. } => format!("{note} (measure chooses one)"),
+            Note::OneMeasure { .. } => format!("{note} (measure chooses one)"),
             note => note.to_string(),
         }),
         _ => None,

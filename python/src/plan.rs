@@ -136,7 +136,7 @@ pub(crate) fn metric_options(arguments: &Arguments<'_>) -> PyResult<MetricOption
                 .unwrap_or_default(),
             fixation_grid: arguments.grid("fixation_grid")?,
             duration_classes: arguments.or_default("duration_classes")?,
-            outputs: arguments.texts("numbers")?,
+            measures: arguments.texts("measures")?,
             radius: arguments.value("radius")?,
             line: arguments.value("line")?,
             undefined: match arguments.or_default::<bool>("undefined_as_zero")? {

@@ -63,11 +63,11 @@ impl Result {
         self.file.len()
     }
 
-    /// The names of each pair's numbers.
+    /// The names of the measures.
     #[getter]
     fn measures(&self) -> Vec<String> {
-        let outputs = self.file.outputs().iter();
-        outputs.map(|output| output.name.clone()).collect()
+        let measures = self.file.measures().iter();
+        measures.map(|measure| measure.name.clone()).collect()
     }
 
     /// The stimuli.
@@ -254,7 +254,7 @@ pub(crate) fn report(
     let options = ReportOptions {
         source: result.name.clone(),
         stimuli,
-        outputs: arguments.texts("measures")?,
+        measures: arguments.texts("measures")?,
         title: arguments.value("title")?,
         names: arguments.value("names")?,
     };
@@ -298,7 +298,7 @@ pub(crate) fn stats(
     let options = StatsOptions {
         questions: questions.collect::<PyResult<_>>()?,
         groups: [first, second],
-        output: arguments.value("measure")?,
+        measure: arguments.value("measure")?,
         stimuli: arguments.texts("stimuli")?,
         permutations: arguments
             .value("permutations")?

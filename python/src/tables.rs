@@ -46,7 +46,7 @@ pub(crate) fn pairs(outcome: &Outcome) -> Vec<Column> {
             texts(rows().map(|row| row.stimulus).collect()),
         ),
     ];
-    for (index, output) in outcome.results.outputs().iter().enumerate() {
+    for (index, measure) in outcome.results.measures().iter().enumerate() {
         let values = rows().map(|row| row.values[index]);
         let is_bit = outcome
             .results
@@ -56,7 +56,7 @@ pub(crate) fn pairs(outcome: &Outcome) -> Vec<Column> {
             true => Arc::new(values.map(|value| value.bit()).collect::<BooleanArray>()),
             false => Arc::new(values.map(|value| value.number()).collect::<Float64Array>()),
         };
-        columns.push((output.name.clone(), array));
+        columns.push((measure.name.clone(), array));
     }
     columns
 }

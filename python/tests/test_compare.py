@@ -27,7 +27,7 @@ METRICS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("dtw", {"divide_by": "lengths"}, ["--divide-by", "lengths"]),
     ("frechet", {"points": "fixations"}, ["--points", "fixations"]),
     ("hausdorff", {}, []),
-    ("crqa", {"numbers": ["rec", "det"], "radius": 1}, ["--numbers", "rec,det", "--radius", "1"]),
+    ("crqa", {"measures": ["rec", "det"], "radius": 1}, ["--measures", "rec,det", "--radius", "1"]),
     ("scasim", {"modulator": 0.9}, ["--modulator", "0.9"]),
     ("multimatch", {"simplify": (45, 100, 300)}, ["--simplify", "45,100,300"]),
     ("subsmatch", {"window": 2}, ["--window", "2"]),

@@ -50,7 +50,7 @@ class Result(Table):
 
     @property
     def measures(self) -> list[str]:
-        """The names of each pair's numbers, such as score and similarity."""
+        """The names of the measures, such as score and similarity."""
         return self._inner.measures
 
     @property

@@ -68,7 +68,7 @@ class MetricArguments(TypedDict, total=False):
     points: Literal["letters", "fixations"]
     fixation_grid: Grid
     duration_classes: list[float]
-    numbers: list[str]
+    measures: list[str]
     radius: float
     line: int
     undefined_as_zero: bool

@@ -156,7 +156,7 @@ fn spec(engine: Engine, question: GroupQuestion, alphabet: Alphabet) -> Spec {
         metric: Metric::Levenshtein,
         alphabet,
         encoding: BTreeMap::new(),
-        pairs: PairRule::All,
+        pair_rule: PairRule::All,
         reveal: Reveal::Group(question),
         reveal_to: RevealTo::Both,
         pad_to: None,
@@ -253,7 +253,7 @@ fn run(
         groups.map(Option::unwrap_or_default).collect()
     });
     let sizes = [0, 1].map(|side: usize| GroupSizes::of(&ids[side], &groups[side]));
-    let pairs = pairs_of(spec.pairs, host, join);
+    let pairs = pairs_of(spec.pair_rule, host, join);
     let lengths = vec![LENGTH; PARTICIPANTS];
     let side = |role: Role, mut channel: Recorder| -> Result<View, ProtocolError> {
         let (cohort, groups, peer_groups) = match role {
@@ -265,7 +265,7 @@ fn run(
         let inputs = GroupInputs {
             question,
             engine: spec.engine,
-            rule: spec.pairs,
+            rule: spec.pair_rule,
             ids: [&ids[0], &ids[1]],
             own_groups: Some(groups),
             peer_groups: question.publishes_groups().then_some(&peer_groups[..]),

@@ -117,7 +117,7 @@ pub(crate) fn explain(error: &Error) -> String {
         }
         Error::ResultFile { error: cause, .. } => report::result_file(error, cause),
         Error::NoSuchStimulus { known, .. } => report::stimuli(error, known),
-        Error::NoSuchOutput { known, .. } => report::measures(error, known),
+        Error::NoSuchMeasure { known, .. } => report::measures(error, known),
         Error::NoHeatMap { .. } => format!("{error}\n  choose fewer pairs with --stimulus"),
         Error::Drawing(error) => report::drawing(error),
         Error::Interrupted {
@@ -327,7 +327,7 @@ fn metric_options(error: &MetricOptionsError) -> String {
         MetricOptionsError::RadiusMissing => {
             format!("{error}\n  add --radius, in the unit of the coordinates")
         }
-        MetricOptionsError::UnknownOutput { .. } => format!("--numbers: {error}"),
+        MetricOptionsError::UnknownMeasure { .. } => format!("--measures: {error}"),
         MetricOptionsError::DnaGrid
         | MetricOptionsError::Letters(_)
         | MetricOptionsError::Table { .. } => error.to_string(),
@@ -366,7 +366,7 @@ fn metric_flag(field: MetricField) -> &'static str {
         MetricField::Points => "--points",
         MetricField::FixationGrid => "--fixation-grid",
         MetricField::DurationClasses => "--duration-classes",
-        MetricField::Outputs => "--numbers",
+        MetricField::Measures => "--measures",
         MetricField::Radius => "--radius",
         MetricField::Line => "--line",
         MetricField::Undefined => "--undefined-as-zero",

@@ -120,11 +120,11 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "DURATIONS", value_delimiter = ',', value_parser = decimal)]
     pub(crate) duration_classes: Vec<f64>,
 
-    /// Which numbers of crqa or multimatch to compute, separated by commas; with --engine plain, crqa also has lines, longest,
+    /// Which measures of crqa or multimatch to compute, separated by commas; with --engine plain, crqa also has lines, longest,
     /// mean-line, entropy, trapping-rows, trapping-columns, longest-row and longest-column
     /// [default: rec,det,lam,corm; multimatch: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) numbers: Vec<String>,
+    pub(crate) measures: Vec<String>,
 
     /// For crqa: the largest distance between two fixations that recur, in grid cells or, with --points fixations, in the
     /// unit of the fixations [default: fixations with the same letter recur]
@@ -199,7 +199,7 @@ impl From<&MetricArgs> for MetricOptions {
                 points: args.points,
                 fixation_grid: args.fixation_grid,
                 duration_classes: args.duration_classes.clone(),
-                outputs: args.numbers.clone(),
+                measures: args.measures.clone(),
                 radius: args.radius,
                 line: args.line,
                 undefined: match args.undefined_as_zero {

@@ -27,7 +27,7 @@ fn text(note: &Note) -> String {
         }
         Note::NoGrid { .. } => " (set it with --grid 7x7)",
         Note::NoGroups => " (add groups with --groups FILE)",
-        Note::OneOutput { .. } => " (choose one with --measure)",
+        Note::OneMeasure { .. } => " (choose one with --measure)",
         _ => "",
     };
     format!("{note}{hint}")

@@ -20,7 +20,7 @@ use veilpath::{
 pub(crate) enum Format {
     /// A human-readable table
     Table,
-    /// One row per pair: a, b, stimulus and the numbers of the pair; for group answers, one row per number
+    /// One row per pair: a, b, stimulus and the measures of the pair; for group answers, one row per number
     Csv,
     /// One object with the plan, the results, the cost and what was revealed
     Json,

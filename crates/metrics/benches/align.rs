@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use std::hint::black_box;
 use std::time::Duration;
 use veilpath_metrics::{
-    Alphabet, Comparison, Crqa, CrqaOutput, Distance, Dtw, Frechet, Grid, Hausdorff, LocalScoring,
+    Alphabet, Comparison, Crqa, CrqaMeasure, Distance, Dtw, Frechet, Grid, Hausdorff, LocalScoring,
     Metric, Model, PathDivisor, Points, RecurrenceRule, Scanpath, Substitution, Table, Undefined,
     reference,
 };
@@ -159,7 +159,7 @@ fn non_alignment_metrics(criterion: &mut Criterion) {
     let crqa = Metric::Crqa(Crqa {
         rule: RecurrenceRule::SameLetter,
         line: 2,
-        outputs: CrqaOutput::ALL.to_vec(),
+        measures: CrqaMeasure::ALL.to_vec(),
         undefined: Undefined::Missing,
         rounded: false,
     });

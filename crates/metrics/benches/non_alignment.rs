@@ -10,8 +10,8 @@ use std::hint::black_box;
 use std::time::Duration;
 use veilpath_metrics::reference::{multimatch, positions};
 use veilpath_metrics::{
-    Alphabet, Comparison, Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Fixation,
-    FixationComparison, Fixations, Frechet, Grid, Hausdorff, Metric, MultiMatch, MultiMatchOutput,
+    Alphabet, Comparison, Crqa, CrqaMeasure, Dtw, DurationClasses, DurationDivisor, Fixation,
+    FixationComparison, Fixations, Frechet, Grid, Hausdorff, Metric, MultiMatch, MultiMatchMeasure,
     PathDivisor, Points, RecurrenceRule, ScaSim, Scanpath, Screen, ScreenUnit, SubsMatch,
     Undefined, View,
 };
@@ -117,9 +117,9 @@ fn measures_of_fixations(criterion: &mut Criterion) {
     fixations(criterion, "hausdorff of fixations", hausdorff, |a, b| {
         positions::hausdorff(a.len(), b.len(), |i, j| between(&a[i], &b[j]))
     });
-    for (name, outputs) in [
-        ("crqa of fixations", CrqaOutput::ALL.to_vec()),
-        ("crqa of fixations, with lines", CrqaOutput::in_the_clear()),
+    for (name, measures) in [
+        ("crqa of fixations", CrqaMeasure::ALL.to_vec()),
+        ("crqa of fixations, with lines", CrqaMeasure::in_the_clear()),
     ] {
         let crqa = Metric::Crqa(Crqa {
             rule: RecurrenceRule::Within {
@@ -127,7 +127,7 @@ fn measures_of_fixations(criterion: &mut Criterion) {
                 radius: 100.0,
             },
             line: 2,
-            outputs,
+            measures,
             undefined: Undefined::Missing,
             rounded: false,
         });
@@ -144,7 +144,7 @@ fn measures_of_fixations(criterion: &mut Criterion) {
         })
     });
     let multimatch = Metric::MultiMatch(MultiMatch {
-        outputs: MultiMatchOutput::ALL.to_vec(),
+        measures: MultiMatchMeasure::ALL.to_vec(),
         simplification: None,
     });
     fixations(criterion, "multimatch", multimatch, |a, b| {

@@ -122,13 +122,13 @@ pub enum MetricError {
         /// The value given.
         window: u32,
     },
-    /// No outputs, or a duplicate.
-    #[error("name at least one output, and none twice")]
-    Outputs,
-    /// A threshold for several outputs, or for one that can be undefined.
-    #[error("a threshold needs one output that is defined for every pair")]
-    OneOutput,
-    /// Outputs that do not fit into one raw result.
+    /// No measures, or a duplicate.
+    #[error("name at least one measure, and none twice")]
+    Measures,
+    /// A threshold for several measures, or for one that can be undefined.
+    #[error("a threshold needs one measure that is defined for every pair")]
+    OneMeasure,
+    /// Measures that do not fit into one raw result.
     #[error(
         "the numbers of a pair take {bits} bits together, but private engines reveal at most 63; ask for fewer numbers, or leave out very long scanpaths"
     )]

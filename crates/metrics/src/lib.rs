@@ -65,12 +65,12 @@ pub use grid::{Distance, Grid, GridError};
 pub use metric::{LocalScoring, Metric};
 pub use model::{Costs, GlobalModel, LocalModel, Model, ScoreFormula, Scores};
 pub use non_alignment::{
-    Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Frechet, Hausdorff, Lattice,
-    LineLengths, LineOutput, MAX_CELLS, MultiMatch, MultiMatchOutput, PathDivisor, Points,
+    Crqa, CrqaMeasure, Dtw, DurationClasses, DurationDivisor, Frechet, Hausdorff, Lattice,
+    LineLengths, LineMeasure, MAX_CELLS, MultiMatch, MultiMatchMeasure, PathDivisor, Points,
     RATIO_ONE, RankModel, Ranks, RecurrenceModel, RecurrenceRule, RecurrentLetters, RecurrentLines,
     RecurrentPoints, RewardModel, ScaSim, Simplification, SubsMatch, Undefined, View, WarpingModel,
 };
-pub use pair_score::{MAX_OUTPUTS, PairScore, Quantity, QuantityKind};
+pub use pair_score::{MAX_MEASURES, Measure, MeasureKind, PairScore};
 pub use quantisation::{Quantisation, RoundingError};
 pub use scanmatch::{DEFAULT_PRECISION, temporal_repeats};
 pub use substitution::Substitution;

@@ -8,7 +8,7 @@ use crate::non_alignment::{
     Crqa, Dtw, DurationDivisor, Frechet, Hausdorff, MultiMatch, PathDivisor, Points,
     RecurrenceRule, ScaSim, SubsMatch, distance_scale, dtw_model, ranks_of,
 };
-use crate::{Alphabet, Grid, MetricError, Quantity, QuantityKind, Substitution, Table, scanmatch};
+use crate::{Alphabet, Grid, Measure, MeasureKind, MetricError, Substitution, Table, scanmatch};
 use alignments::{cost_model, local_model, scanmatch_model, score_model};
 use serde::{Deserialize, Serialize};
 use serialized::SerializedMetric;
@@ -159,31 +159,31 @@ impl Metric {
         )
     }
 
-    /// The outputs for a pair, in the order of [`PairScore::numbers`](crate::PairScore::numbers).
-    pub fn outputs(&self) -> Vec<Quantity> {
-        let quantity = |name, kind, may_be_undefined| Quantity {
+    /// The measures that it gives for a pair, in the order of [`PairScore::numbers`](crate::PairScore::numbers).
+    pub fn measures(&self) -> Vec<Measure> {
+        let measure = |name, kind, may_be_undefined| Measure {
             name,
             kind,
             may_be_undefined,
         };
         let score = match self.is_distance() {
-            true => QuantityKind::Distance,
-            false => QuantityKind::Similarity,
+            true => MeasureKind::Distance,
+            false => MeasureKind::Similarity,
         };
         match self {
-            Metric::Crqa(crqa) => crqa.quantities(),
-            Metric::MultiMatch(multimatch) => multimatch.quantities(),
+            Metric::Crqa(crqa) => crqa.measures(),
+            Metric::MultiMatch(multimatch) => multimatch.measures(),
             Metric::ScaSim(scasim) => {
                 let may_be_undefined = scasim.divisor != DurationDivisor::None;
-                vec![quantity("score", score, may_be_undefined)]
+                vec![measure("score", score, may_be_undefined)]
             }
-            Metric::SequenceScore => vec![quantity("score", QuantityKind::Fraction, false)],
-            Metric::SubsMatch(_) => vec![quantity("score", QuantityKind::Fraction, true)],
+            Metric::SequenceScore => vec![measure("score", MeasureKind::Fraction, false)],
+            Metric::SubsMatch(_) => vec![measure("score", MeasureKind::Fraction, true)],
             metric if metric.is_alignment() => vec![
-                quantity("score", score, false),
-                quantity("similarity", QuantityKind::Fraction, true),
+                measure("score", score, false),
+                measure("similarity", MeasureKind::Fraction, true),
             ],
-            _ => vec![quantity("score", score, false)],
+            _ => vec![measure("score", score, false)],
         }
     }
 

@@ -1,39 +1,43 @@
 //! A pair's numbers, as the user sees them.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The largest number of outputs that a metric has.
-pub const MAX_OUTPUTS: usize = 14;
+/// The largest number of measures that a metric has.
+pub const MAX_MEASURES: usize = 14;
 
-/// The result of a pair: one number for each of the metric's [outputs](crate::Metric::outputs), in that order. Each may
+/// The result of a pair: one number for each of the metric's [measures](crate::Metric::measures), in that order. Each may
 /// be undefined for a given pair.
 #[derive(Clone, Copy)]
 pub struct PairScore {
     count: u8,
     /// Undefined numbers are NaN.
-    numbers: [f64; MAX_OUTPUTS],
+    numbers: [f64; MAX_MEASURES],
 }
 
-/// One of a metric's outputs.
+/// One of a metric's measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quantity {
+pub struct Measure {
     /// The name used in options and results.
     pub name: &'static str,
     /// The meaning of the number.
-    pub kind: QuantityKind,
+    pub kind: MeasureKind,
     /// Whether it can be undefined for a pair of non-empty scanpaths.
     pub may_be_undefined: bool,
 }
 
 /// The meaning of a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QuantityKind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MeasureKind {
     /// Smaller means more alike.
     Distance,
     /// Larger means more alike.
     Similarity,
     /// From 0 to 1; larger means more alike.
     Fraction,
+    /// Whether the pair is at least as similar as a threshold requires. No metric gives this itself.
+    Bit,
     /// Says nothing about which of two pairs is more alike.
     Number,
 }
@@ -41,7 +45,7 @@ pub enum QuantityKind {
 impl PairScore {
     /// The numbers of an alignment: a score, and a similarity if it is defined.
     pub const fn new(score: f64, similarity: Option<f64>) -> Self {
-        let mut numbers = [f64::NAN; MAX_OUTPUTS];
+        let mut numbers = [f64::NAN; MAX_MEASURES];
         numbers[0] = score;
         if let Some(similarity) = similarity {
             numbers[1] = similarity;
@@ -51,16 +55,16 @@ impl PairScore {
 
     /// A single number.
     pub const fn single(score: f64) -> Self {
-        let mut numbers = [f64::NAN; MAX_OUTPUTS];
+        let mut numbers = [f64::NAN; MAX_MEASURES];
         numbers[0] = score;
         Self { count: 1, numbers }
     }
 
-    /// Several numbers. Those beyond [`MAX_OUTPUTS`] are dropped.
+    /// Several numbers. Those beyond [`MAX_MEASURES`] are dropped.
     pub fn from_numbers(given: impl IntoIterator<Item = Option<f64>>) -> Self {
         let mut score = Self {
             count: 0,
-            numbers: [f64::NAN; MAX_OUTPUTS],
+            numbers: [f64::NAN; MAX_MEASURES],
         };
         for (slot, number) in score.numbers.iter_mut().zip(given) {
             *slot = number.unwrap_or(f64::NAN);
@@ -69,7 +73,7 @@ impl PairScore {
         score
     }
 
-    /// The numbers, in the order of the metric's outputs.
+    /// The numbers, in the order of the metric's measures.
     pub fn numbers(&self) -> impl ExactSizeIterator<Item = Option<f64>> + '_ {
         let given = self.numbers[..usize::from(self.count)].iter();
         given.map(|number| (!number.is_nan()).then_some(*number))
@@ -132,10 +136,10 @@ mod tests {
         assert_ne!(score, PairScore::from_numbers([None, Some(2.0)]));
         assert_eq!(PairScore::new(1.0, None).numbers().len(), 2);
         assert_eq!(
-            PairScore::from_numbers([Some(0.0); MAX_OUTPUTS + 3])
+            PairScore::from_numbers([Some(0.0); MAX_MEASURES + 3])
                 .numbers()
                 .len(),
-            MAX_OUTPUTS
+            MAX_MEASURES
         );
     }
 }

@@ -9,7 +9,7 @@
 //! same bit.
 
 use crate::{
-    Comparison, CrqaOutput, GlobalModel, Metric, MetricError, Model, PairScore, PathDivisor,
+    Comparison, CrqaMeasure, GlobalModel, Metric, MetricError, Model, PairScore, PathDivisor,
     RecurrenceModel, ScoreFormula,
 };
 use std::fmt;
@@ -200,22 +200,22 @@ impl Model {
     }
 }
 
-/// The bound for a cross-recurrence analysis with a single output that is defined for every pair.
+/// The bound for a cross-recurrence analysis with a single measure that is defined for every pair.
 fn bound_of_recurrence(
     model: &RecurrenceModel,
     m: usize,
     n: usize,
     near: impl Fn(i64) -> bool,
 ) -> Result<Bound, MetricError> {
-    match model.outputs[..] {
-        [output] if !model.has_undefined() => {
+    match model.measures[..] {
+        [measure] if !model.has_undefined() => {
             // The largest integer of a ratio means undefined.
-            let undefined = u64::from(output != CrqaOutput::Rec);
-            let largest = i64::try_from(output.largest(m, n) - undefined);
+            let undefined = u64::from(measure != CrqaMeasure::Rec);
+            let largest = i64::try_from(measure.largest(m, n) - undefined);
             let largest = largest.map_err(|_| MetricError::TooLong { length: m.max(n) })?;
             Ok(Bound::AtLeast(last(-1, largest, |raw| !near(raw)) + 1))
         }
-        _ => Err(MetricError::OneOutput),
+        _ => Err(MetricError::OneMeasure),
     }
 }
 

@@ -157,17 +157,17 @@ pub enum JobError {
     /// A pair refers to a scanpath that does not exist.
     #[error("a pair refers to a scanpath that does not exist")]
     UnknownScanpath,
-    /// A bit or a group answer was requested for a metric with several numbers.
-    #[error("{metric} gives several numbers, but this answer needs exactly one")]
-    SeveralOutputs {
+    /// A bit or a group answer was requested for a metric with several measures.
+    #[error("{metric} gives several measures, but this answer needs exactly one")]
+    SeveralMeasures {
         /// The metric.
         metric: &'static str,
     },
-    /// A bit or a group answer was requested for a number that some pairs do not have.
-    #[error("{output} is undefined for some pairs, but this answer needs a number for every pair")]
-    UndefinedOutput {
-        /// The number.
-        output: &'static str,
+    /// A bit or a group answer was requested for a measure that some pairs do not have.
+    #[error("{measure} is undefined for some pairs, but this answer needs a number for every pair")]
+    UndefinedMeasure {
+        /// The measure.
+        measure: &'static str,
     },
     /// The metric compares fixations, which never leave the machine that has them.
     #[error(

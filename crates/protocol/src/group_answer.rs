@@ -18,17 +18,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum GroupAnswer {
-    /// The mean of an output over all pairs, or over the pairs of each stimulus.
+    /// The mean of a measure over all pairs, or over the pairs of each stimulus.
     StimulusMeans(StimulusMeans),
-    /// The mean of an output for every group of the first side with every group of the second.
-    Means(GroupMeans),
+    /// The mean of a measure for every group of the first side with every group of the second.
+    GroupMeans(GroupMeans),
     /// A statistical test.
     Test(GroupTest),
     /// For each scanpath, the group that most of its nearest scanpaths belong to.
     NearestLabels(NearestLabels),
     /// How many scanpaths belong to the group of most of their nearest scanpaths.
     NearestRate(NearestRate),
-    /// How many pairs have an output in each of some ranges.
+    /// How many pairs have a measure in each of some ranges.
     Histogram(ScoreHistogram),
 }
 
@@ -74,7 +74,7 @@ impl GroupAnswer {
     pub fn check(&self) -> Result<(), GroupAnswerError> {
         match self {
             GroupAnswer::StimulusMeans(means) => means.check(),
-            GroupAnswer::Means(means) => means.check(),
+            GroupAnswer::GroupMeans(means) => means.check(),
             GroupAnswer::Test(test) => test.check(),
             GroupAnswer::NearestLabels(labels) => labels.check(),
             GroupAnswer::NearestRate(rate) => rate.check(),
@@ -85,7 +85,7 @@ impl GroupAnswer {
     /// The names of all groups in the answer.
     pub(crate) fn groups(&self) -> Vec<&String> {
         match self {
-            GroupAnswer::Means(means) => means.rows.iter().chain(&means.columns).collect(),
+            GroupAnswer::GroupMeans(means) => means.rows.iter().chain(&means.columns).collect(),
             GroupAnswer::Test(test) => test.groups.iter().collect(),
             GroupAnswer::NearestLabels(labels) => labels.groups.iter().collect(),
             GroupAnswer::NearestRate(rate) => rate.groups.iter().collect(),
@@ -97,13 +97,14 @@ impl GroupAnswer {
     pub(crate) fn texts(&self) -> Vec<&String> {
         match self {
             GroupAnswer::StimulusMeans(means) => means.texts().collect(),
-            GroupAnswer::Means(means) => {
-                [&means.output].into_iter().chain(&means.stimulus).collect()
-            }
+            GroupAnswer::GroupMeans(means) => [&means.measure]
+                .into_iter()
+                .chain(&means.stimulus)
+                .collect(),
             GroupAnswer::Test(test) => test.texts().collect(),
             GroupAnswer::NearestLabels(labels) => labels.texts().collect(),
-            GroupAnswer::NearestRate(rate) => vec![&rate.output],
-            GroupAnswer::Histogram(histogram) => [&histogram.output]
+            GroupAnswer::NearestRate(rate) => vec![&rate.measure],
+            GroupAnswer::Histogram(histogram) => [&histogram.measure]
                 .into_iter()
                 .chain(&histogram.stimulus)
                 .collect(),

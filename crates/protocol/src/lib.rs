@@ -62,8 +62,8 @@ pub use result_format::{
     MAX_TEXT_BYTES, OutcomeSeed, RESULT_MARK, RESULT_VERSION, ResultFormatError, check_cohort,
     check_encoding,
 };
-pub use results::{Output, OutputKind, PairResult, Results, Value};
-pub use reveal::{Answer, Reveal, RevealError, named_outputs};
+pub use results::{MeasureColumn, PairResult, Results, Value};
+pub use reveal::{Answer, Reveal, RevealError, named_measures};
 pub use risk::{MAX_TABLE_STEPS, RiskySetting, UnknownRiskySetting, risky_settings};
 pub use spec::{Capability, MAX_PADDING, RevealTo, Spec, SpecError, Unsupported};
 pub use statistics::{AnswerSchema, GroupInputs, GroupPlan, GroupSizes, GroupWorkload, NumberKind};

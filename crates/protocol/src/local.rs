@@ -37,7 +37,7 @@ pub fn compare_tile_locally(
         return Err(ProtocolError::Job(JobError::TileOfGroupAnswer));
     }
     let lengths = [a, b].map(|cohort| tile_lengths(&spec, cohort));
-    let blocks = PairBlocks::of(spec.pairs, a, b).tile([&lengths[0], &lengths[1]], tile);
+    let blocks = PairBlocks::of(spec.pair_rule, a, b).tile([&lengths[0], &lengths[1]], tile);
     run(spec, [a, b], &blocks, [0; 32], observer)
 }
 
@@ -50,7 +50,7 @@ pub fn compare_locally_with_coins(
     coins: [u8; 32],
     observer: &dyn Observer,
 ) -> Result<Outcome, ProtocolError> {
-    let blocks = PairBlocks::of(spec.pairs, a, b);
+    let blocks = PairBlocks::of(spec.pair_rule, a, b);
     run(spec, [a, b], &blocks, coins, observer)
 }
 
@@ -114,7 +114,7 @@ fn run(
         b: scanpath_ids(b),
         pairs: pairs.len() as u64,
         tile: None,
-        results: Results::of_answers(spec.outputs(), answers),
+        results: Results::of_answers(spec.measures(), answers),
         answers: Vec::new(),
         error_bound: spec.error_bound(),
         cost: Cost::of(traffic, cells),

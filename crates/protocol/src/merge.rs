@@ -148,7 +148,7 @@ pub fn merge(outcomes: Vec<Outcome>) -> Result<Outcome, MergeError> {
             pairs: plan.pairs,
         });
     }
-    let mut results = Results::new(first.results.outputs().to_vec());
+    let mut results = Results::new(first.results.measures().to_vec());
     for pair in pairs {
         results.push(pair.a, pair.b, pair.values);
     }
@@ -183,16 +183,16 @@ fn check(
     }
     let same = [
         (
-            "the plan",
-            found.plan == plan.plan && found.pairs == plan.pairs,
+            "the cohorts, the settings or the number of pairs",
+            found.agreement == plan.agreement && found.pairs == plan.pairs,
         ),
         ("what was computed", outcome.spec == first.spec),
         ("the names of the cohorts", outcome.names == first.names),
         ("the cohorts", outcome.a == first.a && outcome.b == first.b),
         ("the cohorts", outcome.one_cohort == first.one_cohort),
         (
-            "the outputs",
-            outcome.results.outputs() == first.results.outputs(),
+            "the measures",
+            outcome.results.measures() == first.results.measures(),
         ),
         ("what was revealed", outcome.revealed == first.revealed),
         ("the error bound", outcome.error_bound == first.error_bound),
@@ -222,7 +222,7 @@ fn check_pairs(outcome: &Outcome, withheld: bool, at: usize) -> Result<(), Merge
     }
     let Outcome { a, b, spec, .. } = outcome;
     let has_stimuli = |ids: &[ScanpathId]| ids.iter().any(|id| id.stimulus.is_some());
-    let by_stimulus = spec.pairs == PairRule::SameStimulus && has_stimuli(a) && has_stimuli(b);
+    let by_stimulus = spec.pair_rule == PairRule::SameStimulus && has_stimuli(a) && has_stimuli(b);
     let differs = |pair: PairResult<'_>| match (a.get(pair.a), b.get(pair.b)) {
         (Some(one), Some(other)) => by_stimulus && one.stimulus != other.stimulus,
         _ => true,

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use veilpath_channel::Traffic;
 use veilpath_metrics::Cohort;
 
-/// The result of a whole comparison.
+/// The outcome of a comparison or of one tile of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The plan.
@@ -52,11 +52,11 @@ pub struct ScanpathId {
 pub struct Cost {
     /// Wall-clock time.
     pub seconds: f64,
-    /// Bytes that the first side (the host) sent.
+    /// Bytes that the side that wrote this outcome sent (the host's side if both ran on this machine).
     pub bytes_sent: u64,
-    /// Bytes that it received.
+    /// Bytes that this side received.
     pub bytes_received: u64,
-    /// How often it waited for an answer.
+    /// How often this side waited for an answer.
     pub rounds: u64,
     /// Matrix cells of all pairs, for lengths as the other side sees them.
     pub cells: u64,
@@ -88,7 +88,7 @@ pub struct ResultRow<'a> {
     pub b: &'a str,
     /// The stimulus of both; `x|y` if the two differ.
     pub stimulus: Option<Cow<'a, str>>,
-    /// One value for each output.
+    /// One value for each measure.
     pub values: &'a [Value],
 }
 

@@ -1,23 +1,23 @@
 //! The result file format: how an [`Outcome`] is written and read back.
 //!
 //! ```text
-//! {"veilpath_result": 1,                       the version of this format; always the first field
+//! {"veilpath_result": 2,                       the version of this format; always the first field
 //!  "spec": {…},                                what was computed, and how
 //!  "cohorts": [{"name": "Clinic", "scanpaths": [{"participant": "P1", "stimulus": "cows"}, …]}, {…}],
 //!  "one_cohort": false,                        whether both sides are the same cohort
 //!  "pairs": 812,                               how many pairs the comparison has
-//!  "tile": {"tile": "3/8", "plan": "5d0f…", "pairs": 6496},   only for a part of a plan: which part, of which plan
+//!  "tile": {"tile": "3/8", "agreement": "5d0f…", "pairs": 6496},   only for a part of a plan: which part, of which plan
 //!  "error_bound": 0.00051,                     how far a score can be from double precision; only if numbers are rounded
 //!  "fixation_rounding": {…},                   only if fixations are rounded to letters: to what, and how far they move
 //!  "complete": false,                          only if a session was interrupted and results are missing
-//!  "outputs": [{"name": "score", "kind": "distance"}, …],
+//!  "measures": [{"name": "score", "kind": "distance"}, …],
 //!  "results": [{"a": "P1", "b": "Q1", "stimulus": "cows", "a_index": 0, "b_index": 0, "score": 1, …}, …],
-//!  "answers": [{"kind": "means", …}, {"kind": "test", …}],
+//!  "answers": [{"kind": "group-means", …}, {"kind": "test", …}],
 //!  "cost": {…}, "revealed": [{"to": "host", "what": "…"}, …]}
 //! ```
 //!
-//! A result has one field for each output, so that R or pandas read `results` as a data frame. Its ids repeat the cohort
-//! labels that `a_index` and `b_index` point to.
+//! A result has one field for each measure, so that R or pandas read `results` as a data frame. Its ids repeat those
+//! of the scanpaths that `a_index` and `b_index` point to.
 //!
 //! Files are untrusted. Results are read one by one into [`Results`], every list and text has a limit, and inconsistent
 //! contents are rejected with a [`ResultFormatError`].
@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 use veilpath_metrics::Cohort;
 
 /// The version of the format that this program writes and reads.
-pub const RESULT_VERSION: u64 = 1;
+pub const RESULT_VERSION: u64 = 2;
 
 /// The first field of a result file.
 pub const RESULT_MARK: &str = "veilpath_result";
@@ -43,8 +43,8 @@ pub const MAX_TEXT_BYTES: usize = 1 << 10;
 /// The largest number of scanpaths of one side.
 const MAX_SCANPATHS: usize = 1 << 20;
 
-/// The largest number of outputs. A metric has a handful.
-const MAX_OUTPUTS: usize = 32;
+/// The largest number of measures. A metric has a handful.
+const MAX_MEASURES: usize = 32;
 
 /// The largest number of group answers, and of groups of one side in an answer.
 const MAX_ANSWERS: usize = 1 << 10;
@@ -64,7 +64,7 @@ const MAX_SPEC_VALUES: usize = 1 << 21;
 /// The largest number of settings in a plan's encoding.
 const MAX_ENCODING_SETTINGS: usize = 1 << 10;
 
-/// The fields of a result before its outputs.
+/// The fields of a result before its measures.
 const ID_FIELDS: [&str; 5] = ["a", "b", "stimulus", "a_index", "b_index"];
 
 /// Checks that a result file can contain the ids and the encoding settings of a cohort.
@@ -122,7 +122,7 @@ pub enum ResultFormatError {
         supported: u64,
     },
     /// A field comes too late to be used.
-    #[error("\"cohorts\" and \"outputs\" must come before \"results\"")]
+    #[error("\"cohorts\" and \"measures\" must come before \"results\"")]
     Order,
     /// There are too many items.
     #[error("there are more than {limit} {what}")]
@@ -140,15 +140,15 @@ pub enum ResultFormatError {
         /// How long it may be.
         limit: usize,
     },
-    /// An output has no usable name.
+    /// A measure has no usable name.
     #[error(
-        "an output needs a unique, non-empty name other than a, b, stimulus, a_index and b_index"
+        "a measure needs a unique, non-empty name other than a, b, stimulus, a_index and b_index"
     )]
-    OutputName,
+    MeasureName,
     /// A result points to no scanpath, or its ids are not those of the scanpaths.
     #[error("a result must have the ids and indices of two scanpaths of the cohorts")]
     Ids,
-    /// A value is not possible for its output.
+    /// A value is not possible for its measure.
     #[error("{expected}")]
     Value {
         /// The expected kind of value.
@@ -165,9 +165,9 @@ pub enum ResultFormatError {
     /// `complete` contradicts whether results are missing.
     #[error("\"complete\" must be false if results are missing, and absent otherwise")]
     Completeness,
-    /// The tile names no valid plan, or has more pairs than the plan.
+    /// The tile names no valid agreement, or has more pairs than the whole plan.
     #[error(
-        "\"tile\" must name a plan by 64 hexadecimal digits, with at least as many pairs as the tile"
+        "\"tile\" must have an agreement of 64 hexadecimal digits, and at least as many pairs as the tile"
     )]
     Tile,
     /// The error bound is negative, or not a number.

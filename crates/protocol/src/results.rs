@@ -1,56 +1,29 @@
 //! The numbers of each pair in a comparison.
 //!
-//! A metric may give several numbers. [`Results`] names them once, in [`Results::outputs`], and every pair has one
+//! A metric may give several numbers. [`Results`] names them once, in [`Results::measures`], and every pair has one
 //! [`Value`] for each, in that order.
 
 use crate::Answer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use veilpath_metrics::QuantityKind;
+use veilpath_metrics::MeasureKind;
 
 /// Far above any metric's numbers. Squares and sums of such numbers are still finite.
 const MAX_NUMBER: f64 = 1e30;
 
-/// A number that a comparison gives for every pair.
+/// A measure in a result: the name and the meaning of a number that every pair has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Output {
+pub struct MeasureColumn {
     /// Its name: the key in a result file and the column in a table.
     pub name: String,
     /// The meaning of the number.
-    pub kind: OutputKind,
-}
-
-/// The meaning of a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OutputKind {
-    /// A number; smaller means more similar.
-    Distance,
-    /// A number; larger means more similar.
-    Similarity,
-    /// A number from 0 to 1; larger means more similar.
-    Fraction,
-    /// Whether the pair is at least as similar as a threshold requires.
-    Bit,
-    /// A number that does not say which of two pairs is more similar.
-    Number,
-}
-
-impl From<QuantityKind> for OutputKind {
-    fn from(kind: QuantityKind) -> Self {
-        match kind {
-            QuantityKind::Distance => Self::Distance,
-            QuantityKind::Similarity => Self::Similarity,
-            QuantityKind::Fraction => Self::Fraction,
-            QuantityKind::Number => Self::Number,
-        }
-    }
+    pub kind: MeasureKind,
 }
 
 /// One number of a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// The output has no value for this pair.
+    /// The measure has no value for this pair.
     Missing,
     /// A finite number.
     Number(f64),
@@ -61,26 +34,26 @@ pub enum Value {
 /// The pairs of a comparison with their numbers, in the order of the pairs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    outputs: Vec<Output>,
+    measures: Vec<MeasureColumn>,
     pairs: Vec<(u32, u32)>,
-    /// `outputs.len()` values for each pair.
+    /// `measures.len()` values for each pair.
     values: Vec<Value>,
 }
 
 /// One pair of [`Results`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairResult<'a> {
-    /// Index into the first side's labels.
+    /// Index into the first side's scanpaths.
     pub a: usize,
-    /// Index into the second side's labels.
+    /// Index into the second side's scanpaths.
     pub b: usize,
-    /// One value for each output.
+    /// One value for each measure.
     pub values: &'a [Value],
 }
 
-impl Output {
-    /// An output.
-    pub fn new(name: &str, kind: OutputKind) -> Self {
+impl MeasureColumn {
+    /// A measure.
+    pub fn new(name: &str, kind: MeasureKind) -> Self {
         Self {
             name: name.into(),
             kind,
@@ -105,18 +78,18 @@ impl Value {
         }
     }
 
-    /// Checks that an output of this kind can have this value. The error says what is expected.
-    pub fn check(self, kind: OutputKind) -> Result<(), &'static str> {
+    /// Checks that a measure of this kind can have this value. The error says what is expected.
+    pub fn check(self, kind: MeasureKind) -> Result<(), &'static str> {
         let (fits, expected) = match kind {
-            OutputKind::Bit => (
+            MeasureKind::Bit => (
                 matches!(self, Value::Bit(_)),
                 "this value must be true or false",
             ),
-            OutputKind::Fraction => (
+            MeasureKind::Fraction => (
                 self.number().is_some_and(|x| (0.0..=1.0).contains(&x)),
                 "this value must be a number from 0 to 1",
             ),
-            OutputKind::Distance | OutputKind::Similarity | OutputKind::Number => (
+            MeasureKind::Distance | MeasureKind::Similarity | MeasureKind::Number => (
                 self.number().is_some_and(|x| x.abs() <= MAX_NUMBER),
                 "this value must be a number between −1e30 and 1e30",
             ),
@@ -130,9 +103,9 @@ impl Value {
 
 impl Results {
     /// Results without pairs.
-    pub fn new(outputs: Vec<Output>) -> Self {
+    pub fn new(measures: Vec<MeasureColumn>) -> Self {
         Self {
-            outputs,
+            measures,
             pairs: Vec::new(),
             values: Vec::new(),
         }
@@ -140,10 +113,10 @@ impl Results {
 
     /// Results from an engine's answers: indices of the two scanpaths, and the pair's answer.
     pub fn of_answers(
-        outputs: Vec<Output>,
+        measures: Vec<MeasureColumn>,
         answers: impl IntoIterator<Item = (usize, usize, Answer)>,
     ) -> Self {
-        let mut results = Self::new(outputs);
+        let mut results = Self::new(measures);
         for (a, b, answer) in answers {
             match answer {
                 Answer::Score(score) => {
@@ -163,17 +136,19 @@ impl Results {
         self.pairs.push((a as u32, b as u32));
         let padding = std::iter::repeat(Value::Missing);
         let values = values.iter().copied().chain(padding);
-        self.values.extend(values.take(self.outputs.len()));
+        self.values.extend(values.take(self.measures.len()));
     }
 
     /// The numbers of each pair, in the order of its values.
-    pub fn outputs(&self) -> &[Output] {
-        &self.outputs
+    pub fn measures(&self) -> &[MeasureColumn] {
+        &self.measures
     }
 
-    /// The index of the output with this name.
-    pub fn output(&self, name: &str) -> Option<usize> {
-        self.outputs.iter().position(|output| output.name == name)
+    /// The index of the measure with this name.
+    pub fn measure(&self, name: &str) -> Option<usize> {
+        self.measures
+            .iter()
+            .position(|measure| measure.name == name)
     }
 
     /// The number of pairs.
@@ -197,7 +172,7 @@ impl Results {
     ///
     /// If there are not that many pairs.
     pub fn pair(&self, index: usize) -> PairResult<'_> {
-        let width = self.outputs.len();
+        let width = self.measures.len();
         let (a, b) = self.pairs[index];
         PairResult {
             a: a as usize,
@@ -208,7 +183,7 @@ impl Results {
 
     /// Keeps the pairs for which `keep` is true.
     pub fn retain(&mut self, keep: impl Fn(PairResult<'_>) -> bool) {
-        let mut kept = Self::new(self.outputs.clone());
+        let mut kept = Self::new(self.measures.clone());
         for pair in self.iter().filter(|&pair| keep(pair)) {
             kept.push(pair.a, pair.b, pair.values);
         }

@@ -73,10 +73,10 @@ impl Reveal {
     /// What is learned, in words.
     pub fn describe(self, metric: &Metric) -> String {
         match self {
-            Reveal::Score => format!("{} of every pair", named_outputs(metric, "the score")),
+            Reveal::Score => format!("{} of every pair", named_measures(metric, "the score")),
             Reveal::Threshold(threshold) => format!(
                 "one bit of every pair: whether {} is at {} {threshold}",
-                named_outputs(metric, "its score"),
+                named_measures(metric, "its score"),
                 if metric.is_distance() {
                     "most"
                 } else {
@@ -90,10 +90,10 @@ impl Reveal {
     }
 }
 
-/// The names of a metric's outputs, as in "rec, det and lam", or `score` if they are a score.
-pub fn named_outputs(metric: &Metric, score: &str) -> String {
-    let outputs = metric.outputs();
-    let names: Vec<&str> = outputs.iter().map(|output| output.name).collect();
+/// The names of a metric's measures, as in "rec, det and lam", or `score` if they are a score.
+pub fn named_measures(metric: &Metric, score: &str) -> String {
+    let measures = metric.measures();
+    let names: Vec<&str> = measures.iter().map(|measure| measure.name).collect();
     match &names[..] {
         ["score", ..] | [] => score.into(),
         [one] => (*one).into(),

@@ -3,14 +3,14 @@
 use crate::engines::alignment::scoring::ends_in_padding;
 use crate::engines::shares;
 use crate::{
-    Answer, Engine, Estimate, GroupQuestion, JobError, Link, Output, OutputKind, PairCount,
-    PairRule, ProtocolError, Reveal, Role, TreeLevels, Workload,
+    Answer, Engine, Estimate, GroupQuestion, JobError, Link, MeasureColumn, PairCount, PairRule,
+    ProtocolError, Reveal, Role, TreeLevels, Workload,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use veilpath_metrics::{
-    Alphabet, Cohort, Comparison, DEFAULT_PRECISION, DurationDivisor, Metric, Quantity,
+    Alphabet, Cohort, Comparison, DEFAULT_PRECISION, DurationDivisor, Measure, MeasureKind, Metric,
 };
 
 /// The plan of a comparison. Two sides can run a comparison if their plans are equal.
@@ -26,7 +26,7 @@ pub struct Spec {
     /// The settings with which gaze was encoded as letters; empty if no cohort specifies them.
     pub encoding: BTreeMap<String, String>,
     /// Which scanpath is compared with which.
-    pub pairs: PairRule,
+    pub pair_rule: PairRule,
     /// What is revealed: the score or one bit of each pair, or a group answer.
     pub reveal: Reveal,
     /// The sides that get it.
@@ -179,7 +179,7 @@ impl Spec {
     pub fn new(
         engine: Engine,
         metric: Metric,
-        pairs: PairRule,
+        pair_rule: PairRule,
         a: &Cohort,
         b: &Cohort,
     ) -> Result<Self, SpecError> {
@@ -205,7 +205,7 @@ impl Spec {
             metric,
             alphabet: a.alphabet,
             encoding: declared.unwrap_or_default().0,
-            pairs,
+            pair_rule,
             reveal: Reveal::Score,
             reveal_to: RevealTo::Both,
             pad_to: None,
@@ -248,7 +248,7 @@ impl Spec {
             }
         }
         if self.reveal != Reveal::Score {
-            self.check_one_output()?;
+            self.check_one_measure()?;
         }
         if let Reveal::Threshold(threshold) = self.reveal {
             threshold.check(&self.metric)?;
@@ -284,35 +284,35 @@ impl Spec {
         }
     }
 
-    /// Checks that a bit or a group answer is about one output, which every pair must have.
-    fn check_one_output(&self) -> Result<(), ProtocolError> {
+    /// Checks that a bit or a group answer is about one measure, which every pair must have.
+    fn check_one_measure(&self) -> Result<(), ProtocolError> {
         if self.metric.is_alignment() {
             return Ok(());
         }
-        let outputs = self.metric.outputs();
-        match outputs[..] {
-            [output] if output.may_be_undefined => {
-                Err(ProtocolError::Job(JobError::UndefinedOutput {
-                    output: output.name,
+        let measures = self.metric.measures();
+        match measures[..] {
+            [measure] if measure.may_be_undefined => {
+                Err(ProtocolError::Job(JobError::UndefinedMeasure {
+                    measure: measure.name,
                 }))
             }
             [_] => Ok(()),
-            _ => Err(ProtocolError::Job(JobError::SeveralOutputs {
+            _ => Err(ProtocolError::Job(JobError::SeveralMeasures {
                 metric: self.metric.name(),
             })),
         }
     }
 
-    /// The outputs of each pair.
-    pub fn outputs(&self) -> Vec<Output> {
+    /// The measures of each pair.
+    pub fn measures(&self) -> Vec<MeasureColumn> {
         match self.reveal {
             Reveal::Score => {
-                let quantities = self.metric.outputs().into_iter();
-                quantities
-                    .map(|quantity| Output::new(quantity.name, quantity.kind.into()))
+                let measures = self.metric.measures().into_iter();
+                measures
+                    .map(|measure| MeasureColumn::new(measure.name, measure.kind))
                     .collect()
             }
-            Reveal::Threshold(_) => vec![Output::new("within", OutputKind::Bit)],
+            Reveal::Threshold(_) => vec![MeasureColumn::new("within", MeasureKind::Bit)],
             Reveal::Group(_) => Vec::new(),
         }
     }
@@ -322,17 +322,17 @@ impl Spec {
         let Some(score) = answer.pair_score() else {
             return self.reveal.is_answered_by(answer);
         };
-        let outputs = self.metric.outputs();
-        let fits = |(number, output): (Option<f64>, &Quantity)| match number {
+        let measures = self.metric.measures();
+        let fits = |(number, measure): (Option<f64>, &Measure)| match number {
             Some(number) => number.is_finite(),
-            None => output.may_be_undefined,
+            None => measure.may_be_undefined,
         };
         // A similarity together with a score would reveal the hidden lengths.
         let reveals_lengths =
             self.pad_to.is_some() && self.metric.is_alignment() && score.similarity().is_some();
         self.reveal.is_answered_by(answer)
-            && score.numbers().len() == outputs.len()
-            && score.numbers().zip(&outputs).all(fits)
+            && score.numbers().len() == measures.len()
+            && score.numbers().zip(&measures).all(fits)
             && !reveals_lengths
     }
 
@@ -400,27 +400,27 @@ impl Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use veilpath_metrics::{Crqa, CrqaOutput, LineOutput, RecurrenceRule, Undefined};
+    use veilpath_metrics::{Crqa, CrqaMeasure, LineMeasure, RecurrenceRule, Undefined};
 
     #[test]
     fn statistics_of_lines_are_computed_in_the_clear_only() {
-        let spec = |engine, outputs: &[CrqaOutput]| Spec {
+        let spec = |engine, measures: &[CrqaMeasure]| Spec {
             engine,
             metric: Metric::Crqa(Crqa {
                 rule: RecurrenceRule::SameLetter,
                 line: 2,
-                outputs: outputs.to_vec(),
+                measures: measures.to_vec(),
                 undefined: Undefined::Zero,
                 rounded: true,
             }),
             alphabet: Alphabet::letters(49).unwrap(),
             encoding: Default::default(),
-            pairs: PairRule::All,
+            pair_rule: PairRule::All,
             reveal: Reveal::Score,
             reveal_to: RevealTo::Both,
             pad_to: None,
         };
-        let lines = [CrqaOutput::Rec, CrqaOutput::Line(LineOutput::Lines)];
+        let lines = [CrqaMeasure::Rec, CrqaMeasure::Line(LineMeasure::Lines)];
         spec(Engine::Plain, &lines).check().unwrap();
         for engine in [Engine::Shares, Engine::Garbled] {
             spec(engine, &lines[..1]).check().unwrap();

@@ -39,9 +39,9 @@ pub struct TileError;
 pub struct PlanTile {
     /// The tile.
     pub tile: Tile,
-    /// The id of the plan, in hexadecimal, the same for all tiles of one plan. Between two sides it is the id of their
-    /// agreement.
-    pub plan: String,
+    /// Identifies the tiles that belong together: between two sides the id of their agreement; for local tiles a digest of
+    /// both cohorts and the settings. 64 hexadecimal digits.
+    pub agreement: String,
     /// The number of pairs of the whole plan.
     pub pairs: u64,
 }

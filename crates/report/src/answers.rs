@@ -15,7 +15,7 @@ use veilpath_protocol::{
 pub(crate) fn text(answer: &GroupAnswer, sides: Option<&[String; 2]>) -> String {
     match answer {
         GroupAnswer::StimulusMeans(means) => stimulus_means(means, sides),
-        GroupAnswer::Means(means) => group_means(means, sides),
+        GroupAnswer::GroupMeans(means) => group_means(means, sides),
         GroupAnswer::Test(test) => sentence(test),
         GroupAnswer::NearestLabels(labels) => nearest_labels(labels),
         GroupAnswer::NearestRate(rate) => nearest_rate(rate),
@@ -49,14 +49,14 @@ fn stimulus_means(means: &StimulusMeans, sides: Option<&[String; 2]>) -> String 
     });
     let title = format!(
         "Means of {}{between}{}:",
-        printable(&means.output),
+        printable(&means.measure),
         level_of(means.means.iter().filter_map(|mean| mean.interval.as_ref()))
     );
     lines(&title, iter::once(header).chain(rows).collect())
 }
 
 fn group_means(means: &GroupMeans, sides: Option<&[String; 2]>) -> String {
-    let subject = about(&means.output, means.stimulus.as_deref());
+    let subject = about(&means.measure, means.stimulus.as_deref());
     let level = level_of(means.intervals.iter().flatten().flatten());
     let title = format!("Group means of {subject}{level} (pairs of participants):");
     let corner = sides.map_or_else(String::new, |[rows, columns]| {
@@ -110,7 +110,7 @@ fn nearest_labels(labels: &NearestLabels) -> String {
     let title = format!(
         "Most common group among the {} nearest scanpaths, by {}:",
         labels.k,
-        printable(&labels.output)
+        printable(&labels.measure)
     );
     let has_groups = labels.labels.iter().any(|label| label.group.is_some());
     let header = ["participant", "stimulus", "majority", "group"];
@@ -134,7 +134,7 @@ fn nearest_rate(rate: &NearestRate) -> String {
     let mut text = format!(
         "The {} nearest scanpaths by {} give the correct group, by majority, for {} of {} ({}",
         rate.k,
-        printable(&rate.output),
+        printable(&rate.measure),
         grouped(rate.correct),
         counted(rate.scanpaths, "scanpath"),
         percent(share)
@@ -171,7 +171,7 @@ fn nearest_rate(rate: &NearestRate) -> String {
 }
 
 fn score_histogram(histogram: &ScoreHistogram) -> String {
-    let subject = about(&histogram.output, histogram.stimulus.as_deref());
+    let subject = about(&histogram.measure, histogram.stimulus.as_deref());
     let mut title = format!("Histogram of {subject}");
     if histogram.minimum > 1 {
         let _ = write!(title, " (–: withheld)");
@@ -186,10 +186,10 @@ fn score_histogram(histogram: &ScoreHistogram) -> String {
     lines(&title, iter::once(header).chain(rows).collect())
 }
 
-fn about(output: &str, stimulus: Option<&str>) -> String {
+fn about(measure: &str, stimulus: Option<&str>) -> String {
     match stimulus {
-        Some(stimulus) => format!("{}, stimulus {}", printable(output), printable(stimulus)),
-        None => printable(output),
+        Some(stimulus) => format!("{}, stimulus {}", printable(measure), printable(stimulus)),
+        None => printable(measure),
     }
 }
 

@@ -1,4 +1,4 @@
-//! One row per pair: `a,b,stimulus` and a column for each output, as in `a,b,stimulus,score,similarity`.
+//! One row per pair: `a,b,stimulus` and a column for each measure, as in `a,b,stimulus,score,similarity`.
 //!
 //! If results are missing, a last column `incomplete` says so in every row, as in `12 of 900 pairs`. So every program
 //! can still read the table, and rows that are copied elsewhere keep the mark.
@@ -18,7 +18,7 @@ use std::io::{self, Write};
 use veilpath_metrics::text::csv_field;
 use veilpath_protocol::{Outcome, Value};
 
-/// The columns before the outputs.
+/// The columns before the measures.
 pub(crate) const IDS: [&str; 3] = ["a", "b", "stimulus"];
 
 /// The column that marks a table with missing results.
@@ -59,14 +59,14 @@ fn io_error(error: csv::Error) -> io::Error {
 
 fn write_rows(outcome: &Outcome, out: &mut dyn Write) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
-    let outputs = outcome.results.outputs().iter();
+    let measures = outcome.results.measures().iter();
     let missing = outcome
         .is_incomplete()
         .then(|| table::result_count(outcome));
     let columns = IDS
         .map(Cow::from)
         .into_iter()
-        .chain(outputs.map(|output| csv_field(&output.name)))
+        .chain(measures.map(|measure| csv_field(&measure.name)))
         .chain(missing.as_ref().map(|_| INCOMPLETE.into()));
     let columns = columns.map(Cow::into_owned);
     writer.write_record(columns)?;

@@ -5,7 +5,7 @@ use crate::table::printable;
 use crate::units;
 use std::iter;
 use veilpath_metrics::{Distance, LocalScoring, Metric, Substitution, Table};
-use veilpath_protocol::{Engine, PairRule, Reveal, RevealTo, Spec, named_outputs};
+use veilpath_protocol::{Engine, PairRule, Reveal, RevealTo, Spec, named_measures};
 
 mod non_alignment;
 
@@ -22,7 +22,7 @@ pub fn describe(
     let mut parts = vec![
         ("Metric", metric(&spec.metric, names)),
         ("Engine", engine(spec.engine)),
-        ("Pairs", pairs(spec.pairs, names)),
+        ("Pairs", pairs(spec.pair_rule, names)),
         ("Encoding", encoding(spec)),
         ("Letters", letters(spec)),
         ("Revealed per pair", reveal(spec)),
@@ -268,11 +268,11 @@ fn pairs(rule: PairRule, [first, second]: &[String; 2]) -> String {
 
 fn reveal(spec: &Spec) -> String {
     match spec.reveal {
-        Reveal::Score => format!("{}.", named_outputs(&spec.metric, "its score")),
+        Reveal::Score => format!("{}.", named_measures(&spec.metric, "its score")),
         Reveal::Group(_) => "nothing.".into(),
         Reveal::Threshold(threshold) => format!(
             "one bit: whether {} is at {} {threshold}.",
-            named_outputs(&spec.metric, "its score"),
+            named_measures(&spec.metric, "its score"),
             if spec.metric.is_distance() {
                 "most"
             } else {

@@ -3,15 +3,16 @@
 use crate::answers;
 use crate::csv::IDS;
 use crate::html::cut::cut;
-use crate::units::{bytes, counted, error_bound, fixation_rounding, grouped, output_unit, seconds};
+use crate::units::{
+    bytes, counted, error_bound, fixation_rounding, grouped, measure_unit, seconds,
+};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::iter;
 use unicode_width::UnicodeWidthStr;
+use veilpath_metrics::MeasureKind;
 use veilpath_metrics::text;
-use veilpath_protocol::{
-    Engine, GroupQuestion, Outcome, OutputKind, ResultRow, Reveal, Spec, Value,
-};
+use veilpath_protocol::{Engine, GroupQuestion, Outcome, ResultRow, Reveal, Spec, Value};
 
 /// Writes all rows as an aligned table, followed by the group answers.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
@@ -133,13 +134,15 @@ pub(crate) fn withheld(outcome: &Outcome) -> String {
 fn write_rows(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Result<()> {
     let rows = || outcome.rows().take(limit);
     let with_stimulus = rows().any(|row| row.stimulus.is_some());
-    let outputs = outcome.results.outputs();
-    let names = outputs.iter().map(|output| printable(&output.name));
+    let measures = outcome.results.measures();
+    let names = measures.iter().map(|measure| printable(&measure.name));
     let header: Vec<String> = id_columns(outcome).into_iter().chain(names).collect();
     // Numbers are right-aligned.
     let is_number = |column: usize| {
-        let output = column.checked_sub(IDS.len()).and_then(|at| outputs.get(at));
-        output.is_some_and(|output| output.kind != OutputKind::Bit)
+        let measure = column
+            .checked_sub(IDS.len())
+            .and_then(|at| measures.get(at));
+        measure.is_some_and(|measure| measure.kind != MeasureKind::Bit)
     };
     let mut widths: Vec<usize> = header.iter().map(|field| field.width()).collect();
     for row in rows() {
@@ -292,8 +295,8 @@ fn results_line(outcome: &Outcome) -> String {
         let within = grouped(within.count() as u64);
         return format!("{pairs} by {metric}: {within} with a score of at {side} {threshold}");
     }
-    let outputs = outcome.results.outputs();
-    let several = outputs.len() > 1 && outputs.iter().all(|output| output.name != "score");
+    let measures = outcome.results.measures();
+    let several = measures.len() > 1 && measures.iter().all(|measure| measure.name != "score");
     if !several {
         let spread = spread(outcome, 0);
         return match spread.is_empty() {
@@ -306,10 +309,10 @@ fn results_line(outcome: &Outcome) -> String {
     }
     let mut text = format!("{pairs} by {metric}");
     let mut separator = ": ";
-    for (column, output) in outputs.iter().enumerate() {
+    for (column, measure) in measures.iter().enumerate() {
         let spread = spread(outcome, column);
         if !spread.is_empty() {
-            let name = printable(&output.name);
+            let name = printable(&measure.name);
             let _ = write!(text, "{separator}mean {name} {spread}");
             separator = "\n  ";
         }
@@ -317,7 +320,7 @@ fn results_line(outcome: &Outcome) -> String {
     text
 }
 
-/// The mean and range of an output; empty if it is always undefined.
+/// The mean and range of a measure; empty if it is always undefined.
 fn spread(outcome: &Outcome, column: usize) -> String {
     // A pair that occurs in both directions may have two scores. Both enter the mean.
     let others = outcome
@@ -332,8 +335,8 @@ fn spread(outcome: &Outcome, column: usize) -> String {
             None => undefined += 1,
         }
     }
-    let output = outcome.results.outputs().get(column);
-    let unit = output.and_then(|it| output_unit(outcome.spec.metric.name(), &it.name));
+    let measure = outcome.results.measures().get(column);
+    let unit = measure.and_then(|it| measure_unit(outcome.spec.metric.name(), &it.name));
     let shown = |number: f64| match unit {
         Some(unit) => format!("{} {unit}", rounded(number)),
         None => rounded(number),

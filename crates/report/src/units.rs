@@ -1,7 +1,7 @@
 //! Human-readable numbers.
 
 use std::fmt::Write as _;
-use veilpath_metrics::CrqaOutput;
+use veilpath_metrics::CrqaMeasure;
 use veilpath_protocol::FixationRounding;
 pub use veilpath_protocol::units::{bytes, counted, grouped, seconds};
 
@@ -53,11 +53,11 @@ pub fn error_bound(bound: f64) -> String {
     )
 }
 
-/// The unit of a metric's output, by name; `None` if it has none.
-pub(crate) fn output_unit(metric: &str, output: &str) -> Option<&'static str> {
-    let of_points = |known: &CrqaOutput| known.name() == output;
+/// The unit of a metric's measure, by name; `None` if it has none.
+pub(crate) fn measure_unit(metric: &str, measure: &str) -> Option<&'static str> {
+    let of_points = |known: &CrqaMeasure| known.name() == measure;
     match metric {
-        "crqa" if CrqaOutput::ALL.iter().any(of_points) => Some("%"),
+        "crqa" if CrqaMeasure::ALL.iter().any(of_points) => Some("%"),
         _ => None,
     }
 }

@@ -50,8 +50,8 @@ fn with_groups(names: &[&str]) -> Outcome {
     let mut outcome = with_ids(names);
     outcome.results.clear();
     let groups: Vec<String> = names.iter().map(|it| (*it).to_string()).collect();
-    outcome.answers = vec![GroupAnswer::Means(GroupMeans {
-        output: "score".into(),
+    outcome.answers = vec![GroupAnswer::GroupMeans(GroupMeans {
+        measure: "score".into(),
         stimulus: Some(names[0].into()),
         means: vec![vec![Some(-3.5); names.len()]; names.len()],
         counts: vec![vec![6; names.len()]; names.len()],

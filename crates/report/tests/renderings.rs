@@ -123,7 +123,7 @@ fn json_is_one_object_that_parses() {
     assert_eq!(value["revealed"][0]["to"], "host");
     let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
     let expected =
-        "veilpath_result spec cohorts one_cohort pairs outputs results answers cost revealed";
+        "veilpath_result spec cohorts one_cohort pairs measures results answers cost revealed";
     assert_eq!(keys, expected.split(' ').collect::<Vec<_>>());
     insta::assert_snapshot!(result_line(&text), @r#"{"a":"P1","b":"Q1","stimulus":"cows","a_index":0,"b_index":0,"score":1,"similarity":0.75},"#);
 }

@@ -67,13 +67,13 @@ fn threshold_results_are_read() {
 }
 
 #[test]
-fn several_outputs_per_pair_are_read() {
+fn several_measures_per_pair_are_read() {
     let text = "a,b,stimulus,shape,direction\np,q,,0.5,\n";
     let file = ResultFile::read(text.as_bytes()).unwrap();
     let names: Vec<&str> = file
-        .outputs()
+        .measures()
         .iter()
-        .map(|output| output.name.as_str())
+        .map(|measure| measure.name.as_str())
         .collect();
     assert_eq!(names, ["shape", "direction"]);
     assert_eq!(rows(&file)[0].3, [Value::Number(0.5), Value::Missing]);
@@ -109,7 +109,7 @@ fn results_are_recognised_by_their_start() {
 
 #[test]
 fn another_version_is_refused_by_its_number() {
-    let text = json(&outcome()).replace("\"veilpath_result\": 1", "\"veilpath_result\": 9");
+    let text = json(&outcome()).replace("\"veilpath_result\": 2", "\"veilpath_result\": 9");
     let error = ResultFile::read(text.as_bytes()).unwrap_err();
     let ResultFileError::Format(ResultFormatError::Version { found, .. }) = error else {
         panic!("{error}");
@@ -247,13 +247,13 @@ fn damaged_files_are_errors() {
 fn an_endless_field_is_refused() {
     use std::io::{Read, repeat};
     for part in ["spec", "answers"] {
-        let start = format!("{{\"veilpath_result\": 1, \"{part}\": \"");
+        let start = format!("{{\"veilpath_result\": 2, \"{part}\": \"");
         let endless = start.as_bytes().chain(repeat(b'x'));
         let error = ResultFile::read(endless).unwrap_err();
         assert!(error.to_string().contains("too long"), "{error}");
     }
     let many = format!(
-        "{{\"veilpath_result\": 1, \"spec\": [{}0]}}",
+        "{{\"veilpath_result\": 2, \"spec\": [{}0]}}",
         "0,".repeat(1 << 22)
     );
     assert!(refused(many).contains("more than 2097152"));

@@ -70,7 +70,7 @@ pub(crate) fn means<'a>(
     };
     let ((our_count, our_bytes), (their_count, their_bytes)) = (size(&ours), size(&theirs));
     let have_names = [&ours, &theirs].map(|it| it.iter().any(Option::is_some));
-    let (count, bytes) = match spec.pairs {
+    let (count, bytes) = match spec.pair_rule {
         PairRule::SameStimulus if have_names == [true; 2] => (our_count, our_bytes),
         _ => {
             let bytes = our_bytes.saturating_mul(their_count);
@@ -94,7 +94,7 @@ pub(crate) fn disclosures(file_bytes: u64) -> u64 {
 
 /// What is needed once the pairs are known.
 pub(crate) fn whole_plan(spec: &Spec, role: Role, rosters: u64, size: &JobSize) -> u64 {
-    let numbers = BYTES_PER_NUMBER.saturating_mul(spec.metric.outputs().len() as u64);
+    let numbers = BYTES_PER_NUMBER.saturating_mul(spec.metric.measures().len() as u64);
     let pairs = size.pairs.saturating_mul(BYTES_PER_PAIR + numbers);
     rosters
         .saturating_add(pairs)

@@ -62,7 +62,7 @@ pub(crate) fn without_results(
         b,
         pairs,
         tile,
-        results: Results::new(spec.outputs()),
+        results: Results::new(spec.measures()),
         answers: Vec::new(),
         error_bound: spec.error_bound(),
         cost: Cost::default(),
@@ -83,7 +83,7 @@ pub(crate) fn results(
         let answer = journal.answer(pair).filter(|_| learns)?;
         Some((a, b, answer))
     });
-    Results::of_answers(spec.outputs(), answers)
+    Results::of_answers(spec.measures(), answers)
 }
 
 fn revealed(spec: &Spec) -> Vec<Revealed> {

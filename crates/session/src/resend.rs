@@ -8,7 +8,7 @@ use crate::error::{Misbehaviour, SessionError};
 use crate::journal::entry::{AddedPart, AnswerParts, ENTRY_BYTES, Entry};
 use crate::resume::{BATCH, PairsBySender, Resume};
 use veilpath_channel::Channel;
-use veilpath_metrics::{MAX_OUTPUTS, Scanpath};
+use veilpath_metrics::{MAX_MEASURES, Scanpath};
 use veilpath_protocol::{Answer, Job, Role, receive_halves, send_halves};
 
 /// One side of the exchange.
@@ -137,7 +137,7 @@ impl Resend<'_, '_> {
     /// Receives the next entry, and assembles the parts of an answer.
     fn receive_entry(&self, channel: &mut dyn Channel) -> Result<Option<Entry>, SessionError> {
         let mut parts = AnswerParts::default();
-        for _ in 0..MAX_OUTPUTS {
+        for _ in 0..MAX_MEASURES {
             let mut bytes = [0; ENTRY_BYTES];
             channel.receive(&mut bytes)?;
             match Entry::decode(self.agreement, &bytes) {

@@ -19,7 +19,7 @@ use veilpath_protocol::{AnswerSchema, GroupAnswer, Outcome, Results, Reveal, Rol
 /// The extension of a description, beside the journal with the same name.
 pub(crate) const EXTENSION: &str = "comparison";
 
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// The most numbers of a group answer.
 const MAX_NUMBERS: usize = MAX_SCANPATHS;
@@ -120,7 +120,7 @@ impl Description {
         let Some(tile) = self.outcome.tile.as_ref().filter(|_| self.in_plan) else {
             return Ok(self);
         };
-        let (pairs, outcome) = state_dir.stored_tile(&tile.plan, tile.tile)?;
+        let (pairs, outcome) = state_dir.stored_tile(&tile.agreement, tile.tile)?;
         if outcome.pairs != self.outcome.pairs {
             return Err(state_dir.not_found(FileProblem::CorruptedComparison));
         }
@@ -212,8 +212,8 @@ impl Description {
         let group = self.group_answer(journal);
         let numbered = self.pairs().enumerate();
         let answers = numbered.filter_map(|(number, (a, b))| Some((a, b, journal.answer(number)?)));
-        let outputs = self.outcome.results.outputs().to_vec();
-        let results = Results::of_answers(outputs, answers);
+        let measures = self.outcome.results.measures().to_vec();
+        let results = Results::of_answers(measures, answers);
         let mut outcome = self.outcome;
         outcome.cost.pairs_from_journal = results.len();
         outcome.results = results;

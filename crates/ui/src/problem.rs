@@ -105,7 +105,7 @@ fn differences(error: &Error) -> Vec<[String; 3]> {
 fn field_label(field: &str) -> String {
     let name = match field {
         "metric.name" => "Metric",
-        "pairs" => "Pairs of scanpaths",
+        "pair-rule" => "Pairs of scanpaths",
         "reveal" => "What is revealed",
         "reveal-to" => "Who learns it",
         "engine" => "Engine",

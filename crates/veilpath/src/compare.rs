@@ -67,7 +67,7 @@ fn run(
         return Err(Error::NoUseForCoins);
     }
     let cells = match planned.tile {
-        None => spec.cells(&count_pairs(spec.pairs, a, b)),
+        None => spec.cells(&count_pairs(spec.pair_rule, a, b)),
         Some(tile) => spec.cells(&tile_blocks(spec, a, b, tile).count(a, b)),
     };
     let observer = CellObserver::new(cells, events);
@@ -102,8 +102,8 @@ fn run(
         None => None,
         Some(tile) => Some(PlanTile {
             tile,
-            plan: local_plan_id(spec, tile.count(), [a, b])?,
-            pairs: count_pairs(spec.pairs, a, b).pairs,
+            agreement: local_plan_id(spec, tile.count(), [a, b])?,
+            pairs: count_pairs(spec.pair_rule, a, b).pairs,
         }),
     };
     Ok(outcome)
@@ -111,7 +111,7 @@ fn run(
 
 fn tile_blocks(spec: &Spec, a: &Cohort, b: &Cohort, tile: Tile) -> PairBlocks {
     let [first, second] = [a, b].map(|cohort| tile_lengths(spec, cohort));
-    PairBlocks::of(spec.pairs, a, b).tile([&first, &second], tile)
+    PairBlocks::of(spec.pair_rule, a, b).tile([&first, &second], tile)
 }
 
 /// Whether coins may be given. In a private test, both sides draw them together.

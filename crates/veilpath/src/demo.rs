@@ -80,8 +80,8 @@ impl Demo {
 /// The mean similarity of people in the same group and in different groups.
 pub fn group_means(outcome: &Outcome) -> GroupMeans {
     let group = |id: &str| id.split('-').next().map(str::to_string);
-    let mut outputs = outcome.results.outputs().iter();
-    let similarity = outputs.position(|output| output.name == "similarity");
+    let mut measures = outcome.results.measures().iter();
+    let similarity = measures.position(|measure| measure.name == "similarity");
     let mean = |same: bool| {
         let similarities = outcome
             .rows()

@@ -313,14 +313,14 @@ pub enum Error {
         /// The stimuli in the file.
         known: Vec<String>,
     },
-    /// An output that the result file does not have.
-    #[error("{file}: there is no measure {output:?}")]
-    NoSuchOutput {
+    /// A measure that the result file does not have.
+    #[error("{file}: there is no measure {measure:?}")]
+    NoSuchMeasure {
         /// The result file.
         file: String,
-        /// The requested output.
-        output: String,
-        /// The outputs in the file.
+        /// The requested measure.
+        measure: String,
+        /// The measures in the file.
         known: Vec<String>,
     },
     /// A cohort's scanpaths cannot be drawn.

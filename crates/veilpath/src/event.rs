@@ -97,11 +97,11 @@ pub enum Note {
     },
     /// No participant groups were given.
     NoGroups,
-    /// Statistics cover one output, but the results have several.
-    OneOutput {
-        /// The output.
-        output: String,
-        /// The other outputs.
+    /// Statistics cover one measure, but the results have several.
+    OneMeasure {
+        /// The measure.
+        measure: String,
+        /// The other measures.
         others: Vec<String>,
     },
     /// The assumption behind a test of sites.
@@ -184,9 +184,9 @@ impl fmt::Display for Note {
             Note::NoGroups => f.write_str(
                 "no groups were given, so the questions that need groups are left out",
             ),
-            Note::OneOutput { output, others } => write!(
+            Note::OneMeasure { measure, others } => write!(
                 f,
-                "the statistics are of {output}; the results also have {}",
+                "the statistics are of {measure}; the results also have {}",
                 others.join(", ")
             ),
             Note::SitesExchangeable => f.write_str(

@@ -45,7 +45,7 @@ impl LocalCohort {
                 limit: limits
                     .map_err(ProtocolError::from)?
                     .map(|(smallest, _)| smallest),
-                with_equal_partner: most_partners(&cohort, spec.pairs),
+                with_equal_partner: most_partners(&cohort, spec.pair_rule),
             });
         };
         let [host, join] = question.sides_with_groups();

@@ -77,8 +77,8 @@ pub enum MetricField {
     FixationGrid,
     /// `non_alignment.duration_classes`
     DurationClasses,
-    /// `non_alignment.outputs`
-    Outputs,
+    /// `non_alignment.measures`
+    Measures,
     /// `non_alignment.radius`
     Radius,
     /// `non_alignment.line`
@@ -141,12 +141,12 @@ pub enum MetricOptionsError {
     /// Recurrence of fixations without a radius.
     #[error("fixations recur if they are near each other, but no radius is given")]
     RadiusMissing,
-    /// An output that the metric does not have.
+    /// A measure that the metric does not have.
     #[error("there is no measure {name:?}; this metric has {}", .known.join(", "))]
-    UnknownOutput {
+    UnknownMeasure {
         /// The name.
         name: String,
-        /// The outputs that it has.
+        /// The measures that it has.
         known: Vec<&'static str>,
     },
     /// A number of letters that the notation cannot have.

@@ -294,7 +294,7 @@ fn choose_engine(spec: &Spec, a: &Cohort, b: &Cohort) -> EngineSummary {
 
 /// The size of a comparison on this machine.
 pub(crate) fn work(spec: &Spec, a: &Cohort, b: &Cohort) -> Workload {
-    let count = count_pairs(spec.pairs, a, b);
+    let count = count_pairs(spec.pair_rule, a, b);
     fn lengths(cohort: &Cohort) -> impl Iterator<Item = u64> {
         let entries = cohort.entries.iter();
         entries.map(|entry| entry.scanpath.len() as u64)

@@ -14,7 +14,7 @@ use veilpath_report::html::{MAX_IMAGE_BYTES, Options, OwnCohort, OwnPair};
 
 pub use pairs::PairOptions;
 pub use veilpath_report::html::{
-    Image, ImageError, NoHeatMap, NoSuchOutput, NotInFile, Report, STYLE,
+    Image, ImageError, NoHeatMap, NoSuchMeasure, NotInFile, Report, STYLE,
 };
 pub use veilpath_report::result_file::{ResultFile, ResultFileError, ResultFormat};
 
@@ -25,8 +25,8 @@ pub struct ReportOptions {
     pub source: String,
     /// The stimuli to show; all if empty.
     pub stimuli: Vec<String>,
-    /// The outputs to show; all if empty.
-    pub outputs: Vec<String>,
+    /// The measures to show; all if empty.
+    pub measures: Vec<String>,
     /// The heading of the page.
     pub title: Option<String>,
     /// The names of the two cohorts; `None` for those in the result file.
@@ -285,7 +285,7 @@ pub fn report<'a>(
         Options {
             source: &options.source,
             stimuli: &options.stimuli,
-            outputs: &options.outputs,
+            measures: &options.measures,
             own,
             title: options.title.as_deref(),
             names: options.names.as_ref(),
@@ -298,13 +298,13 @@ pub fn report<'a>(
             stimulus,
             known: result.stimuli().to_vec(),
         },
-        NotInFile::Output(NoSuchOutput(output)) => Error::NoSuchOutput {
+        NotInFile::Measure(NoSuchMeasure(measure)) => Error::NoSuchMeasure {
             file: file(),
-            output,
+            measure,
             known: result
-                .outputs()
+                .measures()
                 .iter()
-                .map(|output| output.name.clone())
+                .map(|measure| measure.name.clone())
                 .collect(),
         },
     })?;

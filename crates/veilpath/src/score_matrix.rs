@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 /// scanpaths, these are averaged, as in statistics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoreMatrix {
-    /// The output shown.
-    pub output: String,
+    /// The measure shown.
+    pub measure: String,
     /// The row participants: the first cohort.
     pub rows: Vec<String>,
     /// The column participants: the second cohort.
@@ -18,25 +18,28 @@ pub struct ScoreMatrix {
     pub values: Vec<f64>,
 }
 
-/// The matrix of an output; `None` uses the first one. `stimuli` limits the pairs that count; all count if it is empty.
+/// The matrix of a measure; `None` uses the first one. `stimuli` limits the pairs that count; all count if it is empty.
 /// `file` names the result in errors.
 pub fn score_matrix(
     result: &ResultFile,
     file: &str,
-    output: Option<&str>,
+    measure: Option<&str>,
     stimuli: &[String],
 ) -> Result<ScoreMatrix, Error> {
-    let outputs = result.outputs();
-    let column = match output {
+    let measures = result.measures();
+    let column = match measure {
         None => Some(0),
-        Some(name) => outputs.iter().position(|output| output.name == name),
+        Some(name) => measures.iter().position(|measure| measure.name == name),
     };
-    let found = column.and_then(|column| Some((column, outputs.get(column)?)));
-    let Some((column, output)) = found else {
-        return Err(Error::NoSuchOutput {
+    let found = column.and_then(|column| Some((column, measures.get(column)?)));
+    let Some((column, measure)) = found else {
+        return Err(Error::NoSuchMeasure {
             file: file.to_string(),
-            output: output.unwrap_or_default().to_string(),
-            known: outputs.iter().map(|output| output.name.clone()).collect(),
+            measure: measure.unwrap_or_default().to_string(),
+            known: measures
+                .iter()
+                .map(|measure| measure.name.clone())
+                .collect(),
         });
     };
     let all = result.stimuli();
@@ -74,7 +77,7 @@ pub fn score_matrix(
         indices.iter().map(|&index| all[index].clone()).collect()
     };
     Ok(ScoreMatrix {
-        output: output.name.clone(),
+        measure: measure.name.clone(),
         rows: names(&rows, result.a()),
         columns: names(&columns, result.b()),
         values,
@@ -130,7 +133,7 @@ mod tests {
     fn pairs_of_two_participants_are_averaged_and_missing_ones_are_nan() {
         let matrix = score_matrix(&result(), "r", None, &[]).unwrap();
         assert_eq!((matrix.rows.len(), matrix.columns.len()), (2, 2));
-        assert_eq!(matrix.output, "score");
+        assert_eq!(matrix.measure, "score");
         assert_eq!(matrix.values[..3], [3.0, 2.0, 3.0]);
         assert!(matrix.values[3].is_nan());
     }
@@ -151,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn one_stimulus_and_one_output_can_be_chosen() {
+    fn one_stimulus_and_one_measure_can_be_chosen() {
         let stimuli = ["t".to_string()];
         let matrix = score_matrix(&result(), "r", Some("similarity"), &stimuli).unwrap();
         assert_eq!(
@@ -160,7 +163,7 @@ mod tests {
         );
         assert_eq!(matrix.values, [0.0]);
         let unknown = score_matrix(&result(), "r", Some("shape"), &[]);
-        assert!(matches!(unknown, Err(Error::NoSuchOutput { .. })));
+        assert!(matches!(unknown, Err(Error::NoSuchMeasure { .. })));
         let unknown = score_matrix(&result(), "r", None, &["u".to_string()]);
         assert!(matches!(unknown, Err(Error::NoSuchStimulus { .. })));
     }

@@ -37,8 +37,8 @@ pub struct StatsOptions {
     pub questions: Vec<Question>,
     /// The groups of each side's participants.
     pub groups: [Option<Groups>; 2],
-    /// The output to analyse; `None` uses the similarity if there is one, else the first output.
-    pub output: Option<String>,
+    /// The measure to analyse; `None` uses the similarity if there is one, else the first measure.
+    pub measure: Option<String>,
     /// The stimuli to analyse; all if empty.
     pub stimuli: Vec<String>,
     /// The number of permutations per test.
@@ -56,7 +56,7 @@ impl Default for StatsOptions {
         Self {
             questions: Vec::new(),
             groups: [None, None],
-            output: None,
+            measure: None,
             stimuli: Vec::new(),
             permutations: 9999,
             resamples: 2000,
@@ -121,7 +121,7 @@ pub fn statistics(
     }
     if let Some(note) = samples
         .main
-        .note_of_other_outputs(options.output.as_deref())
+        .note_of_other_measures(options.measure.as_deref())
     {
         events.event(Event::Note(note));
     }
@@ -219,7 +219,7 @@ impl<'a> Samples<'a> {
             b: Vec::new(),
             pairs: outcome.pairs,
             tile: None,
-            results: Results::new(outcome.results.outputs().to_vec()),
+            results: Results::new(outcome.results.measures().to_vec()),
             answers,
             error_bound: outcome.error_bound,
             cost: Cost::default(),

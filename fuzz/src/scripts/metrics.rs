@@ -1,7 +1,7 @@
 //! The metrics for scripts.
 
 use veilpath_metrics::{
-    Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Frechet, Grid, Hausdorff,
+    Crqa, CrqaMeasure, Dtw, DurationClasses, DurationDivisor, Frechet, Grid, Hausdorff,
     LocalScoring, Metric, PathDivisor, Points, RecurrenceRule, ScaSim, Undefined, View,
 };
 
@@ -37,10 +37,10 @@ pub(super) fn scanmatch() -> Option<Metric> {
 pub(super) fn measure(number: u8) -> Option<Metric> {
     let grid = Grid::new(LETTERS, 1)?;
     let points = Points::Grid { grid, wrap: false };
-    let crqa = |outputs: &[CrqaOutput]| Crqa {
+    let crqa = |measures: &[CrqaMeasure]| Crqa {
         rule: RecurrenceRule::SameLetter,
         line: 2,
-        outputs: outputs.to_vec(),
+        measures: measures.to_vec(),
         undefined: Undefined::Zero,
         rounded: true,
     };
@@ -77,8 +77,8 @@ pub(super) fn measure(number: u8) -> Option<Metric> {
         })),
         3 => Some(Metric::Frechet(Frechet { points })),
         4 => Some(Metric::Hausdorff(Hausdorff { points })),
-        5 => Some(Metric::Crqa(crqa(&[CrqaOutput::Det]))),
-        6 => Some(Metric::Crqa(crqa(&CrqaOutput::ALL[..3]))),
+        5 => Some(Metric::Crqa(crqa(&[CrqaMeasure::Det]))),
+        6 => Some(Metric::Crqa(crqa(&CrqaMeasure::ALL[..3]))),
         _ => None,
     }
 }

@@ -154,7 +154,7 @@ fn a_cheating_evaluator_needs_twice_the_default_limit() {
             metric: metric.clone(),
             alphabet: Alphabet::letters(LETTERS).unwrap(),
             encoding: BTreeMap::new(),
-            pairs: PairRule::All,
+            pair_rule: PairRule::All,
             reveal: Reveal::Score,
             reveal_to: RevealTo::Both,
             pad_to: None,

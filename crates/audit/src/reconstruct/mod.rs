@@ -37,7 +37,7 @@ pub use digits::digit_table;
 
 use crate::AuditError;
 use rand::Rng;
-use veilpath_metrics::{Bound, Comparison, Costs, CrqaOutput, Model, Scanpath};
+use veilpath_metrics::{Bound, Comparison, Costs, CrqaMeasure, Model, Scanpath};
 use veilpath_protocol::Reveal;
 
 /// One scanpath of the other side, and what the partner may ask about it.
@@ -167,7 +167,7 @@ impl<'a> Oracle<'a> {
                 letters.sort_unstable();
                 letters.dedup();
             }
-            Model::Recurrence(model) if model.outputs == [CrqaOutput::Rec] => {
+            Model::Recurrence(model) if model.measures == [CrqaMeasure::Rec] => {
                 letters.sort_unstable();
             }
             _ => {}
@@ -183,8 +183,8 @@ impl Attack {
         match (self, comparison.model()) {
             (Attack::Search(_), Model::Clear) => false,
             (Attack::Search(_), Model::Global(_) | Model::Local(_)) => true,
-            // Several outputs are packed into one number, whose order a search cannot follow.
-            (Attack::Search(_), Model::Recurrence(model)) => scores && model.outputs.len() == 1,
+            // Several measures are packed into one number, whose order a search cannot follow.
+            (Attack::Search(_), Model::Recurrence(model)) => scores && model.measures.len() == 1,
             (Attack::Search(_), _) => scores,
             (Attack::LetterByLetter, Model::Global(_)) => scores,
             (Attack::Insertion, Model::Global(model)) => {

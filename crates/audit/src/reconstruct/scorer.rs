@@ -1,7 +1,7 @@
 //! A metric as numbers for the search: raw results of candidates, and of all letters at one position at a time.
 
 use super::letter;
-use veilpath_metrics::{Comparison, CrqaOutput, Model, RATIO_ONE, Scanpath};
+use veilpath_metrics::{Comparison, CrqaMeasure, Model, RATIO_ONE, Scanpath};
 
 /// Larger than every raw result, and far from overflow.
 const FAR: i64 = 1 << 50;
@@ -251,7 +251,7 @@ pub(super) struct Alignment {
 fn largest_change(model: &Model, letters: usize) -> i64 {
     let all = || (0..letters).flat_map(|a| (0..letters).map(move |b| (letter(a), letter(b))));
     match model {
-        Model::Recurrence(model) if model.outputs == [CrqaOutput::Rec] => 1,
+        Model::Recurrence(model) if model.measures == [CrqaMeasure::Rec] => 1,
         Model::Recurrence(_) => i64::try_from(RATIO_ONE / 8).unwrap_or(1),
         model => all()
             .map(|(a, b)| model.entry(a, b))

@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::collections::BTreeMap;
 use veilpath_metrics::{
-    Alphabet, Crqa, CrqaOutput, Distance, Dtw, DurationClasses, DurationDivisor, Frechet, Grid,
+    Alphabet, Crqa, CrqaMeasure, Distance, Dtw, DurationClasses, DurationDivisor, Frechet, Grid,
     Hausdorff, LocalScoring, Metric, PathDivisor, Points, RecurrenceRule, ScaSim, Substitution,
     Threshold, Undefined, View,
 };
@@ -172,7 +172,7 @@ fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
         Metric::Crqa(Crqa {
             rule: RecurrenceRule::SameLetter,
             line: 2,
-            outputs: vec![CrqaOutput::Rec],
+            measures: vec![CrqaMeasure::Rec],
             undefined: Undefined::Missing,
             rounded: true,
         }),
@@ -223,7 +223,7 @@ fn spec(metric: &Metric, reveal: Reveal) -> Spec {
         metric: metric.clone(),
         alphabet: Alphabet::letters(25).unwrap(),
         encoding: BTreeMap::new(),
-        pairs: PairRule::All,
+        pair_rule: PairRule::All,
         reveal,
         reveal_to: RevealTo::Both,
         pad_to: None,

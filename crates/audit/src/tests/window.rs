@@ -61,7 +61,7 @@ impl Setting {
             metric: self.metric.clone(),
             alphabet,
             encoding: BTreeMap::new(),
-            pairs: PairRule::All,
+            pair_rule: PairRule::All,
             reveal: Reveal::Score,
             reveal_to: RevealTo::Both,
             pad_to: None,

@@ -20,7 +20,7 @@ Examples:
   veilpath compare a.csv b.csv --metric scanmatch --threshold 3.5 --gap -0.5 --format csv
   veilpath compare a.csv b.csv --metric smith-waterman --match 2 --mismatch 1 -o scores.json
   veilpath compare a.csv b.csv --metric dtw --divide-by lengths --format csv
-  veilpath compare a.csv b.csv --metric crqa --numbers rec,det --radius 1
+  veilpath compare a.csv b.csv --metric crqa --measures rec,det --radius 1
   veilpath compare a.csv b.csv --engine garbled
   veilpath compare a.csv b.csv --engine garbled --reveal threshold:12
   veilpath compare a.csv b.csv --engine shares --reveal mean

@@ -128,7 +128,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     let options = ReportOptions {
         source: args.source(),
         stimuli: args.stimulus.clone(),
-        outputs: args.measure.clone(),
+        measures: args.measure.clone(),
         title: args.title.clone(),
         names: args.names.clone(),
     };

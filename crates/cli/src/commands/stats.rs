@@ -133,7 +133,7 @@ impl StatsArgs {
         Ok(StatsOptions {
             questions: self.answer.concat(),
             groups: [first, second],
-            output: self.measure.clone(),
+            measure: self.measure.clone(),
             stimuli: self.stimulus.clone(),
             permutations: self.permutations,
             resamples: self.resamples,

@@ -39,12 +39,12 @@ pub(super) fn job(error: &JobError) -> Option<&'static str> {
         JobError::TileOfGroupAnswer => Some(
             "leave --tile out; or use --reveal score, and `veilpath stats` on the merged result",
         ),
-        JobError::SeveralOutputs { .. } => Some("name it with --numbers, as in --numbers det"),
+        JobError::SeveralMeasures { .. } => Some("name it with --measures, as in --measures det"),
         // A score divided by lengths is undefined for two empty scanpaths.
-        JobError::UndefinedOutput { output: "score" } => {
+        JobError::UndefinedMeasure { measure: "score" } => {
             Some("leave --divide-by out, or use --reveal score")
         }
-        JobError::UndefinedOutput { .. } => Some("add --undefined-as-zero, or use --reveal score"),
+        JobError::UndefinedMeasure { .. } => Some("add --undefined-as-zero, or use --reveal score"),
         JobError::NeedsFixations { .. } => Some(
             "use garbled or shares with --fixation-grid, which rounds fixations to the cells of a grid",
         ),

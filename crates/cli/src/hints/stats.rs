@@ -20,7 +20,7 @@ pub(super) fn explain(error: &StatsError) -> String {
             "give them the same names, with --names of compare"
         }
         StatsError::Sites(_) => "compare the same cohorts with the same options",
-        StatsError::NoSuchOutput { name, known, .. } => {
+        StatsError::NoSuchMeasure { name, known, .. } => {
             let known = super::listed(known, 10);
             return format!("--measure {name}: {error}\n  available measures: {known}");
         }

@@ -45,7 +45,7 @@ fn malformed_cohort_files_are_rejected() {
             vec!["line 2", "letters"],
         ),
         (
-            "{\n\"veilpath_result\": 1,\n\"spec\": {\"engine\":\"garbled\"},\n\"results\": [\n]}\n",
+            "{\n\"veilpath_result\": 2,\n\"spec\": {\"engine\":\"garbled\"},\n\"results\": [\n]}\n",
             vec!["a.csv", "this is a result file, not a cohort"],
         ),
         (

@@ -280,7 +280,7 @@ fn invalid_arguments_and_files_are_refused_with_advice() {
         "newer.json",
         folder
             .read("scores.json")
-            .replacen("\"veilpath_result\": 1", "\"veilpath_result\": 2", 1),
+            .replacen("\"veilpath_result\": 2", "\"veilpath_result\": 3", 1),
     );
     folder.file("empty.json", "");
     folder.file("none.csv", "a,b,stimulus,score\n");
@@ -294,7 +294,7 @@ fn invalid_arguments_and_files_are_refused_with_advice() {
         (vec!["."], "this is a folder"),
         (vec!["empty.json"], "the file is empty"),
         (vec!["broken.json"], "broken.json: line "),
-        (vec!["newer.json"], "version 2 of the format"),
+        (vec!["newer.json"], "version 3 of the format"),
         (vec!["clinic.csv"], "this is not a result file"),
         (
             vec!["none.csv", "--svg", "h.svg"],

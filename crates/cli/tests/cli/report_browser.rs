@@ -287,13 +287,13 @@ fn outputs_and_own_figures_work_in_a_browser() {
     let choose = |id: &str, value: &str| {
         browser.run(&format!("const pick = document.getElementById({id:?}); pick.value = {value:?}; pick.dispatchEvent(new Event('change'))"));
     };
-    choose("pick-output", "1");
+    choose("pick-measure", "1");
     assert_eq!(shown(), json!(["det: Mean over 2 stimuli"]));
     choose("pick", "1");
     assert_eq!(shown(), json!(["det: one"]));
-    choose("pick-output", "all");
+    choose("pick-measure", "all");
     assert_eq!(shown(), json!(["rec: one", "det: one"]));
-    choose("pick-output", "1");
+    choose("pick-measure", "1");
     let undefined = "const data = JSON.parse(document.querySelector('#view-4 script').textContent); \
                      return [data.a.indexOf('p'), data.b.indexOf('y')]";
     let place = browser.run(undefined);

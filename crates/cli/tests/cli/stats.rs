@@ -205,7 +205,7 @@ fn a_private_answer_names_its_number() {
     let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>());
     run("split cohort.csv --seed 1 --first a.csv --second b.csv");
     let output = run(
-        "compare a.csv b.csv --engine garbled --metric crqa --numbers det --undefined-as-zero --reveal mean --format csv",
+        "compare a.csv b.csv --engine garbled --metric crqa --measures det --undefined-as-zero --reveal mean --format csv",
     );
     assert!(output.stdout.contains("\nmean,det,"), "{}", output.stdout);
 }

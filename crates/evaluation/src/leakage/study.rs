@@ -79,7 +79,7 @@ impl<'a> Study<'a> {
             metric: self.options.metric.clone(),
             alphabet: self.options.alphabet,
             encoding: BTreeMap::new(),
-            pairs: PairRule::All,
+            pair_rule: PairRule::All,
             reveal: Reveal::Score,
             reveal_to: RevealTo::Both,
             pad_to: None,

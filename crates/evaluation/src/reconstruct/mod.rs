@@ -20,7 +20,7 @@ use veilpath_audit::AuditError;
 pub use veilpath_audit::reconstruct::Effort;
 use veilpath_audit::reconstruct::{Attack, Oracle, digit_table};
 use veilpath_metrics::{
-    Alphabet, Comparison, Crqa, CrqaOutput, Distance, Dtw, DurationClasses, DurationDivisor,
+    Alphabet, Comparison, Crqa, CrqaMeasure, Distance, Dtw, DurationClasses, DurationDivisor,
     Frechet, Grid, Hausdorff, LocalScoring, Metric, PathDivisor, Points, RecurrenceRule, ScaSim,
     Substitution, Undefined, View,
 };
@@ -129,7 +129,7 @@ pub fn default_metrics(alphabet: Alphabet) -> Vec<(String, Metric)> {
     let recurrence = Metric::Crqa(Crqa {
         rule: RecurrenceRule::SameLetter,
         line: 2,
-        outputs: vec![CrqaOutput::Rec],
+        measures: vec![CrqaMeasure::Rec],
         undefined: Undefined::Missing,
         rounded: true,
     });
@@ -259,7 +259,7 @@ fn spec(metric: &Metric, alphabet: Alphabet, reveal: Reveal) -> Spec {
         metric: metric.clone(),
         alphabet,
         encoding: BTreeMap::new(),
-        pairs: PairRule::All,
+        pair_rule: PairRule::All,
         reveal,
         reveal_to: RevealTo::Both,
         pad_to: None,

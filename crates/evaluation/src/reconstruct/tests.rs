@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test may fail
 
 use super::*;
-use veilpath_metrics::{MultiMatch, MultiMatchOutput, SubsMatch};
+use veilpath_metrics::{MultiMatch, MultiMatchMeasure, SubsMatch};
 
 fn small_study(alphabet: Alphabet, metrics: Vec<(String, Metric)>) -> Options {
     Options {
@@ -57,7 +57,7 @@ fn a_small_study_reconstructs_and_stays_above_the_limit() {
 fn metrics_that_no_private_engine_computes_are_refused_with_the_reason() {
     let alphabet = Alphabet::letters(16).unwrap();
     let multimatch = Metric::MultiMatch(MultiMatch {
-        outputs: MultiMatchOutput::ALL.to_vec(),
+        measures: MultiMatchMeasure::ALL.to_vec(),
         simplification: None,
     });
     let subsmatch = Metric::SubsMatch(SubsMatch { window: 3 });

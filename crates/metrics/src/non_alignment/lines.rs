@@ -1,12 +1,12 @@
 //! Statistics of the lines in a recurrence matrix: how many there are, and how long they are.
 
-use crate::QuantityKind;
+use crate::MeasureKind;
 use serde::{Deserialize, Serialize};
 
 /// A statistic of lines. It is computed in the clear only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LineOutput {
+pub enum LineMeasure {
     /// The number of diagonal lines.
     Lines,
     /// The length of the longest diagonal line; 0 if there is none.
@@ -42,53 +42,53 @@ pub struct LineLengths {
     counts: Vec<u64>,
 }
 
-impl LineOutput {
+impl LineMeasure {
     /// All statistics.
-    pub const ALL: [LineOutput; 8] = [
-        LineOutput::Lines,
-        LineOutput::Longest,
-        LineOutput::MeanLine,
-        LineOutput::Entropy,
-        LineOutput::TrappingRows,
-        LineOutput::TrappingColumns,
-        LineOutput::LongestRow,
-        LineOutput::LongestColumn,
+    pub const ALL: [LineMeasure; 8] = [
+        LineMeasure::Lines,
+        LineMeasure::Longest,
+        LineMeasure::MeanLine,
+        LineMeasure::Entropy,
+        LineMeasure::TrappingRows,
+        LineMeasure::TrappingColumns,
+        LineMeasure::LongestRow,
+        LineMeasure::LongestColumn,
     ];
 
     /// The name used in options and results.
     pub fn name(self) -> &'static str {
         match self {
-            LineOutput::Lines => "lines",
-            LineOutput::Longest => "longest",
-            LineOutput::MeanLine => "mean-line",
-            LineOutput::Entropy => "entropy",
-            LineOutput::TrappingRows => "trapping-rows",
-            LineOutput::TrappingColumns => "trapping-columns",
-            LineOutput::LongestRow => "longest-row",
-            LineOutput::LongestColumn => "longest-column",
+            LineMeasure::Lines => "lines",
+            LineMeasure::Longest => "longest",
+            LineMeasure::MeanLine => "mean-line",
+            LineMeasure::Entropy => "entropy",
+            LineMeasure::TrappingRows => "trapping-rows",
+            LineMeasure::TrappingColumns => "trapping-columns",
+            LineMeasure::LongestRow => "longest-row",
+            LineMeasure::LongestColumn => "longest-column",
         }
     }
 
     /// Longer diagonals mean that more is in the same order. The other statistics do not say which of two pairs is more
     /// similar.
-    pub(crate) fn kind(self) -> QuantityKind {
+    pub(crate) fn kind(self) -> MeasureKind {
         match self {
-            LineOutput::Longest | LineOutput::MeanLine => QuantityKind::Similarity,
-            _ => QuantityKind::Number,
+            LineMeasure::Longest | LineMeasure::MeanLine => MeasureKind::Similarity,
+            _ => MeasureKind::Number,
         }
     }
 
     /// Whether the statistic is undefined without lines.
     pub(crate) fn needs_lines(self) -> bool {
         match self {
-            LineOutput::MeanLine
-            | LineOutput::Entropy
-            | LineOutput::TrappingRows
-            | LineOutput::TrappingColumns => true,
-            LineOutput::Lines
-            | LineOutput::Longest
-            | LineOutput::LongestRow
-            | LineOutput::LongestColumn => false,
+            LineMeasure::MeanLine
+            | LineMeasure::Entropy
+            | LineMeasure::TrappingRows
+            | LineMeasure::TrappingColumns => true,
+            LineMeasure::Lines
+            | LineMeasure::Longest
+            | LineMeasure::LongestRow
+            | LineMeasure::LongestColumn => false,
         }
     }
 
@@ -96,14 +96,14 @@ impl LineOutput {
     #[allow(clippy::cast_precision_loss)] // counts are far below 2⁵³
     pub(crate) fn number(self, lines: &RecurrentLines) -> Option<f64> {
         match self {
-            LineOutput::Lines => Some(lines.diagonal.count() as f64),
-            LineOutput::Longest => Some(lines.diagonal.longest() as f64),
-            LineOutput::MeanLine => lines.diagonal.mean(),
-            LineOutput::Entropy => lines.diagonal.entropy(),
-            LineOutput::TrappingRows => lines.rows.mean(),
-            LineOutput::TrappingColumns => lines.columns.mean(),
-            LineOutput::LongestRow => Some(lines.rows.longest() as f64),
-            LineOutput::LongestColumn => Some(lines.columns.longest() as f64),
+            LineMeasure::Lines => Some(lines.diagonal.count() as f64),
+            LineMeasure::Longest => Some(lines.diagonal.longest() as f64),
+            LineMeasure::MeanLine => lines.diagonal.mean(),
+            LineMeasure::Entropy => lines.diagonal.entropy(),
+            LineMeasure::TrappingRows => lines.rows.mean(),
+            LineMeasure::TrappingColumns => lines.columns.mean(),
+            LineMeasure::LongestRow => Some(lines.rows.longest() as f64),
+            LineMeasure::LongestColumn => Some(lines.columns.longest() as f64),
         }
     }
 }

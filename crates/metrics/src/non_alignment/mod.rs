@@ -17,13 +17,13 @@ pub(crate) use coordinates::{
 pub use geometry::{Dtw, Frechet, Hausdorff, PathDivisor};
 pub use geometry::{RankModel, WarpingModel};
 pub(crate) use geometry::{distance_scale, dtw_model, ranks_of};
-pub use lines::{LineLengths, LineOutput, RecurrentLines};
+pub use lines::{LineLengths, LineMeasure, RecurrentLines};
 pub(crate) use multimatch::Saccades;
-pub use multimatch::{MultiMatch, MultiMatchOutput, Simplification};
+pub use multimatch::{MultiMatch, MultiMatchMeasure, Simplification};
 pub use points::{Lattice, Points, Ranks};
 pub(crate) use recurrence::MAX_LINE;
 pub use recurrence::{
-    Crqa, CrqaOutput, RATIO_ONE, RecurrenceModel, RecurrenceRule, RecurrentLetters,
+    Crqa, CrqaMeasure, RATIO_ONE, RecurrenceModel, RecurrenceRule, RecurrentLetters,
     RecurrentPoints, Undefined,
 };
 pub(crate) use rewards::{Factors, GazeDirections};

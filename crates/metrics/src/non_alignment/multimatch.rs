@@ -7,23 +7,23 @@
 
 use super::coordinates::Plane;
 use super::shortest_path::shortest_path;
-use crate::{Fixation, MetricError, PairScore, Quantity, QuantityKind};
+use crate::{Fixation, Measure, MeasureKind, MetricError, PairScore};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
 /// MultiMatch and its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MultiMatch {
-    /// The outputs to report, each at most once.
-    pub outputs: Vec<MultiMatchOutput>,
+    /// The measures to report, each at most once.
+    pub measures: Vec<MultiMatchMeasure>,
     /// How to merge saccades before the comparison.
     pub simplification: Option<Simplification>,
 }
 
-/// An output of MultiMatch.
+/// A measure of MultiMatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum MultiMatchOutput {
+pub enum MultiMatchMeasure {
     /// How similar saccades are as vectors: 1 − median |a − b| / (2 · diagonal).
     Shape,
     /// How similar their directions are: 1 − median angle / π.
@@ -73,24 +73,24 @@ struct Saccade {
     duration: f64,
 }
 
-impl MultiMatchOutput {
-    /// All outputs.
-    pub const ALL: [MultiMatchOutput; 5] = [
-        MultiMatchOutput::Shape,
-        MultiMatchOutput::Direction,
-        MultiMatchOutput::Length,
-        MultiMatchOutput::Position,
-        MultiMatchOutput::Duration,
+impl MultiMatchMeasure {
+    /// All measures.
+    pub const ALL: [MultiMatchMeasure; 5] = [
+        MultiMatchMeasure::Shape,
+        MultiMatchMeasure::Direction,
+        MultiMatchMeasure::Length,
+        MultiMatchMeasure::Position,
+        MultiMatchMeasure::Duration,
     ];
 
     /// The name used in options and results.
     pub fn name(self) -> &'static str {
         match self {
-            MultiMatchOutput::Shape => "shape",
-            MultiMatchOutput::Direction => "direction",
-            MultiMatchOutput::Length => "length",
-            MultiMatchOutput::Position => "position",
-            MultiMatchOutput::Duration => "duration",
+            MultiMatchMeasure::Shape => "shape",
+            MultiMatchMeasure::Direction => "direction",
+            MultiMatchMeasure::Length => "length",
+            MultiMatchMeasure::Position => "position",
+            MultiMatchMeasure::Duration => "duration",
         }
     }
 
@@ -99,19 +99,19 @@ impl MultiMatchOutput {
     fn difference(self, a: &PolarSaccade, b: &PolarSaccade, diagonal: f64) -> Option<f64> {
         let (first, second) = (&a.saccade, &b.saccade);
         Some(match self {
-            MultiMatchOutput::Shape => {
+            MultiMatchMeasure::Shape => {
                 length(first.x - second.x, first.y - second.y) / (2.0 * diagonal)
             }
-            MultiMatchOutput::Direction => {
+            MultiMatchMeasure::Direction => {
                 let between = (a.direction - b.direction).abs();
                 between.min(2.0 * PI - between) / PI
             }
-            MultiMatchOutput::Length => (a.length - b.length).abs() / diagonal,
-            MultiMatchOutput::Position => {
+            MultiMatchMeasure::Length => (a.length - b.length).abs() / diagonal,
+            MultiMatchMeasure::Position => {
                 let (start, other) = (first.start, second.start);
                 length(start[0] - other[0], start[1] - other[1]) / diagonal
             }
-            MultiMatchOutput::Duration => {
+            MultiMatchMeasure::Duration => {
                 let longer = first.duration.max(second.duration);
                 if longer == 0.0 {
                     return None;
@@ -151,21 +151,21 @@ impl Saccade {
 }
 
 impl MultiMatch {
-    /// The outputs, in order.
-    pub fn quantities(&self) -> Vec<Quantity> {
-        let quantity = |output: &MultiMatchOutput| Quantity {
-            name: output.name(),
-            kind: QuantityKind::Similarity,
+    /// The measures, in order.
+    pub fn measures(&self) -> Vec<Measure> {
+        let measure = |measure: &MultiMatchMeasure| Measure {
+            name: measure.name(),
+            kind: MeasureKind::Similarity,
             may_be_undefined: true,
         };
-        self.outputs.iter().map(quantity).collect()
+        self.measures.iter().map(measure).collect()
     }
 
     pub(crate) fn check(&self) -> Result<(), MetricError> {
-        let outputs = &self.outputs;
-        let repeated = (1..outputs.len()).any(|at| outputs[..at].contains(&outputs[at]));
-        if outputs.is_empty() || repeated {
-            return Err(MetricError::Outputs);
+        let measures = &self.measures;
+        let repeated = (1..measures.len()).any(|at| measures[..at].contains(&measures[at]));
+        if measures.is_empty() || repeated {
+            return Err(MetricError::Measures);
         }
         if let Some(simplification) = &self.simplification {
             let Simplification {
@@ -210,22 +210,22 @@ impl MultiMatch {
         }
     }
 
-    /// The outputs for a pair on a screen with this diagonal. Undefined if either scanpath has fewer than three
+    /// The numbers for a pair on a screen with this diagonal. Undefined if either scanpath has fewer than three
     /// fixations.
     pub(crate) fn compare(&self, a: &Saccades, b: &Saccades, diagonal: f64) -> PairScore {
         if a.list.is_empty() || b.list.is_empty() {
-            return PairScore::from_numbers(self.outputs.iter().map(|_| None));
+            return PairScore::from_numbers(self.measures.iter().map(|_| None));
         }
         let path = shortest_path(&a.vectors, &b.vectors);
         let mut differences = Vec::with_capacity(path.len());
-        let number = |output: &MultiMatchOutput| {
+        let number = |measure: &MultiMatchMeasure| {
             differences.clear();
             for &(i, j) in &path {
-                differences.push(output.difference(&a.list[i], &b.list[j], diagonal)?);
+                differences.push(measure.difference(&a.list[i], &b.list[j], diagonal)?);
             }
             Some(1.0 - median(&mut differences))
         };
-        PairScore::from_numbers(self.outputs.iter().map(number))
+        PairScore::from_numbers(self.measures.iter().map(number))
     }
 }
 

@@ -5,14 +5,14 @@
 //! look at the same places in the same order), or in a row or column (one stays where the other has been).
 //!
 //! # Integers
-//! The raw result of a pair packs the outputs of the plan, the first into the lowest bits. Field widths follow from the
+//! The raw result of a pair packs the measures of the plan, the first into the lowest bits. Field widths follow from the
 //! lengths. `rec` is `C`. A ratio is rounded half up to 0.01 %: `⌊(20,000·points + C) / (2·C)⌋`, at most [`RATIO_ONE`].
 //! The next integer above the largest ratio means undefined (`C` = 0). `corm` is shifted by [`RATIO_ONE`] so that it is
 //! never negative.
 
-use super::lines::{LineOutput, RecurrentLines};
+use super::lines::{LineMeasure, RecurrentLines};
 use super::points::{Lattice, Points};
-use crate::{Alphabet, MetricError, Model, PairScore, Quantity, QuantityKind};
+use crate::{Alphabet, Measure, MeasureKind, MetricError, Model, PairScore};
 use serde::{Deserialize, Serialize};
 
 /// The integer that represents a ratio of 1.
@@ -25,8 +25,8 @@ pub struct Crqa {
     pub rule: RecurrenceRule,
     /// The minimum length of a line.
     pub line: u32,
-    /// The outputs to report, each at most once.
-    pub outputs: Vec<CrqaOutput>,
+    /// The measures to report, each at most once.
+    pub measures: Vec<CrqaMeasure>,
     /// How undefined numbers are reported.
     pub undefined: Undefined,
     /// Whether numbers are rounded as in secure engines.
@@ -48,10 +48,10 @@ pub enum RecurrenceRule {
     },
 }
 
-/// An output of a cross-recurrence analysis.
+/// A measure of a cross-recurrence analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum CrqaOutput {
+pub enum CrqaMeasure {
     /// Recurrence: 100·C / (m·n).
     Rec,
     /// Determinism: the percentage of points on diagonal lines.
@@ -67,7 +67,7 @@ pub enum CrqaOutput {
     Corm,
     /// A statistic of lines, computed in the clear only.
     #[serde(untagged)]
-    Line(LineOutput),
+    Line(LineMeasure),
 }
 
 /// How an undefined number is reported.
@@ -88,8 +88,8 @@ pub struct RecurrenceModel {
     pub letters: RecurrentLetters,
     /// The minimum length of a line.
     pub line: u32,
-    /// The outputs, from the lowest bits up.
-    pub outputs: Vec<CrqaOutput>,
+    /// The measures, from the lowest bits up.
+    pub measures: Vec<CrqaMeasure>,
     /// How undefined numbers are reported.
     pub undefined: Undefined,
 }
@@ -131,66 +131,66 @@ struct Ratio {
     zero: u64,
 }
 
-impl CrqaOutput {
-    /// All outputs that are computed from point counts, in every engine.
-    pub const ALL: [CrqaOutput; 6] = [
-        CrqaOutput::Rec,
-        CrqaOutput::Det,
-        CrqaOutput::Lam,
-        CrqaOutput::LamRows,
-        CrqaOutput::LamColumns,
-        CrqaOutput::Corm,
+impl CrqaMeasure {
+    /// All measures that are computed from point counts, in every engine.
+    pub const ALL: [CrqaMeasure; 6] = [
+        CrqaMeasure::Rec,
+        CrqaMeasure::Det,
+        CrqaMeasure::Lam,
+        CrqaMeasure::LamRows,
+        CrqaMeasure::LamColumns,
+        CrqaMeasure::Corm,
     ];
 
     /// The name used in options and results.
     pub fn name(self) -> &'static str {
         match self {
-            CrqaOutput::Rec => "rec",
-            CrqaOutput::Det => "det",
-            CrqaOutput::Lam => "lam",
-            CrqaOutput::LamRows => "lam-rows",
-            CrqaOutput::LamColumns => "lam-columns",
-            CrqaOutput::Corm => "corm",
-            CrqaOutput::Line(output) => output.name(),
+            CrqaMeasure::Rec => "rec",
+            CrqaMeasure::Det => "det",
+            CrqaMeasure::Lam => "lam",
+            CrqaMeasure::LamRows => "lam-rows",
+            CrqaMeasure::LamColumns => "lam-columns",
+            CrqaMeasure::Corm => "corm",
+            CrqaMeasure::Line(measure) => measure.name(),
         }
     }
 
-    /// All outputs that are computed in the clear.
+    /// All measures that are computed in the clear.
     pub fn in_the_clear() -> Vec<Self> {
-        let lines = LineOutput::ALL.map(CrqaOutput::Line);
+        let lines = LineMeasure::ALL.map(CrqaMeasure::Line);
         Self::ALL.into_iter().chain(lines).collect()
     }
 
-    /// Whether the output describes lines rather than points.
+    /// Whether the measure describes lines rather than points.
     pub fn is_of_lines(self) -> bool {
-        matches!(self, CrqaOutput::Line(_))
+        matches!(self, CrqaMeasure::Line(_))
     }
 
-    /// Whether the output can be undefined for a pair.
+    /// Whether the measure can be undefined for a pair.
     fn may_be_undefined(self) -> bool {
         match self {
-            CrqaOutput::Rec => false,
-            CrqaOutput::Line(output) => output.needs_lines(),
+            CrqaMeasure::Rec => false,
+            CrqaMeasure::Line(measure) => measure.needs_lines(),
             _ => true,
         }
     }
 
     /// Whether the number depends on the lengths other than through the points, so that it cannot be read without them.
     pub fn divides_by_length(self) -> bool {
-        matches!(self, CrqaOutput::Rec | CrqaOutput::Corm)
+        matches!(self, CrqaMeasure::Rec | CrqaMeasure::Corm)
     }
 
     /// The largest integer: it means undefined, or for `rec`, that all points recur.
     pub fn largest(self, m: usize, n: usize) -> u64 {
         match self {
-            CrqaOutput::Rec => m as u64 * n as u64,
-            CrqaOutput::Corm => 2 * RATIO_ONE + 1,
-            CrqaOutput::Line(_) => u64::MAX,
+            CrqaMeasure::Rec => m as u64 * n as u64,
+            CrqaMeasure::Corm => 2 * RATIO_ONE + 1,
+            CrqaMeasure::Line(_) => u64::MAX,
             _ => RATIO_ONE + 1,
         }
     }
 
-    /// The width of the output's field in a raw result, in bits.
+    /// The width of the measure's field in a raw result, in bits.
     pub fn width(self, m: usize, n: usize) -> u32 {
         u64::BITS - self.largest(m, n).leading_zeros()
     }
@@ -199,25 +199,25 @@ impl CrqaOutput {
     fn ratio(self, counted: &RecurrentPoints, m: usize, n: usize) -> Ratio {
         let longest_shift = (m.max(n) as u64).saturating_sub(1);
         let (points, of, zero) = match self {
-            CrqaOutput::Rec => (counted.all, m as u64 * n as u64, 0),
-            CrqaOutput::Det => (counted.diagonal, counted.all, 0),
-            CrqaOutput::Lam => (counted.rows + counted.columns, 2 * counted.all, 0),
-            CrqaOutput::LamRows => (counted.rows, counted.all, 0),
-            CrqaOutput::LamColumns => (counted.columns, counted.all, 0),
-            CrqaOutput::Corm => {
+            CrqaMeasure::Rec => (counted.all, m as u64 * n as u64, 0),
+            CrqaMeasure::Det => (counted.diagonal, counted.all, 0),
+            CrqaMeasure::Lam => (counted.rows + counted.columns, 2 * counted.all, 0),
+            CrqaMeasure::LamRows => (counted.rows, counted.all, 0),
+            CrqaMeasure::LamColumns => (counted.columns, counted.all, 0),
+            CrqaMeasure::Corm => {
                 let of = longest_shift * counted.all;
                 (of.saturating_add_signed(counted.shift), of, RATIO_ONE)
             }
-            CrqaOutput::Line(_) => (0, 0, 0),
+            CrqaMeasure::Line(_) => (0, 0, 0),
         };
         Ratio { points, of, zero }
     }
 
-    /// The integer of this output.
+    /// The integer of this measure.
     fn integer(self, counted: &RecurrentPoints, m: usize, n: usize, undefined: Undefined) -> u64 {
         let ratio = self.ratio(counted, m, n);
         match (self, ratio.of, undefined) {
-            (CrqaOutput::Rec, _, _) => counted.all,
+            (CrqaMeasure::Rec, _, _) => counted.all,
             (_, 0, Undefined::Missing) => self.largest(m, n),
             (_, 0, Undefined::Zero) => ratio.zero,
             _ => rounded(ratio.points, ratio.of),
@@ -237,7 +237,7 @@ impl CrqaOutput {
         match (self, ratio.of, undefined) {
             (_, 0, Undefined::Missing) => None,
             (_, 0, Undefined::Zero) => Some(0.0),
-            (CrqaOutput::Corm, of, _) => Some(100.0 * counted.shift as f64 / of as f64),
+            (CrqaMeasure::Corm, of, _) => Some(100.0 * counted.shift as f64 / of as f64),
             (_, of, _) => Some(100.0 * ratio.points as f64 / of as f64),
         }
     }
@@ -246,9 +246,9 @@ impl CrqaOutput {
     #[allow(clippy::cast_precision_loss)] // ratios are small
     fn read(self, integer: u64, m: usize, n: usize) -> Option<f64> {
         match self {
-            CrqaOutput::Rec => Some(100.0 * integer as f64 / (m as u64 * n as u64) as f64),
+            CrqaMeasure::Rec => Some(100.0 * integer as f64 / (m as u64 * n as u64) as f64),
             _ if integer >= self.largest(m, n) => None,
-            CrqaOutput::Corm => Some((integer as f64 - RATIO_ONE as f64) / 100.0),
+            CrqaMeasure::Corm => Some((integer as f64 - RATIO_ONE as f64) / 100.0),
             _ => Some(integer as f64 / 100.0),
         }
     }
@@ -261,23 +261,23 @@ pub(crate) fn rounded(points: u64, of: u64) -> u64 {
 }
 
 impl Crqa {
-    /// The outputs, in order.
-    pub fn quantities(&self) -> Vec<Quantity> {
-        let quantity = |output: &CrqaOutput| Quantity {
-            name: output.name(),
-            kind: match output {
-                CrqaOutput::Corm => QuantityKind::Number,
-                CrqaOutput::Line(output) => output.kind(),
-                _ => QuantityKind::Similarity,
+    /// The measures, in order.
+    pub fn measures(&self) -> Vec<Measure> {
+        let measure = |measure: &CrqaMeasure| Measure {
+            name: measure.name(),
+            kind: match measure {
+                CrqaMeasure::Corm => MeasureKind::Number,
+                CrqaMeasure::Line(measure) => measure.kind(),
+                _ => MeasureKind::Similarity,
             },
-            may_be_undefined: output.may_be_undefined() && self.undefined == Undefined::Missing,
+            may_be_undefined: measure.may_be_undefined() && self.undefined == Undefined::Missing,
         };
-        self.outputs.iter().map(quantity).collect()
+        self.measures.iter().map(measure).collect()
     }
 
-    /// Whether an output describes lines and is therefore computed in the clear only.
+    /// Whether a measure describes lines and is therefore computed in the clear only.
     pub fn has_lines(&self) -> bool {
-        self.outputs.iter().any(|output| output.is_of_lines())
+        self.measures.iter().any(|measure| measure.is_of_lines())
     }
 
     pub(crate) fn model(&self, alphabet: &Alphabet) -> Result<Model, MetricError> {
@@ -295,7 +295,7 @@ impl Crqa {
         Ok(Model::Recurrence(RecurrenceModel {
             letters,
             line: self.line,
-            outputs: self.outputs.clone(),
+            measures: self.measures.clone(),
             undefined: self.undefined,
         }))
     }
@@ -315,10 +315,10 @@ impl Crqa {
         if !(2..=MAX_LINE).contains(&self.line) {
             return Err(MetricError::Line { line: self.line });
         }
-        let outputs = &self.outputs;
-        let repeated = (1..outputs.len()).any(|at| outputs[..at].contains(&outputs[at]));
-        if outputs.is_empty() || repeated {
-            return Err(MetricError::Outputs);
+        let measures = &self.measures;
+        let repeated = (1..measures.len()).any(|at| measures[..at].contains(&measures[at]));
+        if measures.is_empty() || repeated {
+            return Err(MetricError::Measures);
         }
         Ok(())
     }
@@ -331,17 +331,17 @@ impl Crqa {
         m: usize,
         n: usize,
     ) -> PairScore {
-        let number = |output: &CrqaOutput| match output {
-            CrqaOutput::Line(output) => match (output.number(lines), self.undefined) {
+        let number = |measure: &CrqaMeasure| match measure {
+            CrqaMeasure::Line(measure) => match (measure.number(lines), self.undefined) {
                 (None, Undefined::Zero) => Some(0.0),
                 (number, _) => number,
             },
-            output if self.rounded => {
-                output.read(output.integer(counted, m, n, self.undefined), m, n)
+            measure if self.rounded => {
+                measure.read(measure.integer(counted, m, n, self.undefined), m, n)
             }
-            output => output.exact(counted, m, n, self.undefined),
+            measure => measure.exact(counted, m, n, self.undefined),
         };
-        PairScore::from_numbers(self.outputs.iter().map(number))
+        PairScore::from_numbers(self.measures.iter().map(number))
     }
 }
 
@@ -359,27 +359,32 @@ impl RecurrentLetters {
 }
 
 impl RecurrenceModel {
-    /// Whether any output can be undefined.
+    /// Whether any measure can be undefined.
     pub fn has_undefined(&self) -> bool {
         self.undefined == Undefined::Missing
-            && self.outputs.iter().any(|output| output.may_be_undefined())
+            && self
+                .measures
+                .iter()
+                .any(|measure| measure.may_be_undefined())
     }
 
-    /// Whether any output describes lines, so that there is no raw result.
+    /// Whether any measure describes lines, so that there is no raw result.
     pub fn has_lines(&self) -> bool {
-        self.outputs.iter().any(|output| output.is_of_lines())
+        self.measures.iter().any(|measure| measure.is_of_lines())
     }
 
-    /// Whether any output cannot be read without the lengths.
+    /// Whether any measure cannot be read without the lengths.
     pub fn divides_by_length(&self) -> bool {
-        self.outputs.iter().any(|output| output.divides_by_length())
+        self.measures
+            .iter()
+            .any(|measure| measure.divides_by_length())
     }
 
     /// The fields of a raw result and their widths, from the lowest bits.
-    pub fn fields(&self, m: usize, n: usize) -> impl Iterator<Item = (CrqaOutput, u32)> + '_ {
-        self.outputs
+    pub fn fields(&self, m: usize, n: usize) -> impl Iterator<Item = (CrqaMeasure, u32)> + '_ {
+        self.measures
             .iter()
-            .map(move |&output| (output, output.width(m, n)))
+            .map(move |&measure| (measure, measure.width(m, n)))
     }
 
     /// The width of a raw result in bits. Fails if it exceeds 63.
@@ -397,8 +402,8 @@ impl RecurrenceModel {
     pub fn raw(&self, counted: &RecurrentPoints, m: usize, n: usize) -> Result<i64, MetricError> {
         self.bits(m, n)?;
         let (mut raw, mut shift) = (0, 0);
-        for (output, width) in self.fields(m, n) {
-            raw |= output.integer(counted, m, n, self.undefined) << shift;
+        for (measure, width) in self.fields(m, n) {
+            raw |= measure.integer(counted, m, n, self.undefined) << shift;
             shift += width;
         }
         Ok(raw.cast_signed())
@@ -408,10 +413,10 @@ impl RecurrenceModel {
     pub(crate) fn read(&self, raw: i64, m: usize, n: usize) -> Result<PairScore, MetricError> {
         self.bits(m, n)?;
         let mut rest = raw.cast_unsigned();
-        let numbers = self.fields(m, n).map(|(output, width)| {
+        let numbers = self.fields(m, n).map(|(measure, width)| {
             let integer = rest & ((1 << width) - 1);
             rest >>= width;
-            output.read(integer, m, n)
+            measure.read(integer, m, n)
         });
         Ok(PairScore::from_numbers(numbers))
     }

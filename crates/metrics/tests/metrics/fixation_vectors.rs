@@ -8,7 +8,7 @@ use crate::shared_vectors::rows;
 use veilpath_metrics::reference::multimatch::{Saccades, multimatch};
 use veilpath_metrics::{
     Dtw, DurationDivisor, Fixation, FixationComparison, Fixations, Frechet, Hausdorff, Metric,
-    MultiMatch, MultiMatchOutput, PairScore, PathDivisor, Points, RecurrenceRule, ScaSim, Screen,
+    MultiMatch, MultiMatchMeasure, PairScore, PathDivisor, Points, RecurrenceRule, ScaSim, Screen,
     ScreenUnit, Simplification, View,
 };
 
@@ -145,7 +145,7 @@ fn multimatch_matches_the_vectors() {
             length: number(11),
         });
         let metric = Metric::MultiMatch(MultiMatch {
-            outputs: MultiMatchOutput::ALL.to_vec(),
+            measures: MultiMatchMeasure::ALL.to_vec(),
             simplification,
         });
         let comparison = FixationComparison::new(metric, screen(&row[3], &row[4])).unwrap();
@@ -276,7 +276,7 @@ fn simplification_keeps_the_end_of_a_scanpath() {
     let a = places.map(|(x, y)| at(x.into(), y.into(), 200.0));
     let b = [(0, 0), (100, 0), (110, 115)].map(|(x, y)| at(x.into(), y.into(), 200.0));
     let metric = Metric::MultiMatch(MultiMatch {
-        outputs: MultiMatchOutput::ALL.to_vec(),
+        measures: MultiMatchMeasure::ALL.to_vec(),
         simplification: Some(rule),
     });
     assert_eq!(compare(metric, &a, &b), [Some(1.0); 5]);
@@ -340,7 +340,7 @@ fn equal_places_are_zero_degrees_apart() {
 fn multimatch_matches_manual_values() {
     let metric = |simplification| {
         Metric::MultiMatch(MultiMatch {
-            outputs: MultiMatchOutput::ALL.to_vec(),
+            measures: MultiMatchMeasure::ALL.to_vec(),
             simplification,
         })
     };

@@ -7,8 +7,8 @@
 use proptest::prelude::*;
 use veilpath_metrics::reference::{multimatch, positions};
 use veilpath_metrics::{
-    Crqa, CrqaOutput, Dtw, DurationDivisor, Fixation, FixationComparison, Fixations, Frechet,
-    Hausdorff, LineOutput, Metric, MultiMatch, MultiMatchOutput, PairScore, PathDivisor, Points,
+    Crqa, CrqaMeasure, Dtw, DurationDivisor, Fixation, FixationComparison, Fixations, Frechet,
+    Hausdorff, LineMeasure, Metric, MultiMatch, MultiMatchMeasure, PairScore, PathDivisor, Points,
     RecurrenceRule, ScaSim, Screen, ScreenUnit, Simplification, Undefined, View,
 };
 
@@ -109,17 +109,17 @@ proptest! {
         radius in prop_oneof![Just(0.0), Just(60.0), Just(100.0), 1.0..400.0, Just(5000.0)],
     ) {
         let (m, n) = (a.len(), b.len());
-        let crqa = |outputs: Vec<CrqaOutput>| Metric::Crqa(Crqa {
+        let crqa = |measures: Vec<CrqaMeasure>| Metric::Crqa(Crqa {
             rule: RecurrenceRule::Within { points: Points::Fixations, radius },
             line,
-            outputs,
+            measures,
             undefined: Undefined::Missing,
             rounded: false,
         });
         let recurs = |i: usize, j: usize| between(&a[i], &b[j]) <= radius;
         let (points, lines) = positions::recurrence(m, n, line as usize, recurs);
         let percent = |some: u64, of: u64| (of > 0).then(|| 100.0 * some as f64 / of as f64);
-        let score = compare(crqa(CrqaOutput::ALL.to_vec()), &a, &b);
+        let score = compare(crqa(CrqaMeasure::ALL.to_vec()), &a, &b);
         let longest = (m.max(n) as u64 - 1) * points.all;
         let expected = [
             percent(points.all, (m * n) as u64),
@@ -133,7 +133,7 @@ proptest! {
         if radius >= 5000.0 {
             prop_assert_eq!(points.all, (m * n) as u64);
         }
-        let score = compare(crqa(LineOutput::ALL.map(CrqaOutput::Line).to_vec()), &a, &b);
+        let score = compare(crqa(LineMeasure::ALL.map(CrqaMeasure::Line).to_vec()), &a, &b);
         let mean = |lines: &veilpath_metrics::LineLengths| {
             (lines.count() > 0).then(|| lines.points() as f64 / lines.count() as f64)
         };
@@ -189,7 +189,7 @@ proptest! {
         ],
     ) {
         let metric = Metric::MultiMatch(MultiMatch {
-            outputs: MultiMatchOutput::ALL.to_vec(),
+            measures: MultiMatchMeasure::ALL.to_vec(),
             simplification: rule,
         });
         let ours = compare(metric, &a, &b);

@@ -8,8 +8,8 @@ use crate::support;
 use proptest::prelude::*;
 use support::{alphabet, grid, two_scanpaths};
 use veilpath_metrics::{
-    Alphabet, Comparison, Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Frechet, Grid,
-    Hausdorff, LineLengths, LineOutput, Metric, Model, PairScore, PathDivisor, Points,
+    Alphabet, Comparison, Crqa, CrqaMeasure, Dtw, DurationClasses, DurationDivisor, Frechet, Grid,
+    Hausdorff, LineLengths, LineMeasure, Metric, Model, PairScore, PathDivisor, Points,
     RecurrenceRule, ScaSim, Scanpath, SubsMatch, Threshold, Undefined, View, reference,
 };
 
@@ -17,7 +17,7 @@ pub(crate) fn crqa(rule: RecurrenceRule, line: u32) -> Crqa {
     Crqa {
         rule,
         line,
-        outputs: CrqaOutput::ALL.to_vec(),
+        measures: CrqaMeasure::ALL.to_vec(),
         undefined: Undefined::Missing,
         rounded: false,
     }
@@ -102,7 +102,7 @@ proptest! {
         let Model::Recurrence(model) = exact.model() else { panic!() };
         let counted = reference::recurrent_points(model, &a, &b);
         let mut fewer = crqa.clone();
-        fewer.outputs = vec![CrqaOutput::Rec, CrqaOutput::Det, CrqaOutput::Lam, CrqaOutput::Corm];
+        fewer.measures = vec![CrqaMeasure::Rec, CrqaMeasure::Det, CrqaMeasure::Lam, CrqaMeasure::Corm];
         let packed = Comparison::new(Metric::Crqa(fewer), alphabet).unwrap();
         let Model::Recurrence(fewer) = packed.model() else { panic!() };
         prop_assert_eq!(packed.raw(&a, &b), fewer.raw(&counted, a.len(), b.len()));
@@ -114,7 +114,7 @@ proptest! {
         prop_assert_eq!(score.number(2), percent(counted.rows + counted.columns, 2 * all));
         prop_assert_eq!(score.number(3), percent(counted.rows, all));
         prop_assert_eq!(score.number(4), percent(counted.columns, all));
-        let lines = Crqa { outputs: LineOutput::ALL.map(CrqaOutput::Line).to_vec(), ..crqa.clone() };
+        let lines = Crqa { measures: LineMeasure::ALL.map(CrqaMeasure::Line).to_vec(), ..crqa.clone() };
         let lines = Comparison::new(Metric::Crqa(lines), alphabet).unwrap().compare(&a, &b).unwrap();
         let runs = reference::recurrence(model, &a, &b).1;
         let mean = |lines: &LineLengths| {
@@ -133,7 +133,7 @@ proptest! {
         prop_assert_eq!(back.number(5), score.number(5).map(|corm| 0.0 - corm));
         // Rounded numbers are within half a hundredth; counts are exact.
         crqa.rounded = true;
-        crqa.outputs = fewer.outputs.clone();
+        crqa.measures = fewer.measures.clone();
         let score = packed.compare(&a, &b).unwrap();
         let rounded = Comparison::new(Metric::Crqa(crqa.clone()), alphabet).unwrap();
         let rounded_score = rounded.compare(&a, &b).unwrap();
@@ -171,8 +171,8 @@ proptest! {
 
     #[test]
     fn thresholds_agree_with_scores((alphabet, points, a, b) in on_a_grid(), kind in 0usize..6) {
-        let one = |output| Crqa {
-            outputs: vec![output],
+        let one = |measure| Crqa {
+            measures: vec![measure],
             undefined: Undefined::Zero,
             rounded: true,
             ..crqa(RecurrenceRule::SameLetter, 2)
@@ -181,8 +181,8 @@ proptest! {
             0 => Metric::Dtw(Dtw { points, divisor: PathDivisor::Lengths, scale: Some(10) }),
             1 => Metric::Frechet(Frechet { points }),
             2 => Metric::Hausdorff(Hausdorff { points }),
-            3 => Metric::Crqa(one(CrqaOutput::Rec)),
-            4 => Metric::Crqa(one(CrqaOutput::Det)),
+            3 => Metric::Crqa(one(CrqaMeasure::Rec)),
+            4 => Metric::Crqa(one(CrqaMeasure::Det)),
             _ => Metric::SequenceScore,
         };
         let comparison = Comparison::new(metric.clone(), alphabet).unwrap();

@@ -5,7 +5,7 @@
 
 use crate::non_alignment::{classes, crqa};
 use veilpath_metrics::{
-    Alphabet, Comparison, Crqa, CrqaOutput, Dtw, Fixation, Frechet, Grid, Hausdorff, LineOutput,
+    Alphabet, Comparison, Crqa, CrqaMeasure, Dtw, Fixation, Frechet, Grid, Hausdorff, LineMeasure,
     Metric, MetricError, Model, PairScore, PathDivisor, Points, RATIO_ONE, RecurrenceRule,
     SubsMatch, Undefined, reference,
 };
@@ -67,7 +67,7 @@ fn recurrence_matches_manual_values() {
     assert_eq!(score.number(3), Some(100.0));
     // One run of 2 along b, and no diagonal line.
     let mut lines = same.clone();
-    lines.outputs = LineOutput::ALL.map(CrqaOutput::Line).to_vec();
+    lines.measures = LineMeasure::ALL.map(CrqaMeasure::Line).to_vec();
     let score = compare(Metric::Crqa(lines.clone()), "ABC", "XAAY").unwrap();
     let expected = [Some(0.0), Some(0.0), None, None, Some(2.0), None];
     assert!(score.numbers().take(6).eq(expected), "{score:?}");
@@ -115,7 +115,7 @@ fn packed_results_have_public_widths() {
     assert_eq!(widths, [3, 14, 14, 14, 14, 15]);
     assert_eq!(model.bits(2, 3), Err(MetricError::TooManyBits { bits: 74 }));
     let mut fewer = model.clone();
-    fewer.outputs = vec![CrqaOutput::Det, CrqaOutput::Rec, CrqaOutput::Corm];
+    fewer.measures = vec![CrqaMeasure::Det, CrqaMeasure::Rec, CrqaMeasure::Corm];
     let [a, b] = ["AB", "ABX"].map(|text| alphabet.parse(text).unwrap());
     let counted = reference::recurrent_points(&fewer, &a, &b);
     let expected = RATIO_ONE | 2 << 14 | RATIO_ONE << 17;
@@ -192,11 +192,11 @@ fn settings_are_checked() {
         Metric::Crqa(crqa(within(1.0), 1)),
         Metric::Crqa(crqa(within(1.0), 65)),
         Metric::Crqa(Crqa {
-            outputs: Vec::new(),
+            measures: Vec::new(),
             ..crqa(within(1.0), 2)
         }),
         Metric::Crqa(Crqa {
-            outputs: vec![CrqaOutput::Det; 2],
+            measures: vec![CrqaMeasure::Det; 2],
             ..crqa(within(1.0), 2)
         }),
         Metric::SubsMatch(SubsMatch { window: 0 }),
@@ -248,7 +248,7 @@ fn metrics_are_read_as_they_are_written() {
             3,
         )),
         Metric::Crqa(Crqa {
-            outputs: CrqaOutput::in_the_clear(),
+            measures: CrqaMeasure::in_the_clear(),
             ..crqa(RecurrenceRule::SameLetter, 2)
         }),
         Metric::SubsMatch(SubsMatch { window: 3 }),

@@ -5,7 +5,7 @@
 
 use crate::shared_vectors::rows;
 use veilpath_metrics::{
-    Alphabet, Comparison, Crqa, CrqaOutput, Dtw, Frechet, Grid, Hausdorff, Metric, Notation,
+    Alphabet, Comparison, Crqa, CrqaMeasure, Dtw, Frechet, Grid, Hausdorff, Metric, Notation,
     PairScore, PathDivisor, Points, RecurrenceRule, Scanpath, SubsMatch, Undefined,
 };
 
@@ -22,7 +22,7 @@ pub(crate) fn crqa(rule: RecurrenceRule) -> Metric {
     Metric::Crqa(Crqa {
         rule,
         line: 2,
-        outputs: CrqaOutput::in_the_clear(),
+        measures: CrqaMeasure::in_the_clear(),
         undefined: Undefined::Missing,
         rounded: false,
     })
@@ -57,8 +57,8 @@ pub(crate) fn check_recurrence(score: PairScore, row: &[String]) -> bool {
         close(score.number(4).unwrap(), column(19), row);
     }
     let line = |name: &str| {
-        let all = CrqaOutput::in_the_clear();
-        let place = all.iter().position(|output| output.name() == name);
+        let all = CrqaMeasure::in_the_clear();
+        let place = all.iter().position(|measure| measure.name() == name);
         score.number(place.unwrap())
     };
     if !strict {

@@ -8,7 +8,7 @@ use crate::non_alignment_vectors::{close, crqa};
 use std::path::PathBuf;
 use veilpath_metrics::{
     Alphabet, Comparison, Dtw, DurationDivisor, Fixation, FixationComparison, Frechet, Grid,
-    Hausdorff, Metric, MultiMatch, MultiMatchOutput, PairScore, PathDivisor, Points,
+    Hausdorff, Metric, MultiMatch, MultiMatchMeasure, PairScore, PathDivisor, Points,
     RecurrenceRule, ScaSim, Scanpath, Screen, ScreenUnit, View,
 };
 
@@ -65,7 +65,7 @@ fn measures_are_those_of_other_programs() {
             close(of_letters(metric), theirs, &row);
         }
         let multimatch = Metric::MultiMatch(MultiMatch {
-            outputs: MultiMatchOutput::ALL.to_vec(),
+            measures: MultiMatchMeasure::ALL.to_vec(),
             simplification: None,
         });
         for (ours, theirs) in of_fixations(multimatch).numbers().zip(&row[9..14]) {

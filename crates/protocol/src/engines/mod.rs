@@ -418,7 +418,10 @@ fn divides_by_length(metric: &Metric) -> bool {
         Metric::ScanMatch { .. } | Metric::SequenceScore => true,
         Metric::Dtw(dtw) => dtw.divisor != PathDivisor::None,
         Metric::ScaSim(scasim) => scasim.divisor != DurationDivisor::None,
-        Metric::Crqa(crqa) => crqa.outputs.iter().any(|output| output.divides_by_length()),
+        Metric::Crqa(crqa) => crqa
+            .measures
+            .iter()
+            .any(|measure| measure.divides_by_length()),
         _ => false,
     }
 }

@@ -11,8 +11,8 @@ pub struct GroupTest {
     pub question: String,
     /// The name of the method, such as "permutation test".
     pub method: String,
-    /// The output that it is about.
-    pub output: String,
+    /// The measure that it is about.
+    pub measure: String,
     /// The stimulus that it is about; `None` for all stimuli.
     pub stimulus: Option<String>,
     /// The groups that are compared.
@@ -35,7 +35,7 @@ pub struct GroupTest {
     pub coins: Option<String>,
     /// The distribution of the statistic over the permutations; only for a test in the clear.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub null: Option<Bins>,
+    pub null_distribution: Option<Bins>,
 }
 
 impl GroupTest {
@@ -43,11 +43,11 @@ impl GroupTest {
         finite("a statistic", self.value)?;
         probability("a p value", self.p_value)?;
         self.interval.map_or(Ok(()), |interval| interval.check())?;
-        self.null.as_ref().map_or(Ok(()), Bins::check)
+        self.null_distribution.as_ref().map_or(Ok(()), Bins::check)
     }
 
     pub(super) fn texts(&self) -> impl Iterator<Item = &String> {
-        [&self.question, &self.method, &self.output, &self.statistic]
+        [&self.question, &self.method, &self.measure, &self.statistic]
             .into_iter()
             .chain(&self.stimulus)
             .chain(&self.coins)

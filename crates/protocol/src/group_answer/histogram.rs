@@ -3,12 +3,12 @@
 use super::GroupAnswerError;
 use serde::{Deserialize, Serialize};
 
-/// How many pairs have an output in each of some ranges.
+/// How many pairs have a measure in each of some ranges.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScoreHistogram {
-    /// The output.
-    pub output: String,
+    /// The measure.
+    pub measure: String,
     /// The stimulus that it is about; `None` for all stimuli.
     pub stimulus: Option<String>,
     /// The ranges and their counts. Numbers beyond the outer edges are in the outer bins.

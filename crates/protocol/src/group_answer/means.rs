@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StimulusMeans {
-    /// The output that is averaged.
-    pub output: String,
+    /// The measure that is averaged.
+    pub measure: String,
     /// One mean for each stimulus, or one for all.
     pub means: Vec<StimulusMean>,
 }
@@ -37,8 +37,8 @@ impl StimulusMean {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupMeans {
-    /// The output that is averaged.
-    pub output: String,
+    /// The measure that is averaged.
+    pub measure: String,
     /// The stimulus that it is about; `None` for all stimuli.
     pub stimulus: Option<String>,
     /// The names of the row groups.
@@ -65,7 +65,7 @@ impl StimulusMeans {
 
     pub(super) fn texts(&self) -> impl Iterator<Item = &String> {
         let stimuli = self.means.iter().filter_map(|mean| mean.stimulus.as_ref());
-        std::iter::once(&self.output).chain(stimuli)
+        std::iter::once(&self.measure).chain(stimuli)
     }
 }
 

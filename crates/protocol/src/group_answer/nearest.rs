@@ -9,8 +9,8 @@ use std::collections::HashSet;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NearestLabels {
-    /// The output that says which scanpath is nearer.
-    pub output: String,
+    /// The measure that says which scanpath is nearer.
+    pub measure: String,
     /// How many nearest scanpaths have a vote.
     pub k: u32,
     /// The groups that can be voted for.
@@ -36,8 +36,8 @@ pub struct NearestLabel {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NearestRate {
-    /// The output that says which scanpath is nearer.
-    pub output: String,
+    /// The measure that says which scanpath is nearer.
+    pub measure: String,
     /// How many nearest scanpaths have a vote.
     pub k: u32,
     /// How many scanpaths were assigned their own group.
@@ -81,7 +81,7 @@ impl NearestLabels {
             let ids = [&label.scanpath.participant].into_iter();
             ids.chain(&label.scanpath.stimulus).chain(&label.group)
         });
-        std::iter::once(&self.output).chain(labels)
+        std::iter::once(&self.measure).chain(labels)
     }
 }
 

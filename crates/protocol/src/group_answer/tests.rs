@@ -3,7 +3,7 @@ use crate::ScanpathId;
 
 fn rate() -> NearestRate {
     NearestRate {
-        output: "score".into(),
+        measure: "score".into(),
         k: 5,
         correct: 7,
         scanpaths: 10,
@@ -91,7 +91,7 @@ fn ends_of_an_interval_are_in_order() {
 #[test]
 fn a_majority_is_one_of_the_groups() {
     let labels = |majority: &str| NearestLabels {
-        output: "score".into(),
+        measure: "score".into(),
         k: 5,
         groups: vec!["expert".into()],
         labels: vec![NearestLabel {

@@ -58,7 +58,7 @@ pub(super) fn compare(
         b: scanpath_ids(b),
         pairs: pairs.len() as u64,
         tile: None,
-        results: Results::of_answers(spec.outputs(), answers),
+        results: Results::of_answers(spec.measures(), answers),
         answers: Vec::new(),
         error_bound: None,
         cost,

@@ -103,7 +103,7 @@ pub(super) fn answer(
             inputs: GroupInputs {
                 question,
                 engine: spec.engine,
-                rule: spec.pairs,
+                rule: spec.pair_rule,
                 ids: [&ids[0], &ids[1]],
                 own_groups: groups.as_deref(),
                 peer_groups: peer_groups.filter(|_| question.publishes_groups()),
@@ -123,7 +123,7 @@ pub(super) fn answer(
     let answer = GroupPlan::new(&job, sides[0].inputs.clone())?
         .schema()
         .answer(&numbers)?;
-    let cells = spec.cells(&crate::count_pairs(spec.pairs, a.0, b.0));
+    let cells = spec.cells(&crate::count_pairs(spec.pair_rule, a.0, b.0));
     let [a, b] = ids.clone();
     Ok(Outcome {
         revealed: spec.engine.revealed(spec),
@@ -133,7 +133,7 @@ pub(super) fn answer(
         b,
         pairs: pairs.len() as u64,
         tile: None,
-        results: Results::new(spec.outputs()),
+        results: Results::new(spec.measures()),
         answers: vec![answer],
         error_bound: spec.error_bound(),
         cost: Cost::of(traffic, cells),
@@ -187,7 +187,7 @@ fn in_the_clear(
         GroupPlan::new(&jobs[0], host.inputs.clone())?,
         GroupPlan::new(&jobs[1], join.inputs.clone())?,
     ];
-    let is_similarity = plans[0].schema().output == "similarity";
+    let is_similarity = plans[0].schema().measure == "similarity";
     let value = |(pair, answer): (usize, Answer)| {
         let score = answer.pair_score();
         let score = score.ok_or(ProtocolError::Internal("a pair has no score"))?;

@@ -25,7 +25,7 @@ fn tile(index: u32, count: u32) -> Outcome {
     let mut outcome = compare_tile_locally(spec(), &a, &b, tile, &()).unwrap();
     outcome.tile = Some(PlanTile {
         tile,
-        plan: "ab".repeat(32),
+        agreement: "ab".repeat(32),
         pairs: 10,
     });
     outcome
@@ -89,8 +89,12 @@ fn incomplete_tiles_and_tiles_of_another_plan_are_refused() {
     );
     assert_eq!(missing.to_string(), "2 of 4 tiles missing: 1, 3");
     let other = |field| MergeError::PlanMismatch { outcome: 3, field };
-    let plan = |outcome: &mut Outcome| outcome.tile.as_mut().unwrap().plan.replace_range(..2, "00");
-    assert_eq!(refused(&|tiles| plan(&mut tiles[3])), other("the plan"));
+    let renamed = |outcome: &mut Outcome| {
+        let tile = outcome.tile.as_mut().unwrap();
+        tile.agreement.replace_range(..2, "00");
+    };
+    let field = "the cohorts, the settings or the number of pairs";
+    assert_eq!(refused(&|tiles| renamed(&mut tiles[3])), other(field));
     assert_eq!(
         refused(&|tiles| tiles[3].a[0].participant = "x".into()),
         other("the cohorts")

@@ -4,13 +4,13 @@ mod answers;
 mod results;
 
 use super::{
-    ID_FIELDS, MAX_ANSWERS_BYTES, MAX_OUTPUTS, MAX_REVEALED, MAX_SCANPATHS, MAX_SPEC_BYTES,
+    ID_FIELDS, MAX_ANSWERS_BYTES, MAX_MEASURES, MAX_REVEALED, MAX_SCANPATHS, MAX_SPEC_BYTES,
     MAX_SPEC_VALUES, MAX_TEXT_BYTES, RESULT_MARK, RESULT_VERSION, ResultFormatError,
     check_encoding, check_text,
 };
 use crate::{
-    Cost, FixationRounding, GroupAnswer, Outcome, Output, PlanTile, Results, Revealed, ScanpathId,
-    Spec,
+    Cost, FixationRounding, GroupAnswer, MeasureColumn, Outcome, PlanTile, Results, Revealed,
+    ScanpathId, Spec,
 };
 use answers::AnswerList;
 use results::ResultList;
@@ -91,7 +91,7 @@ struct Fields {
     error_bound: Option<f64>,
     fixation_rounding: Option<FixationRounding>,
     complete: Option<bool>,
-    outputs: Option<Vec<Output>>,
+    measures: Option<Vec<MeasureColumn>>,
     results: Option<Results>,
     answers: Option<Vec<GroupAnswer>>,
     cost: Option<Cost>,
@@ -143,18 +143,19 @@ impl Fields {
                     set(&mut self.fixation_rounding, "fixation_rounding", rounding)?;
                 }
                 "complete" => set(&mut self.complete, "complete", map.next_value()?)?,
-                "outputs" => {
-                    let Limited(outputs) = map.next_value::<Limited<Output, MAX_OUTPUTS>>()?;
-                    check_outputs(&outputs).map_err(refuse(problem))?;
-                    set(&mut self.outputs, "outputs", outputs)?;
+                "measures" => {
+                    let Limited(measures) =
+                        map.next_value::<Limited<MeasureColumn, MAX_MEASURES>>()?;
+                    check_measures(&measures).map_err(refuse(problem))?;
+                    set(&mut self.measures, "measures", measures)?;
                 }
                 "results" => {
-                    let (Some(cohorts), Some(outputs)) = (&self.cohorts, &self.outputs) else {
+                    let (Some(cohorts), Some(measures)) = (&self.cohorts, &self.measures) else {
                         return Err(refuse(problem)(ResultFormatError::Order));
                     };
                     let results = map.next_value_seed(ResultList {
                         cohorts,
-                        results: Results::new(outputs.clone()),
+                        results: Results::new(measures.clone()),
                         limit: max_results,
                         problem,
                     })?;
@@ -208,8 +209,8 @@ impl Fields {
             _ => {}
         }
         let fits = |tile: &PlanTile| {
-            let digits = tile.plan.bytes().all(|byte| byte.is_ascii_hexdigit());
-            tile.plan.len() == 64 && digits && tile.pairs >= pairs
+            let mut digits = tile.agreement.bytes();
+            digits.len() == 64 && digits.all(|byte| byte.is_ascii_hexdigit()) && tile.pairs >= pairs
         };
         if !self.tile.as_ref().is_none_or(fits) {
             return Err(refuse(problem)(ResultFormatError::Tile));
@@ -303,13 +304,13 @@ fn check_cohorts(cohorts: &[NamedCohort; 2]) -> Result<(), ResultFormatError> {
     Ok(())
 }
 
-fn check_outputs(outputs: &[Output]) -> Result<(), ResultFormatError> {
+fn check_measures(measures: &[MeasureColumn]) -> Result<(), ResultFormatError> {
     let mut seen = HashSet::new();
-    for output in outputs {
-        check_text("the name of an output", &output.name)?;
-        let usable = !output.name.is_empty() && !ID_FIELDS.contains(&output.name.as_str());
-        if !usable || !seen.insert(&output.name) {
-            return Err(ResultFormatError::OutputName);
+    for measure in measures {
+        check_text("the name of a measure", &measure.name)?;
+        let usable = !measure.name.is_empty() && !ID_FIELDS.contains(&measure.name.as_str());
+        if !usable || !seen.insert(&measure.name) {
+            return Err(ResultFormatError::MeasureName);
         }
     }
     Ok(())

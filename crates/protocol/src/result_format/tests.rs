@@ -35,12 +35,12 @@ fn small() -> Outcome {
         metric: Metric::Levenshtein,
         alphabet,
         encoding: BTreeMap::new(),
-        pairs: PairRule::All,
+        pair_rule: PairRule::All,
         reveal: Reveal::Score,
         reveal_to: RevealTo::Both,
         pad_to: None,
     };
-    let mut results = Results::new(spec.outputs());
+    let mut results = Results::new(spec.measures());
     results.push(0, 1, &[Value::Number(3.0), Value::Number(0.25)]);
     results.push(0, 0, &[Value::Number(1.0), Value::Missing]);
     Outcome {
@@ -110,7 +110,7 @@ fn missing_results_are_declared() {
     );
     let complete = serde_json::to_string(&small()).unwrap();
     assert!(!complete.contains("\"complete\""));
-    let wrong = complete.replace("\"outputs\"", &format!("{declared}\"outputs\""));
+    let wrong = complete.replace("\"measures\"", &format!("{declared}\"measures\""));
     for text in [wrong, text.replace(declared, "\"complete\":true,")] {
         let problem = refusal(&text, 10).0;
         assert_eq!(problem, Some(ResultFormatError::Completeness));
@@ -120,7 +120,7 @@ fn missing_results_are_declared() {
 #[test]
 fn another_version_is_refused_by_its_number() {
     let text = serde_json::to_string(&small()).unwrap();
-    let newer = text.replace("\"veilpath_result\":1", "\"veilpath_result\":7");
+    let newer = text.replace("\"veilpath_result\":2", "\"veilpath_result\":7");
     let (problem, words) = refusal(&newer, 10);
     assert_eq!(
         problem,
@@ -130,7 +130,7 @@ fn another_version_is_refused_by_its_number() {
         })
     );
     assert!(words.contains("version 7"), "{words}");
-    let without = text.replace("\"veilpath_result\":1,", "");
+    let without = text.replace("\"veilpath_result\":2,", "");
     assert_eq!(refusal(&without, 10).0, Some(ResultFormatError::NotAResult));
     assert_eq!(refusal("{}", 10).0, Some(ResultFormatError::NotAResult));
 }
@@ -158,12 +158,12 @@ fn inconsistent_results_are_refused() {
         (
             "\"name\":\"similarity\"",
             "\"name\":\"a\"",
-            ResultFormatError::OutputName,
+            ResultFormatError::MeasureName,
         ),
         (
             "\"name\":\"similarity\"",
             "\"name\":\"score\"",
-            ResultFormatError::OutputName,
+            ResultFormatError::MeasureName,
         ),
         (
             "\"pairs\":2,",
@@ -204,8 +204,8 @@ fn inconsistent_results_are_refused() {
     }
     for (from, to, words) in [
         ("\"score\":3", "\"score\":\"3\"", "invalid type"),
-        ("\"score\":3,", "", "no value for an output"),
-        ("\"score\":3", "\"more\":3", "a field that is not an output"),
+        ("\"score\":3,", "", "no value for a measure"),
+        ("\"score\":3", "\"more\":3", "a field that is not a measure"),
         ("\"score\":3", "\"a\":\"P1\"", "duplicate field"),
         ("\"cost\":", "\"costs\":", "unknown field"),
         (
@@ -229,8 +229,8 @@ fn inconsistent_results_are_refused() {
 #[test]
 fn group_answers_are_checked() {
     let mut outcome = small();
-    outcome.answers = vec![GroupAnswer::Means(GroupMeans {
-        output: "score".into(),
+    outcome.answers = vec![GroupAnswer::GroupMeans(GroupMeans {
+        measure: "score".into(),
         stimulus: None,
         rows: vec!["x".into()],
         columns: vec!["y".into(), "z".into()],

@@ -41,7 +41,7 @@ impl Serialize for Outcome {
         if self.is_incomplete() {
             fields.serialize_field("complete", &false)?;
         }
-        fields.serialize_field("outputs", self.results.outputs())?;
+        fields.serialize_field("measures", self.results.measures())?;
         fields.serialize_field("results", &Rows(self))?;
         fields.serialize_field("answers", &self.answers)?;
         fields.serialize_field("cost", &self.cost)?;
@@ -73,17 +73,17 @@ struct Row<'a>(&'a Outcome, usize);
 impl Serialize for Row<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Row(outcome, index) = self;
-        let outputs = outcome.results.outputs();
+        let measures = outcome.results.measures();
         let pair = outcome.results.pair(*index);
         let row = outcome.row(pair);
-        let mut fields = serializer.serialize_map(Some(5 + outputs.len()))?;
+        let mut fields = serializer.serialize_map(Some(5 + measures.len()))?;
         fields.serialize_entry("a", row.a)?;
         fields.serialize_entry("b", row.b)?;
         fields.serialize_entry("stimulus", &row.stimulus)?;
         fields.serialize_entry("a_index", &pair.a)?;
         fields.serialize_entry("b_index", &pair.b)?;
-        for (output, value) in outputs.iter().zip(row.values) {
-            fields.serialize_entry(&output.name, value)?;
+        for (measure, value) in measures.iter().zip(row.values) {
+            fields.serialize_entry(&measure.name, value)?;
         }
         fields.end()
     }

@@ -12,8 +12,8 @@ use veilpath_statistics::{Contrast, p_value};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerSchema {
-    /// The name of the output.
-    pub output: String,
+    /// The name of the measure.
+    pub measure: String,
     /// The value of one unit of a number.
     pub unit: f64,
     /// How many low bits of each number are dropped.
@@ -31,12 +31,12 @@ pub struct AnswerSchema {
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum NumberKind {
     /// A sum for each stimulus.
-    Means {
+    StimulusMeans {
         /// The stimuli with their numbers of pairs; a single one without a name for all stimuli together.
         stimuli: Vec<(Option<String>, u64)>,
     },
     /// A sum for each pair of groups, row by row.
-    Groups {
+    GroupMeans {
         /// The host's groups, with the number of participants.
         rows: Vec<(String, u32)>,
         /// The joining side's groups.
@@ -102,8 +102,8 @@ impl AnswerSchema {
     /// How many numbers there are.
     pub fn count(&self) -> usize {
         match &self.kind {
-            NumberKind::Means { stimuli } => stimuli.len(),
-            NumberKind::Groups { rows, columns } => rows.len() * columns.len(),
+            NumberKind::StimulusMeans { stimuli } => stimuli.len(),
+            NumberKind::GroupMeans { rows, columns } => rows.len() * columns.len(),
             NumberKind::Test { .. } => 2,
             NumberKind::Nearest { scanpaths, .. } => scanpaths.len(),
             NumberKind::NearestRate { .. } => 1,
@@ -141,13 +141,13 @@ impl AnswerSchema {
         let middle = |(number, shift): (&i64, &u32)| number.wrapping_add((1 << shift) / 2);
         let numbers: Vec<i64> = numbers.iter().zip(&self.shifts).map(middle).collect();
         let numbers = &numbers[..];
-        let output = self.output.clone();
+        let measure = self.measure.clone();
         let answer = match &self.kind {
-            NumberKind::Means { stimuli } => GroupAnswer::StimulusMeans(StimulusMeans {
-                output,
+            NumberKind::StimulusMeans { stimuli } => GroupAnswer::StimulusMeans(StimulusMeans {
+                measure,
                 means: sorted_means(stimuli, numbers, self.unit),
             }),
-            NumberKind::Groups { rows, columns } => {
+            NumberKind::GroupMeans { rows, columns } => {
                 let count = |row: &(String, u32), column: &(String, u32)| {
                     u64::from(row.1) * u64::from(column.1)
                 };
@@ -161,8 +161,8 @@ impl AnswerSchema {
                     both.map(|(sum, count)| mean(*sum, *count, self.unit))
                         .collect()
                 });
-                GroupAnswer::Means(GroupMeans {
-                    output,
+                GroupAnswer::GroupMeans(GroupMeans {
+                    measure,
                     stimulus: None,
                     rows: names(rows),
                     columns: names(columns),
@@ -187,7 +187,7 @@ impl AnswerSchema {
                 };
                 let labels = scanpaths.iter().zip(numbers).map(label);
                 GroupAnswer::NearestLabels(NearestLabels {
-                    output,
+                    measure,
                     k: *k,
                     groups: groups.clone(),
                     labels: labels.collect::<Option<_>>().ok_or_else(impossible)?,
@@ -202,7 +202,7 @@ impl AnswerSchema {
                 let largest = groups.iter().map(|(_, size)| *size).max().unwrap_or(0);
                 let all: u64 = groups.iter().map(|(_, size)| u64::from(*size)).sum();
                 GroupAnswer::NearestRate(NearestRate {
-                    output,
+                    measure,
                     k: *k,
                     correct: correct
                         .filter(|correct| correct <= scanpaths)
@@ -231,7 +231,7 @@ impl AnswerSchema {
                 };
                 let counts = shown.iter().zip(counts).map(count);
                 GroupAnswer::Histogram(ScoreHistogram {
-                    output,
+                    measure,
                     stimulus: None,
                     bins: Bins {
                         edges: edges.clone(),
@@ -269,11 +269,13 @@ impl AnswerSchema {
                     Misbehaviour::ResultOutOfRange,
                 ))?;
         let contrast = Contrast::new(*same, *different)?;
-        let output = &self.output;
+        let measure = &self.measure;
         let statistic = match is_distance {
-            true => format!("mean {output} between {kind}s minus the mean {output} within {kind}s"),
+            true => {
+                format!("mean {measure} between {kind}s minus the mean {measure} within {kind}s")
+            }
             false => {
-                format!("mean {output} within {kind}s minus the mean {output} between {kind}s")
+                format!("mean {measure} within {kind}s minus the mean {measure} between {kind}s")
             }
         };
         Ok(GroupAnswer::Test(GroupTest {
@@ -281,7 +283,7 @@ impl AnswerSchema {
                 "Are participants of the same {kind} more alike than participants of different {kind}s?"
             ),
             method: "permutation test over participants, one-sided".into(),
-            output: output.clone(),
+            measure: measure.clone(),
             stimulus: None,
             groups: groups.clone(),
             statistic,
@@ -291,7 +293,7 @@ impl AnswerSchema {
             permutations: Some(permutations),
             seed: None,
             coins: Some(coins.clone()),
-            null: None,
+            null_distribution: None,
         }))
     }
 }
@@ -300,7 +302,7 @@ impl NumberKind {
     /// Whether a number can be negative: sums can, counts and indices cannot.
     pub(super) fn is_signed(&self, number: usize) -> bool {
         match self {
-            NumberKind::Means { .. } | NumberKind::Groups { .. } => true,
+            NumberKind::StimulusMeans { .. } | NumberKind::GroupMeans { .. } => true,
             NumberKind::Test { .. } => number == 0,
             NumberKind::Nearest { .. }
             | NumberKind::NearestRate { .. }

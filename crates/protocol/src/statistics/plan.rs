@@ -190,11 +190,11 @@ impl<'a> GroupPlan<'a> {
             unit,
             value_unit: values.unit(),
             schema: AnswerSchema {
-                output: values.name().into(),
+                measure: values.name().into(),
                 unit,
                 shifts: Vec::new(),
                 bits: Vec::new(),
-                kind: NumberKind::Means {
+                kind: NumberKind::StimulusMeans {
                     stimuli: Vec::new(),
                 },
             },
@@ -227,7 +227,7 @@ impl<'a> GroupPlan<'a> {
         };
         let all = self.pairs.len() as u64;
         Ok(match self.question {
-            GroupQuestion::Mean { overall: true } => NumberKind::Means {
+            GroupQuestion::Mean { overall: true } => NumberKind::StimulusMeans {
                 stimuli: vec![(None, all)],
             },
             GroupQuestion::Mean { overall: false } => {
@@ -241,9 +241,9 @@ impl<'a> GroupPlan<'a> {
                 for &stimulus in &self.layout.stimulus_of_pair {
                     stimuli[stimulus].1 += 1;
                 }
-                NumberKind::Means { stimuli }
+                NumberKind::StimulusMeans { stimuli }
             }
-            GroupQuestion::Groups { .. } => NumberKind::Groups {
+            GroupQuestion::Groups { .. } => NumberKind::GroupMeans {
                 rows: sizes(0),
                 columns: sizes(1),
             },

@@ -75,7 +75,7 @@ fn spec(engine: Engine, metric: &Metric, question: &str, a: &Cohort, b: &Cohort)
 /// The answer from integers in the clear.
 fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, ProtocolError> {
     let question = spec.reveal.group_question().unwrap();
-    let pairs = pairs_of(spec.pairs, a, b);
+    let pairs = pairs_of(spec.pair_rule, a, b);
     let names = [scanpath_ids(a), scanpath_ids(b)];
     let groups = [a, b].map(|cohort| -> Vec<String> {
         let groups = cohort.entries.iter().map(|entry| entry.group.clone());
@@ -96,7 +96,7 @@ fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, Protocol
     let inputs = |side: usize| GroupInputs {
         question,
         engine: spec.engine,
-        rule: spec.pairs,
+        rule: spec.pair_rule,
         ids: [&names[0], &names[1]],
         own_groups: Some(&groups[side]),
         peer_groups: question.publishes_groups().then_some(&groups[1 - side][..]),
@@ -121,9 +121,9 @@ fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, Protocol
 /// If a modified peer opens something else instead of a number, it has no more bits than these.
 fn check_bits(schema: &AnswerSchema) {
     let (count, max_bits) = match schema.kind {
-        NumberKind::Means { .. } | NumberKind::Groups { .. } | NumberKind::Test { .. } => {
-            (schema.count(), 20)
-        }
+        NumberKind::StimulusMeans { .. }
+        | NumberKind::GroupMeans { .. }
+        | NumberKind::Test { .. } => (schema.count(), 20),
         NumberKind::Nearest { .. } => (schema.count(), 1),
         NumberKind::NearestRate { .. } | NumberKind::Histogram { .. } => (schema.count(), 6),
     };
@@ -195,7 +195,11 @@ fn double_precision_gives_nearly_the_same_means() {
     for metric in metrics() {
         let answers = [Engine::Plain, Engine::Shares]
             .map(|engine| found(&spec(engine, &metric, "groups", &a, &b), &a, &b).unwrap());
-        let [GroupAnswer::Means(plain), GroupAnswer::Means(private)] = &answers else {
+        let [
+            GroupAnswer::GroupMeans(plain),
+            GroupAnswer::GroupMeans(private),
+        ] = &answers
+        else {
             panic!("not means");
         };
         let error = spec(Engine::Shares, &metric, "groups", &a, &b).error_bound();
@@ -261,7 +265,7 @@ fn compare_non_alignment_metrics(cases_of_a_metric: Cases) -> usize {
 /// Compares means of groups with those of the plain scores.
 fn assert_means(metric: &Metric, found: &GroupAnswer, error: f64, a: &Cohort, b: &Cohort) {
     let plain = self::found(&spec(Engine::Plain, metric, "groups", a, b), a, b).unwrap();
-    let (GroupAnswer::Means(plain), GroupAnswer::Means(private)) = (&plain, found) else {
+    let (GroupAnswer::GroupMeans(plain), GroupAnswer::GroupMeans(private)) = (&plain, found) else {
         panic!("not means");
     };
     let both = plain.means.iter().flatten();
@@ -331,7 +335,7 @@ fn values_on_an_edge_are_in_the_bin_above() {
         let spec = spec(Engine::Shares, &Metric::Levenshtein, &question, &a, &b);
         let comparison = Comparison::new(Metric::Levenshtein, a.alphabet).unwrap();
         let mut expected = vec![0; bins];
-        for (i, j) in pairs_of(spec.pairs, &a, &b) {
+        for (i, j) in pairs_of(spec.pair_rule, &a, &b) {
             let (x, y) = (&a.entries[i].scanpath, &b.entries[j].scanpath);
             let distance = usize::try_from(comparison.raw(x, y).unwrap()).unwrap();
             let longer = x.len().max(y.len());
@@ -351,7 +355,7 @@ fn means_are_rounded_before_they_are_opened() {
     let (a, b) = (cohort(5, 20..60, 0, 11), cohort(5, 20..60, 0, 12));
     let spec = spec(Engine::Shares, &Metric::Levenshtein, "mean:overall", &a, &b);
     let comparison = Comparison::new(Metric::Levenshtein, a.alphabet).unwrap();
-    let pairs = pairs_of(spec.pairs, &a, &b);
+    let pairs = pairs_of(spec.pair_rule, &a, &b);
     let similarity = |&(i, j): &(usize, usize)| {
         let (x, y) = (&a.entries[i].scanpath, &b.entries[j].scanpath);
         comparison.compare(x, y).unwrap().similarity().unwrap()

@@ -17,8 +17,10 @@ impl GroupPlan<'_> {
         let resolution = smallest_step as f64 * self.value_unit;
         let mean_shift = |count: u64| shift(resolution, self.unit / count.max(1) as f64);
         Ok(match &self.schema().kind {
-            NumberKind::Means { stimuli } => stimuli.iter().map(|it| mean_shift(it.1)).collect(),
-            NumberKind::Groups { rows, columns } => {
+            NumberKind::StimulusMeans { stimuli } => {
+                stimuli.iter().map(|it| mean_shift(it.1)).collect()
+            }
+            NumberKind::GroupMeans { rows, columns } => {
                 let count = |row: &(String, u32), column: &(String, u32)| {
                     u64::from(row.1) * u64::from(column.1)
                 };
@@ -51,8 +53,10 @@ impl GroupPlan<'_> {
         let up_to = |largest: u64| (u64::BITS - largest.leading_zeros()).max(1);
         let pairs = self.pairs.len() as u64;
         Ok(match &self.schema().kind {
-            NumberKind::Means { stimuli } => stimuli.iter().map(|it| sum_bits(it.1)).collect(),
-            NumberKind::Groups { rows, columns } => {
+            NumberKind::StimulusMeans { stimuli } => {
+                stimuli.iter().map(|it| sum_bits(it.1)).collect()
+            }
+            NumberKind::GroupMeans { rows, columns } => {
                 let max_count = self.layout.max_count().into();
                 let cells = rows
                     .iter()
@@ -111,7 +115,7 @@ impl GroupPlan<'_> {
         #[allow(clippy::cast_possible_truncation)] // values were checked to fit
         let one = (1.0 / self.unit).round() as i64;
         let is_scanmatch = matches!(self.job.comparison.metric(), Metric::ScanMatch { .. });
-        let is_fraction = self.schema().output == "similarity" || is_scanmatch;
+        let is_fraction = self.schema().measure == "similarity" || is_scanmatch;
         let high = match is_fraction {
             true => one,
             false => 1 << (self.value_bits - 1),

@@ -34,14 +34,14 @@ impl ValueKind {
         }
     }
 
-    /// The name of the output.
+    /// The name of the measure.
     fn name(self, metric: &Metric) -> &'static str {
         match self {
             Self::Similarity => "similarity",
             Self::Score => metric
-                .outputs()
+                .measures()
                 .first()
-                .map_or("score", |output| output.name),
+                .map_or("score", |measure| measure.name),
         }
     }
 }
@@ -212,7 +212,7 @@ impl<'a> Values<'a> {
         (self.fraction_bits + self.whole_bits) as usize
     }
 
-    /// The name of the output.
+    /// The name of the measure.
     pub(crate) fn name(&self) -> &'static str {
         self.kind.name(self.comparison.metric())
     }

@@ -3,12 +3,12 @@
 use crate::exact;
 use veilpath_protocol::{Bins, GroupAnswer, Interval};
 
-/// The columns of a table of answers: the answer and output; the stimulus and participant, if the row is about one; the
+/// The columns of a table of answers: the answer and measure; the stimulus and participant, if the row is about one; the
 /// groups of the first and second side, or the actual and assigned group of a scanpath; the number; the number of pairs
 /// or scanpaths behind it; the ends of its confidence interval or bin; its p value.
 pub const ANSWER_COLUMNS: [&str; 11] = [
     "answer",
-    "output",
+    "measure",
     "stimulus",
     "participant",
     "group_a",
@@ -24,7 +24,7 @@ pub const ANSWER_COLUMNS: [&str; 11] = [
 #[derive(Default)]
 struct Row<'a> {
     answer: &'static str,
-    output: &'a str,
+    measure: &'a str,
     stimulus: Option<&'a str>,
     participant: &'a str,
     groups: [&'a str; 2],
@@ -39,7 +39,7 @@ impl Row<'_> {
         let number = |number: Option<f64>| number.map_or_else(String::new, exact);
         [
             self.answer.into(),
-            self.output.into(),
+            self.measure.into(),
             self.stimulus.unwrap_or_default().into(),
             self.participant.into(),
             self.groups[0].into(),
@@ -70,7 +70,7 @@ fn rows(answer: &GroupAnswer) -> Vec<Row<'_>> {
             .iter()
             .map(|mean| Row {
                 answer: "mean",
-                output: &means.output,
+                measure: &means.measure,
                 stimulus: mean.stimulus.as_deref(),
                 value: mean.mean,
                 count: Some(mean.pairs),
@@ -78,14 +78,14 @@ fn rows(answer: &GroupAnswer) -> Vec<Row<'_>> {
                 ..Row::default()
             })
             .collect(),
-        GroupAnswer::Means(means) => {
+        GroupAnswer::GroupMeans(means) => {
             let mut rows = Vec::new();
             for (row, row_name) in means.rows.iter().enumerate() {
                 for (column, column_name) in means.columns.iter().enumerate() {
                     let interval = means.intervals.get(row).and_then(|it| it[column].as_ref());
                     rows.push(Row {
                         answer: "groups",
-                        output: &means.output,
+                        measure: &means.measure,
                         stimulus: means.stimulus.as_deref(),
                         groups: [row_name, column_name],
                         value: means.means[row][column],
@@ -100,7 +100,7 @@ fn rows(answer: &GroupAnswer) -> Vec<Row<'_>> {
         GroupAnswer::Test(test) => {
             let about = |answer| Row {
                 answer,
-                output: &test.output,
+                measure: &test.measure,
                 stimulus: test.stimulus.as_deref(),
                 ..Row::default()
             };
@@ -111,8 +111,8 @@ fn rows(answer: &GroupAnswer) -> Vec<Row<'_>> {
                 p: Some(test.p_value),
                 ..about("test")
             }];
-            let null = test.null.iter();
-            rows.extend(null.flat_map(move |null| bins(null, move || about("null"))));
+            let null = test.null_distribution.iter();
+            rows.extend(null.flat_map(move |null| bins(null, move || about("null-distribution"))));
             rows
         }
         GroupAnswer::NearestLabels(labels) => labels
@@ -120,7 +120,7 @@ fn rows(answer: &GroupAnswer) -> Vec<Row<'_>> {
             .iter()
             .map(|label| Row {
                 answer: "nearest",
-                output: &labels.output,
+                measure: &labels.measure,
                 stimulus: label.scanpath.stimulus.as_deref(),
                 participant: &label.scanpath.participant,
                 groups: [label.group.as_deref().unwrap_or_default(), &label.majority],
@@ -130,7 +130,7 @@ fn rows(answer: &GroupAnswer) -> Vec<Row<'_>> {
         GroupAnswer::NearestRate(rate) => {
             let about = |answer| Row {
                 answer,
-                output: &rate.output,
+                measure: &rate.measure,
                 count: Some(rate.scanpaths),
                 ..Row::default()
             };
@@ -159,7 +159,7 @@ fn rows(answer: &GroupAnswer) -> Vec<Row<'_>> {
         }
         GroupAnswer::Histogram(histogram) => bins(&histogram.bins, || Row {
             answer: "histogram",
-            output: &histogram.output,
+            measure: &histogram.measure,
             stimulus: histogram.stimulus.as_deref(),
             ..Row::default()
         })

@@ -7,9 +7,8 @@ mod matrices;
 use super::numbers;
 use super::table::{Column, Field, folded, table};
 use maud::{Markup, html};
-use veilpath_protocol::{
-    GroupAnswer, GroupTest, NearestLabels, Outcome, OutputKind, StimulusMeans,
-};
+use veilpath_metrics::MeasureKind;
+use veilpath_protocol::{GroupAnswer, GroupTest, NearestLabels, Outcome, StimulusMeans};
 
 /// The section with all answers; empty if there are none.
 pub(crate) fn section(outcome: &Outcome, sides: &[String; 2]) -> Markup {
@@ -30,10 +29,10 @@ pub(crate) fn section(outcome: &Outcome, sides: &[String; 2]) -> Markup {
                     @let id = format!("answer-{number}");
                     @match answer {
                         GroupAnswer::StimulusMeans(means) => (stimulus_means(means)),
-                        GroupAnswer::Means(means) => (matrices::means(means, kind(outcome, &means.output), sides, &id)),
+                        GroupAnswer::GroupMeans(means) => (matrices::means(means, kind(outcome, &means.measure), sides, &id)),
                         GroupAnswer::NearestLabels(labels) => (nearest_labels(labels)),
                         GroupAnswer::NearestRate(rate) => (matrices::rate(rate, &id)),
-                        GroupAnswer::Histogram(histogram) => (distributions::histogram(histogram, kind(outcome, &histogram.output), &id)),
+                        GroupAnswer::Histogram(histogram) => (distributions::histogram(histogram, kind(outcome, &histogram.measure), &id)),
                         GroupAnswer::Test(_) => {},
                     }
                 }
@@ -43,14 +42,14 @@ pub(crate) fn section(outcome: &Outcome, sides: &[String; 2]) -> Markup {
     }
 }
 
-/// The kind of an output. Files with group answers only have no list of outputs.
-fn kind(outcome: &Outcome, name: &str) -> OutputKind {
-    let mut outputs = outcome.results.outputs().iter();
-    match outputs.find(|output| output.name == name) {
-        Some(output) => output.kind,
-        None if name == "similarity" => OutputKind::Fraction,
-        None if outcome.spec.metric.is_distance() => OutputKind::Distance,
-        None => OutputKind::Similarity,
+/// The kind of a measure. Files with group answers only have no list of measures.
+fn kind(outcome: &Outcome, name: &str) -> MeasureKind {
+    let mut measures = outcome.results.measures().iter();
+    match measures.find(|measure| measure.name == name) {
+        Some(measure) => measure.kind,
+        None if name == "similarity" => MeasureKind::Fraction,
+        None if outcome.spec.metric.is_distance() => MeasureKind::Distance,
+        None => MeasureKind::Similarity,
     }
 }
 
@@ -83,7 +82,7 @@ fn stimulus_means(answer: &StimulusMeans) -> Markup {
         })
         .collect();
     html! {
-        h3 { "Means of " (answer.output) }
+        h3 { "Means of " (answer.measure) }
         (table("Means over all pairs", &columns, &rows))
     }
 }
@@ -118,15 +117,15 @@ fn nearest_labels(answer: &NearestLabels) -> Markup {
         format!("{group} {}", numbers::count(given.count() as u64))
     });
     html! {
-        h3 { "Most common group among the " (answer.k) " nearest scanpaths, by " (answer.output) }
+        h3 { "Most common group among the " (answer.k) " nearest scanpaths, by " (answer.measure) }
         p { (numbers::counted(answer.labels.len(), "scanpath")) ": " (sizes.collect::<Vec<_>>().join(", ")) "." }
         (folded("All scanpaths as a table", &table("The group of most of the nearest scanpaths", &columns, &rows)))
     }
 }
 
-fn about(output: &str, stimulus: Option<&str>) -> String {
+fn about(measure: &str, stimulus: Option<&str>) -> String {
     match stimulus {
-        Some(stimulus) => format!("{output}, stimulus {stimulus}"),
-        None => output.to_string(),
+        Some(stimulus) => format!("{measure}, stimulus {stimulus}"),
+        None => measure.to_string(),
     }
 }

@@ -10,8 +10,8 @@ use super::view::View;
 use super::{Report, neighbours, numbers, scatter};
 use maud::{Markup, PreEscaped, html};
 use std::io;
+use veilpath_metrics::MeasureKind;
 use veilpath_metrics::text::printable;
-use veilpath_protocol::OutputKind;
 
 /// The most tiles that are written out as a table. Above this, a table of the rows and columns summarises the figure.
 const MAX_TABLE_TILES: usize = 2500;
@@ -20,7 +20,7 @@ const MAX_TABLE_TILES: usize = 2500;
 const MAX_SECONDARY: usize = 500_000;
 
 pub(crate) fn of_view(report: &Report<'_>, view: &View<'_>, number: usize) -> io::Result<Markup> {
-    let quantity = view.quantity;
+    let measure = view.measure;
     let id = format!("view-{number}");
     let names = &report.names;
     let spread = histogram::figure(view, report.scale_of(view), &format!("{id}-spread"));
@@ -30,7 +30,7 @@ pub(crate) fn of_view(report: &Report<'_>, view: &View<'_>, number: usize) -> io
             p class="note" { "There is no heat map: " (no_heat_map(view)) "." }
         },
         Some(matrix) => {
-            let map = HeatMap::new(matrix, quantity, report.scale_of(view), names);
+            let map = HeatMap::new(matrix, measure, report.scale_of(view), names);
             let title = format!("Heat map: {}", report.heading(view));
             let (drawing, narrow) = (map.svg(&id, &title)?, map.narrow_svg(&id, &title));
             html! {
@@ -49,15 +49,15 @@ pub(crate) fn of_view(report: &Report<'_>, view: &View<'_>, number: usize) -> io
                 }
                 p { (caption(matrix, view, &map)) }
                 (matrix_as_table(&map))
-                h3 { @if quantity.is_bit() { "Pairs " (quantity.name) } @else { "Nearest neighbours" } }
-                (neighbours::tables(matrix, quantity, view.one_cohort, names))
+                h3 { @if measure.is_bit() { "Pairs " (measure.name) } @else { "Nearest neighbours" } }
+                (neighbours::tables(matrix, measure, view.one_cohort, names))
                 h3 { "Map" }
-                (scatter::figure(matrix, quantity, names, &format!("{id}-map")))
+                (scatter::figure(matrix, measure, names, &format!("{id}-map")))
             }
         }
     };
     Ok(html! {
-        section class="view" id=(id) data-output=(view.output) data-part=(view.index) {
+        section class="view" id=(id) data-measure=(view.measure_index) data-part=(view.index) {
             h2 { (report.heading(view)) }
             (figures)
         }
@@ -80,36 +80,36 @@ pub(crate) fn no_heat_map(view: &View<'_>) -> &'static str {
 }
 
 fn caption(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
-    let quantity = view.quantity;
-    let mut text = match quantity.kind {
-        OutputKind::Fraction => {
+    let measure = view.measure;
+    let mut text = match measure.kind {
+        MeasureKind::Fraction => {
             format!(
                 "The {} runs from 0 to 1, and 1 is most alike.",
-                quantity.name
+                measure.name
             )
         }
-        OutputKind::Distance => format!("A small {} means most alike.", quantity.name),
-        OutputKind::Similarity => format!("A large {} means most alike.", quantity.name),
-        OutputKind::Number if !quantity.is_from_csv => format!(
+        MeasureKind::Distance => format!("A small {} means most alike.", measure.name),
+        MeasureKind::Similarity => format!("A large {} means most alike.", measure.name),
+        MeasureKind::Number if !measure.is_from_csv => format!(
             "{} does not say which of two pairs is more alike; bright is large.",
-            quantity.name
+            measure.name
         ),
-        OutputKind::Number => format!(
+        MeasureKind::Number => format!(
             "The file does not say whether a small or a large {} means alike.",
-            quantity.name
+            measure.name
         ),
-        OutputKind::Bit => {
+        MeasureKind::Bit => {
             format!(
                 "Only one bit of each pair is known: whether it {}.",
-                quantity.threshold.verb()
+                measure.threshold.verb()
             )
         }
     };
     if view.mean {
-        match quantity.is_bit() {
+        match measure.is_bit() {
             true => text.push_str(&format!(
                 " A tile shows the share of stimuli, among those that both looked at, for which the pair {}.",
-                quantity.threshold.verb()
+                measure.threshold.verb()
             )),
             false => text.push_str(" A tile shows the mean over the stimuli that both looked at."),
         }
@@ -170,15 +170,15 @@ fn data(map: &HeatMap<'_>) -> String {
         "a": map.rows.order.iter().map(|&row| printable(&matrix.a[row])).collect::<Vec<_>>(),
         "b": map.columns.order.iter().map(|&column| printable(&matrix.b[column])).collect::<Vec<_>>(),
         "sides": map.names.each_ref().map(|name| printable(name)),
-        "name": map.quantity.name,
-        "unit": map.quantity.unit,
-        "bits": map.quantity.is_bit().then(|| {
-            let threshold = map.quantity.threshold;
+        "name": map.measure.name,
+        "unit": map.measure.unit,
+        "bits": map.measure.is_bit().then(|| {
+            let threshold = map.measure.threshold;
             [threshold.negated_verb(), threshold.verb()]
         }),
         "values": packed(&|row, column| matrix.get(row, column)),
         "beside": with_secondary.then(|| packed(&|row, column| matrix.secondary(row, column))),
-        "beside_name": map.quantity.secondary_name(),
+        "beside_name": map.measure.secondary_name(),
     }))
 }
 
@@ -188,7 +188,7 @@ fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
     let field = |row: usize, column: usize| match matrix.get(row, column) {
         None if matrix.is_undefined(row, column) => Field::words("undefined"),
         None => Field::none(),
-        Some(value) if map.quantity.is_bit() && value.fract() == 0.0 => {
+        Some(value) if map.measure.is_bit() && value.fract() == 0.0 => {
             Field::number(if value == 1.0 { "yes" } else { "no" }.into(), value)
         }
         Some(value) => Field::number(numbers::fixed(value, decimals), value),
@@ -211,7 +211,7 @@ fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
         return folded(
             "Heat map as a table",
             &table(
-                &format!("All numbers: {}", map.quantity.label()),
+                &format!("All numbers: {}", map.measure.label()),
                 &columns,
                 &rows,
             ),

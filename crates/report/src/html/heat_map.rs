@@ -10,9 +10,9 @@ use super::clustering::{self, Tree};
 use super::cut::{cut, cut_apart, cut_to};
 use super::encoded::base64;
 use super::matrix::Matrix;
+use super::measure::ShownMeasure;
 use super::numbers;
 use super::picture;
-use super::quantity::Quantity;
 use super::scale::{Scale, color, hex};
 use layout::{Layout, Legend, SLANT_TILE, font_size};
 use maud::{Markup, html};
@@ -24,7 +24,7 @@ pub(crate) struct HeatMap<'a> {
     pub(crate) matrix: &'a Matrix,
     pub(crate) rows: Tree,
     pub(crate) columns: Tree,
-    pub(crate) quantity: Quantity<'a>,
+    pub(crate) measure: ShownMeasure<'a>,
     pub(crate) scale: &'a Scale,
     /// The names of the two cohorts.
     pub(crate) names: &'a [String; 2],
@@ -34,11 +34,11 @@ impl<'a> HeatMap<'a> {
     /// Clusters both sides.
     pub(crate) fn new(
         matrix: &'a Matrix,
-        quantity: Quantity<'a>,
+        measure: ShownMeasure<'a>,
         scale: &'a Scale,
         names: &'a [String; 2],
     ) -> Self {
-        let square = matrix.within_one_cohort(quantity).ok();
+        let square = matrix.within_one_cohort(measure).ok();
         let columns = match &square {
             // One cohort compared with itself: both sides use the same order, so that the diagonal compares each member
             // with itself.
@@ -50,7 +50,7 @@ impl<'a> HeatMap<'a> {
             matrix,
             columns: columns.unwrap_or_else(|| rows.renamed(&matrix.a, &matrix.b)),
             rows,
-            quantity,
+            measure,
             scale,
             names,
         }
@@ -152,7 +152,7 @@ impl<'a> HeatMap<'a> {
         };
         format!(
             "Heat map of {}: {rows} rows of {} by {columns} columns of {}{range}. Rows and columns are ordered {order}. A table with the same numbers follows.",
-            self.quantity.name,
+            self.measure.name,
             cut(&self.names[0]),
             cut(&self.names[1])
         )
@@ -218,7 +218,7 @@ impl<'a> HeatMap<'a> {
     /// The numbers themselves, if the tiles have room for them.
     fn numbers(&self, layout: &Layout) -> Markup {
         let [wide, high] = layout.tile;
-        let fits = wide >= 32.0 && high >= 16.0 && !self.quantity.is_bit();
+        let fits = wide >= 32.0 && high >= 16.0 && !self.measure.is_bit();
         let decimals = numbers::decimals(self.matrix.numbers()).min(2);
         html! {
             @if fits {
@@ -284,15 +284,15 @@ impl<'a> HeatMap<'a> {
 
     fn legend(&self, layout: &Layout, ids: &str) -> Markup {
         // A mean over stimuli of yes and no lies between the two.
-        let bits = self.quantity.is_bit()
+        let bits = self.measure.is_bit()
             && self
                 .matrix
                 .numbers()
                 .all(|value| value == 0.0 || value == 1.0);
-        let score_kind = self.quantity.score_kind().filter(|_| !bits);
-        let name = match self.quantity.is_bit() {
-            true => self.quantity.threshold.heading().to_string(),
-            false => self.quantity.label(),
+        let score_kind = self.measure.score_kind().filter(|_| !bits);
+        let name = match self.measure.is_bit() {
+            true => self.measure.threshold.heading().to_string(),
+            false => self.measure.label(),
         };
         html! {
             g class="legend" fill="currentColor" font-size="12" {

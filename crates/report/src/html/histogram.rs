@@ -96,10 +96,10 @@ pub(crate) fn bins(values: &[f64]) -> Vec<Bar> {
 
 /// The figure with its table.
 pub(crate) fn figure(view: &View<'_>, scale: &Scale, id: &str) -> Markup {
-    let quantity = view.quantity;
+    let measure = view.measure;
     // In the mean over stimuli, use the numbers that the heat map shows, not those of single stimuli. Their range is
     // narrower, and so is their scale.
-    let values = match view.mean && !quantity.is_bit() {
+    let values = match view.mean && !measure.is_bit() {
         true => view.drawn(),
         false => view.values.clone(),
     };
@@ -117,17 +117,17 @@ pub(crate) fn figure(view: &View<'_>, scale: &Scale, id: &str) -> Markup {
         true => "pairs of participants (means)",
         false => "pairs",
     };
-    let words = if quantity.is_bit() {
+    let words = if measure.is_bit() {
         let within = values.iter().filter(|&&value| value == 1.0).count();
         format!(
             "{} of {} {} ({} %).",
             numbers::count(within as u64),
             numbers::counted(values.len(), "pair"),
-            quantity.threshold.verb_for(within),
+            measure.threshold.verb_for(within),
             numbers::fixed(spread.mean * 100.0, 1)
         )
     } else if values.len() == 1 {
-        let value = quantity.with_unit(numbers::short(spread.mean));
+        let value = measure.with_unit(numbers::short(spread.mean));
         format!("{pairs}: {value}.{}", without_number(view.undefined))
     } else {
         let shown = |number: f64| numbers::aligned(number, spread.decimals);
@@ -139,7 +139,7 @@ pub(crate) fn figure(view: &View<'_>, scale: &Scale, id: &str) -> Markup {
             shown(spread.mean),
             shown(spread.median),
             numbers::short(spread.smallest),
-            quantity.with_unit(numbers::short(spread.largest)),
+            measure.with_unit(numbers::short(spread.largest)),
             without_number(view.undefined)
         )
     };
@@ -147,11 +147,11 @@ pub(crate) fn figure(view: &View<'_>, scale: &Scale, id: &str) -> Markup {
         figure class="histogram" {
             h3 { "Distribution" }
             p { (words) }
-            @if !quantity.is_bit() {
-                @let label = quantity.label();
+            @if !measure.is_bit() {
+                @let label = measure.label();
                 @let bars = Bars {
                     bars: &bins(&values),
-                    title: &format!("Histogram of {}", quantity.name),
+                    title: &format!("Histogram of {}", measure.name),
                     axes: [&label, counted],
                     noun: "pair",
                     mark: Some((spread.mean, format!("mean {}", numbers::aligned(spread.mean, spread.decimals)))),

@@ -1,8 +1,8 @@
 //! The results as a matrix: one side's ids down, the other's across.
 
-use super::quantity::{Quantity, ScoreKind};
+use super::measure::{ScoreKind, ShownMeasure};
 use std::collections::{BTreeSet, HashMap};
-use veilpath_protocol::OutputKind;
+use veilpath_metrics::MeasureKind;
 
 /// The most heat-map tiles. A file has a tile for each pair unless its pairs are scattered, so this is about the largest
 /// file that is read.
@@ -177,9 +177,9 @@ impl Matrix {
     /// The matrix as dissimilarities between the ids of one cohort, in the order of `a`, or the reason it is not one.
     pub(crate) fn within_one_cohort(
         &self,
-        quantity: Quantity<'_>,
+        measure: ShownMeasure<'_>,
     ) -> Result<DissimilarityMatrix, NotSquare> {
-        if quantity.is_bit() {
+        if measure.is_bit() {
             return Err(NotSquare::Bits);
         }
         let sides = [&self.a, &self.b].map(|ids| ids.iter().collect::<BTreeSet<_>>());
@@ -189,11 +189,11 @@ impl Matrix {
         if self.missing > 0 {
             return Err(NotSquare::Missing);
         }
-        let score_kind = quantity.score_kind().ok_or(NotSquare::UnknownDirection)?;
+        let score_kind = measure.score_kind().ok_or(NotSquare::UnknownDirection)?;
         let (smallest, largest) = self.range().ok_or(NotSquare::Missing)?;
         // The largest possible similarity is known. For a score, use the largest in the matrix.
-        let top = match quantity.kind {
-            OutputKind::Fraction => 1.0,
+        let top = match measure.kind {
+            MeasureKind::Fraction => 1.0,
             _ => largest,
         };
         let far = |value: f64| match score_kind {

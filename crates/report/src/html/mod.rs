@@ -2,7 +2,7 @@
 //!
 //! | file | part |
 //! |---|---|
-//! | `quantity`, `view`, `matrix` | which output of which pairs is shown, as a matrix |
+//! | `measure`, `view`, `matrix` | which measure of which pairs is shown, as a matrix |
 //! | `clustering`, `mds`, `eigen` | the order of rows and columns, and the map |
 //! | `scale`, `picture`, `heat_map`, `histogram`, `bars`, `scatter` | the figures |
 //! | `letters`, `scanpaths`, `scarf`, `transitions`, `pairs` | figures of this side's own scanpaths |
@@ -28,12 +28,12 @@ mod image;
 mod letters;
 mod matrix;
 mod mds;
+mod measure;
 mod neighbours;
 pub(crate) mod numbers;
 mod page;
 mod pairs;
 mod picture;
-mod quantity;
 mod scale;
 mod scanpaths;
 mod scarf;
@@ -45,9 +45,9 @@ mod transitions;
 mod view;
 
 pub use image::{Image, ImageError, MAX_IMAGE_BYTES};
+pub use measure::NoSuchMeasure;
 pub use page::STYLE;
 pub use pairs::{MAX_PAIRS, OwnPair, Recurrence};
-pub use quantity::NoSuchOutput;
 pub use scanpaths::OwnCohort;
 pub use view::NotInFile;
 
@@ -67,8 +67,8 @@ pub struct Options<'a> {
     pub source: &'a str,
     /// The stimuli to show; all if empty.
     pub stimuli: &'a [String],
-    /// The outputs to show; all if empty.
-    pub outputs: &'a [String],
+    /// The measures to show; all if empty.
+    pub measures: &'a [String],
     /// The user's own cohort, to be drawn.
     pub own: Option<OwnCohort<'a>>,
     /// The heading of the page.
@@ -83,11 +83,11 @@ pub struct Report<'a> {
     options: Options<'a>,
     names: [String; 2],
     views: Views<'a>,
-    /// One for each output.
+    /// One for each measure.
     scales: Vec<Scales>,
 }
 
-/// The colour scales of one output. Stimuli share a scale so that they can be compared. Means spread less and have
+/// The colour scales of one measure. Stimuli share a scale so that they can be compared. Means spread less and have
 /// their own.
 struct Scales {
     stimuli: Scale,
@@ -102,18 +102,23 @@ pub struct NoHeatMap(&'static str);
 impl<'a> Report<'a> {
     /// Sorts the file's pairs into views.
     pub fn new(file: &'a ResultFile, options: Options<'a>) -> Result<Self, NotInFile> {
-        let views = Views::of(file, options.stimuli, options.outputs)?;
-        let scales = views.quantities.iter().enumerate();
-        let scales = scales.map(|(output, &quantity)| {
-            let of_output = || views.views.iter().filter(move |view| view.output == output);
-            let ranges = of_output()
+        let views = Views::of(file, options.stimuli, options.measures)?;
+        let scales = views.measures.iter().enumerate();
+        let scales = scales.map(|(index, &measure)| {
+            let of_measure = || {
+                views
+                    .views
+                    .iter()
+                    .filter(move |view| view.measure_index == index)
+            };
+            let ranges = of_measure()
                 .filter(|view| !view.mean)
                 .filter_map(View::range)
                 .flat_map(|(smallest, largest)| [smallest, largest]);
-            let mean = of_output().find(|view| view.mean);
+            let mean = of_measure().find(|view| view.mean);
             Scales {
-                stimuli: Scale::new(quantity, matrix::range(ranges)),
-                mean: Scale::new(quantity, mean.and_then(View::range)),
+                stimuli: Scale::new(measure, matrix::range(ranges)),
+                mean: Scale::new(measure, mean.and_then(View::range)),
             }
         });
         let scales = scales.collect();
@@ -131,7 +136,7 @@ impl<'a> Report<'a> {
     }
 
     fn scale_of(&self, view: &View<'_>) -> &Scale {
-        let scales = &self.scales[view.output];
+        let scales = &self.scales[view.measure_index];
         if view.mean {
             &scales.mean
         } else {
@@ -139,11 +144,11 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The title of a view, including its output if there are several.
+    /// The title of a view, including its measure if there are several.
     fn heading(&self, view: &View<'_>) -> String {
-        match self.views.quantities.len() {
+        match self.views.measures.len() {
             0 | 1 => view.title.clone(),
-            _ => format!("{}: {}", view.quantity.name, view.title),
+            _ => format!("{}: {}", view.measure.name, view.title),
         }
     }
 
@@ -200,7 +205,7 @@ impl<'a> Report<'a> {
         let matrix = view.matrix.as_ref().ok_or(no_map)?;
         Ok((
             view,
-            HeatMap::new(matrix, view.quantity, self.scale_of(view), &self.names),
+            HeatMap::new(matrix, view.measure, self.scale_of(view), &self.names),
         ))
     }
 }

@@ -2,8 +2,8 @@
 
 use super::cut::cut;
 use super::matrix::Matrix;
+use super::measure::{ScoreKind, ShownMeasure, ThresholdSide};
 use super::numbers;
-use super::quantity::{Quantity, ScoreKind, ThresholdSide};
 use super::table::{Column, Field, table};
 use maud::{Markup, html};
 
@@ -42,17 +42,17 @@ pub(crate) fn nearest(
 /// The tables of both sides, or the reason there are none.
 pub(crate) fn tables(
     matrix: &Matrix,
-    quantity: Quantity<'_>,
+    measure: ShownMeasure<'_>,
     one_cohort: bool,
     names: &[String; 2],
 ) -> Markup {
-    let Some(score_kind) = quantity.score_kind() else {
+    let Some(score_kind) = measure.score_kind() else {
         return html! {
             p class="note" {
                 "There is no table of nearest neighbours: "
-                @match quantity.is_from_csv {
+                @match measure.is_from_csv {
                     true => "the file does not say whether small or large scores mean similar scanpaths. A result file in JSON does.",
-                    false => { (quantity.name) " does not say which of two pairs is more alike." }
+                    false => { (measure.name) " does not say which of two pairs is more alike." }
                 }
             }
         };
@@ -60,11 +60,11 @@ pub(crate) fn tables(
     let turned = matrix.transposed();
     let [first, second] = [cut(&names[0]), cut(&names[1])];
     let (there, back) = ([first.as_str(), &second], [second.as_str(), &first]);
-    if quantity.is_bit() {
+    if measure.is_bit() {
         return html! {
             div class="below" {
-                (within(matrix, quantity.threshold, one_cohort, there))
-                @if !one_cohort { (within(&turned, quantity.threshold, one_cohort, back)) }
+                (within(matrix, measure.threshold, one_cohort, there))
+                @if !one_cohort { (within(&turned, measure.threshold, one_cohort, back)) }
             }
         };
     }
@@ -76,9 +76,9 @@ pub(crate) fn tables(
     let (ours, theirs) = (finder(matrix), finder(&turned));
     html! {
         div class="below" {
-            (side_table(matrix, quantity, &ours, &theirs, there))
+            (side_table(matrix, measure, &ours, &theirs, there))
             @if !one_cohort {
-                (side_table(&turned, quantity, &theirs, &ours, back))
+                (side_table(&turned, measure, &theirs, &ours, back))
             }
         }
     }
@@ -86,7 +86,7 @@ pub(crate) fn tables(
 
 fn side_table(
     matrix: &Matrix,
-    quantity: Quantity<'_>,
+    measure: ShownMeasure<'_>,
     ours: &[Vec<(usize, f64)>],
     theirs: &[Vec<(usize, f64)>],
     [own, other]: [&str; 2],
@@ -122,14 +122,14 @@ fn side_table(
             fields
         })
         .collect();
-    let (nearest, label) = (format!("nearest in {other}"), quantity.label());
+    let (nearest, label) = (format!("nearest in {other}"), measure.label());
     let mut columns = vec![
         Column::Words(own),
         Column::Words(&nearest),
         Column::Numbers(&label),
     ];
     if with_scores {
-        columns.push(Column::Numbers(quantity.secondary_name()));
+        columns.push(Column::Numbers(measure.secondary_name()));
     }
     columns.extend([
         Column::Words("second"),

@@ -14,7 +14,7 @@ use veilpath_protocol::{Engine, Outcome};
 pub const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The most outputs whose means are shown at the top.
+/// The most measures whose means are shown at the top.
 const MAX_MEANS: usize = 6;
 
 /// The whole page.
@@ -72,7 +72,7 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                         (selector(report))
                         @for markup in &drawn { (markup) }
                         (summaries::by_stimulus(report))
-                        (summaries::by_output(report))
+                        (summaries::by_measure(report))
                     }
                     @if let Some(own) = &report.options.own {
                         @let (letters, stimuli) = (Letters::of(own), report.options.stimuli);
@@ -156,23 +156,23 @@ pub(super) fn headline(report: &Report<'_>) -> Vec<(String, String)> {
         let noun = if pairs == 1 { "pair" } else { "pairs" };
         tiles.push((numbers::count(pairs), noun.to_string()));
     }
-    let several = report.views.quantities.len() > 1;
+    let several = report.views.measures.len() > 1;
     for view in report.views.first_of_each().take(MAX_MEANS) {
-        let quantity = view.quantity;
+        let measure = view.measure;
         let Some(spread) = Spread::of(&view.values) else {
             continue;
         };
-        if quantity.is_bit() {
+        if measure.is_bit() {
             let share = numbers::fixed(spread.mean * 100.0, 1);
-            tiles.push((format!("{share} %"), quantity.name.to_string()));
+            tiles.push((format!("{share} %"), measure.name.to_string()));
             continue;
         }
-        let name = cut(quantity.name);
+        let name = cut(measure.name);
         let mean = numbers::aligned(spread.mean, spread.decimals);
-        tiles.push((quantity.with_unit(mean), format!("mean {name}")));
+        tiles.push((measure.with_unit(mean), format!("mean {name}")));
         if !several {
             let range = [spread.smallest, spread.largest].map(numbers::short);
-            let range = quantity.with_unit(range.join(" – "));
+            let range = measure.with_unit(range.join(" – "));
             tiles.push((range, format!("range of {name}")));
         }
     }
@@ -268,15 +268,15 @@ pub(super) fn capitalised(text: &str) -> String {
     first.into_iter().flatten().chain(letters).collect()
 }
 
-/// The controls that select a view, if there are several stimuli or outputs.
+/// The controls that select a view, if there are several stimuli or measures.
 fn selector(report: &Report<'_>) -> Markup {
-    let outputs = report.views.quantities.iter();
-    let outputs: Vec<&str> = outputs.map(|quantity| quantity.name).collect();
+    let measures = report.views.measures.iter();
+    let measures: Vec<&str> = measures.map(|measure| measure.name).collect();
     let parts: Vec<&str> = report.views.of_first().map(|view| &*view.title).collect();
     html! {
-        @if outputs.len() > 1 || parts.len() > 1 {
+        @if measures.len() > 1 || parts.len() > 1 {
             div class="controls choose" {
-                @if outputs.len() > 1 { (choice("pick-output", "Measure ", "output", &outputs)) }
+                @if measures.len() > 1 { (choice("pick-measure", "Measure ", "measure", &measures)) }
                 @if parts.len() > 1 { (choice("pick", "Show ", "part", &parts)) }
             }
         }

@@ -2,8 +2,8 @@
 
 use super::Report;
 use super::cut::cut_to;
+use super::measure::ShownMeasure;
 use super::numbers;
-use super::quantity::Quantity;
 use super::table::{Column, Field, folded, table};
 use maud::{Markup, html};
 use std::fmt::Write as _;
@@ -106,7 +106,7 @@ fn heading(pair: &OwnPair) -> String {
     }
 }
 
-/// The pair's outputs in the result file, if it is there.
+/// The pair's measures in the result file, if it is there.
 fn numbers_of(report: &Report<'_>, pair: &OwnPair) -> Option<String> {
     let file = report.file;
     let stimulus = |at: usize| file.stimuli()[at].as_str();
@@ -116,9 +116,9 @@ fn numbers_of(report: &Report<'_>, pair: &OwnPair) -> Option<String> {
     })?;
     let shown = |(at, value): (usize, &veilpath_protocol::Value)| {
         let number = value.number()?;
-        let quantity = Quantity::at(file, at);
-        let number = quantity.with_unit(numbers::short(number));
-        Some(format!("{} {number}", quantity.name))
+        let measure = ShownMeasure::at(file, at);
+        let number = measure.with_unit(numbers::short(number));
+        Some(format!("{} {number}", measure.name))
     };
     let shown: Vec<String> = row.values.iter().enumerate().filter_map(shown).collect();
     (!shown.is_empty()).then(|| shown.join(", "))

@@ -3,9 +3,9 @@
 //! The ramp goes from dark blue through green to yellow. Its lightness rises evenly, so it can be read in greyscale, in
 //! a poor print and by readers who cannot tell red from green.
 
+use super::measure::ShownMeasure;
 use super::numbers;
-use super::quantity::Quantity;
-use veilpath_protocol::OutputKind;
+use veilpath_metrics::MeasureKind;
 
 /// A colour: red, green and blue.
 pub(crate) type Rgb = [u8; 3];
@@ -44,24 +44,24 @@ pub(crate) struct Scale {
 
 impl Scale {
     /// A scale from the smallest to the largest of some numbers, widened to round ones.
-    pub(crate) fn new(quantity: Quantity<'_>, range: Option<(f64, f64)>) -> Self {
-        Self::of_kind(quantity.kind, range)
+    pub(crate) fn new(measure: ShownMeasure<'_>, range: Option<(f64, f64)>) -> Self {
+        Self::of_kind(measure.kind, range)
     }
 
     /// The same for numbers of a given kind.
-    pub(crate) fn of_kind(kind: OutputKind, range: Option<(f64, f64)>) -> Self {
+    pub(crate) fn of_kind(kind: MeasureKind, range: Option<(f64, f64)>) -> Self {
         let (smallest, largest) = match (kind, range) {
-            (OutputKind::Bit, _) | (_, None) => (0.0, 1.0),
+            (MeasureKind::Bit, _) | (_, None) => (0.0, 1.0),
             (_, Some(range)) => range,
         };
         let mut ticks = numbers::ticks(smallest, largest, 5);
-        if kind == OutputKind::Fraction {
+        if kind == MeasureKind::Fraction {
             ticks.retain(|tick| (-1e-9..=1.0 + 1e-9).contains(tick));
         }
         if ticks.len() < 2 {
             // All numbers are equal, so put them in the middle of the scale, unless it would leave the range of the kind.
             let first = match kind {
-                OutputKind::Fraction => 0.0,
+                MeasureKind::Fraction => 0.0,
                 _ if smallest >= 0.0 => (smallest - 0.5).max(0.0),
                 _ => smallest - 0.5,
             };
@@ -71,7 +71,7 @@ impl Scale {
             smallest: ticks.first().copied().unwrap_or(smallest).min(smallest),
             largest: ticks.last().copied().unwrap_or(largest).max(largest),
             ticks,
-            reversed: kind == OutputKind::Distance,
+            reversed: kind == MeasureKind::Distance,
         }
     }
 
@@ -182,7 +182,10 @@ mod tests {
 
     #[test]
     fn numbers_in_tiles_have_enough_contrast() {
-        let scale = Scale::new(Quantity::of_kind(OutputKind::Fraction), Some((0.0, 1.0)));
+        let scale = Scale::new(
+            ShownMeasure::of_kind(MeasureKind::Fraction),
+            Some((0.0, 1.0)),
+        );
         for at in 0..=100 {
             let value = f64::from(at) / 100.0;
             let ink = [if scale.ink(value) == "#fff" { 255 } else { 0 }; 3];
@@ -192,28 +195,41 @@ mod tests {
 
     #[test]
     fn a_single_number_does_not_widen_the_scale_beyond_the_range() {
-        let ticks = |kind, value| Scale::new(Quantity::of_kind(kind), Some((value, value))).ticks;
+        let ticks =
+            |kind, value| Scale::new(ShownMeasure::of_kind(kind), Some((value, value))).ticks;
         for value in [0.0, 0.2, 1.0] {
-            assert_eq!(ticks(OutputKind::Fraction, value), [0.0, 0.5, 1.0]);
+            assert_eq!(ticks(MeasureKind::Fraction, value), [0.0, 0.5, 1.0]);
         }
-        assert_eq!(ticks(OutputKind::Distance, 0.0), [0.0, 0.5, 1.0]);
-        assert_eq!(ticks(OutputKind::Distance, 3.0), [2.5, 3.0, 3.5]);
-        assert_eq!(ticks(OutputKind::Number, -2.0), [-2.5, -2.0, -1.5]);
+        assert_eq!(ticks(MeasureKind::Distance, 0.0), [0.0, 0.5, 1.0]);
+        assert_eq!(ticks(MeasureKind::Distance, 3.0), [2.5, 3.0, 3.5]);
+        assert_eq!(ticks(MeasureKind::Number, -2.0), [-2.5, -2.0, -1.5]);
     }
 
     #[test]
     fn bright_tiles_are_similar() {
-        let similarity = Scale::new(Quantity::of_kind(OutputKind::Fraction), Some((0.37, 0.64)));
+        let similarity = Scale::new(
+            ShownMeasure::of_kind(MeasureKind::Fraction),
+            Some((0.37, 0.64)),
+        );
         assert!(similarity.level(0.64) > similarity.level(0.37));
-        let distance = Scale::new(Quantity::of_kind(OutputKind::Distance), Some((3.0, 20.0)));
+        let distance = Scale::new(
+            ShownMeasure::of_kind(MeasureKind::Distance),
+            Some((3.0, 20.0)),
+        );
         assert!(distance.level(3.0) > distance.level(20.0));
         assert_eq!(
-            Scale::new(Quantity::of_kind(OutputKind::Bit), None).level(1.0),
+            Scale::new(ShownMeasure::of_kind(MeasureKind::Bit), None).level(1.0),
             254
         );
-        let one = Scale::new(Quantity::of_kind(OutputKind::Distance), Some((7.0, 7.0)));
+        let one = Scale::new(
+            ShownMeasure::of_kind(MeasureKind::Distance),
+            Some((7.0, 7.0)),
+        );
         assert_eq!(one.level(7.0), 127);
-        let wide = Scale::new(Quantity::of_kind(OutputKind::Number), Some((-1e30, 1e30)));
+        let wide = Scale::new(
+            ShownMeasure::of_kind(MeasureKind::Number),
+            Some((-1e30, 1e30)),
+        );
         assert!(wide.position(0.0) > 0.4 && wide.position(0.0) < 0.6);
     }
 }

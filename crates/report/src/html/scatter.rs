@@ -3,8 +3,8 @@
 use super::cut::{cut, cut_apart};
 use super::matrix::{Matrix, NotSquare};
 use super::mds::{self, Map};
+use super::measure::ShownMeasure;
 use super::numbers;
-use super::quantity::Quantity;
 use super::table::{Column, Field, folded, table};
 use maud::{Markup, html};
 
@@ -18,11 +18,11 @@ const MAX_NAMES: usize = 120;
 /// The map, or the reason there is none.
 pub(crate) fn figure(
     matrix: &Matrix,
-    quantity: Quantity<'_>,
+    measure: ShownMeasure<'_>,
     names: &[String; 2],
     id: &str,
 ) -> Markup {
-    let why = match matrix.within_one_cohort(quantity) {
+    let why = match matrix.within_one_cohort(measure) {
         Ok(far) => match mds::map(&far) {
             Some(map) => return drawn(&matrix.a, &map, id),
             None if far.size > mds::MAX_POINTS => "there are too many points",
@@ -39,7 +39,7 @@ pub(crate) fn figure(
         Err(NotSquare::Missing) if matrix.undefined() > 0 => "some pairs have no number",
         Err(NotSquare::Missing) => "some pairs are missing",
         Err(NotSquare::Bits) => "yes and no are not distances",
-        Err(NotSquare::UnknownDirection) if !quantity.is_from_csv => {
+        Err(NotSquare::UnknownDirection) if !measure.is_from_csv => {
             "this measure does not say which of two pairs is more alike"
         }
         Err(NotSquare::NotMostSimilarToSelf) => {

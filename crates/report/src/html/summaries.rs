@@ -1,27 +1,27 @@
-//! Tables over all views: distributions by stimulus and by output.
+//! Tables over all views: distributions by stimulus and by measure.
 
 use super::Report;
 use super::histogram::Spread;
+use super::measure::ShownMeasure;
 use super::numbers;
-use super::quantity::Quantity;
 use super::table::{Column, Field, table};
 use super::view::{MAX_VIEWS, View};
 use maud::{Markup, html};
 
 /// One row for each stimulus that is drawn.
 pub(crate) fn by_stimulus(report: &Report<'_>) -> Markup {
-    let of_output = |output: usize| {
+    let of_measure = |index: usize| {
         let views = report.views.views.iter();
-        views.filter(move |view| view.output == output && !view.mean)
+        views.filter(move |view| view.measure_index == index && !view.mean)
     };
-    let shown = of_output(0).count();
+    let shown = of_measure(0).count();
     html! {
         @if shown > 1 {
             section {
                 h2 { "By stimulus" }
                 div class="below" {
-                    @for (output, &quantity) in report.views.quantities.iter().enumerate() {
-                        div { (of_stimuli(&of_output(output).collect::<Vec<_>>(), quantity)) }
+                    @for (index, &measure) in report.views.measures.iter().enumerate() {
+                        div { (of_stimuli(&of_measure(index).collect::<Vec<_>>(), measure)) }
                     }
                 }
                 @if report.views.omitted_stimuli > 0 {
@@ -36,33 +36,33 @@ pub(crate) fn by_stimulus(report: &Report<'_>) -> Markup {
     }
 }
 
-fn of_stimuli(views: &[&View<'_>], quantity: Quantity<'_>) -> Markup {
+fn of_stimuli(views: &[&View<'_>], measure: ShownMeasure<'_>) -> Markup {
     let decimals =
         numbers::spread_decimals(views.iter().flat_map(|view| view.values.iter().copied()));
     let rows = views
         .iter()
-        .map(|view| stimulus_row(view, quantity, decimals));
+        .map(|view| stimulus_row(view, measure, decimals));
     let rows: Vec<Vec<Field>> = rows.collect();
     let mut columns = vec![Column::Words("stimulus"), Column::Numbers("pairs")];
-    let of_bits = [quantity.threshold.heading(), "share"];
-    let names: &[&str] = match quantity.is_bit() {
+    let of_bits = [measure.threshold.heading(), "share"];
+    let names: &[&str] = match measure.is_bit() {
         true => &of_bits,
         false => &["mean", "standard deviation", "least", "greatest"],
     };
     columns.extend(names.iter().map(|name| Column::Numbers(name)));
-    let caption = match quantity.is_bit() {
-        true => format!("Pairs {} by stimulus", quantity.name),
-        false => format!("Spread of {} by stimulus", quantity.label()),
+    let caption = match measure.is_bit() {
+        true => format!("Pairs {} by stimulus", measure.name),
+        false => format!("Spread of {} by stimulus", measure.label()),
     };
     table(&caption, &columns, &rows)
 }
 
-fn stimulus_row(view: &View<'_>, quantity: Quantity<'_>, decimals: Option<usize>) -> Vec<Field> {
+fn stimulus_row(view: &View<'_>, measure: ShownMeasure<'_>, decimals: Option<usize>) -> Vec<Field> {
     let pairs = view.values.len();
     let count = |number: usize| Field::number(numbers::count(number as u64), number as f64);
     let mut fields = vec![Field::words(&view.title), count(pairs)];
     let spread = Spread::of(&view.values);
-    if quantity.is_bit() {
+    if measure.is_bit() {
         let within = view.values.iter().filter(|&&value| value == 1.0).count();
         fields.push(count(within));
         fields.push(spread.map_or_else(Field::none, |spread| {
@@ -86,16 +86,16 @@ fn stimulus_row(view: &View<'_>, quantity: Quantity<'_>, decimals: Option<usize>
     fields
 }
 
-/// One row for each output, if there are several.
-pub(crate) fn by_output(report: &Report<'_>) -> Markup {
-    if report.views.quantities.len() < 2 {
+/// One row for each measure, if there are several.
+pub(crate) fn by_measure(report: &Report<'_>) -> Markup {
+    if report.views.measures.len() < 2 {
         return html! {};
     }
     let row = |view: &View<'_>| {
         let spread = Spread::of(&view.values);
         let count = |count: usize| Field::number(numbers::count(count as u64), count as f64);
         let mut fields = vec![
-            Field::words(view.quantity.label()),
+            Field::words(view.measure.label()),
             count(view.values.len()),
             count(view.undefined),
         ];

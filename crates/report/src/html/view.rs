@@ -1,7 +1,7 @@
-//! The views that a page shows one after another: for each output, one per stimulus and one of their mean.
+//! The views that a page shows one after another: for each measure, one per stimulus and one of their mean.
 
 use super::matrix::{Matrix, PairValue, range};
-use super::quantity::{NoSuchOutput, Quantity};
+use super::measure::{NoSuchMeasure, ShownMeasure};
 use crate::result_file::{MAX_ROWS, ResultFile, Row};
 use std::collections::HashMap;
 use veilpath_protocol::PairRule;
@@ -12,11 +12,11 @@ pub(crate) struct View<'a> {
     pub(crate) title: String,
     /// Whether this is the mean over all stimuli.
     pub(crate) mean: bool,
-    /// The index of its output among those shown.
-    pub(crate) output: usize,
-    /// The index of this view among those of its output.
+    /// The index of its measure among those shown.
+    pub(crate) measure_index: usize,
+    /// The index of this view among those of its measure.
     pub(crate) index: usize,
-    pub(crate) quantity: Quantity<'a>,
+    pub(crate) measure: ShownMeasure<'a>,
     /// Every pair's number. If a cohort is compared with itself, each pair of scanpaths counts once.
     pub(crate) values: Vec<f64>,
     /// The number of pairs that were compared but have no number.
@@ -25,7 +25,7 @@ pub(crate) struct View<'a> {
     pub(crate) one_cohort: bool,
     /// `None` if no pair has a number, or if the matrix cannot be drawn: [`Self::is_omitted`] or too many ids.
     pub(crate) matrix: Option<Matrix>,
-    /// Whether the matrix is omitted because the file has too many pairs to draw one for every output.
+    /// Whether the matrix is omitted because the file has too many pairs to draw one for every measure.
     pub(crate) is_omitted: bool,
 }
 
@@ -73,9 +73,9 @@ impl View<'_> {
 
 /// The views of a file.
 pub(crate) struct Views<'a> {
-    /// The outputs that are shown.
-    pub(crate) quantities: Vec<Quantity<'a>>,
-    /// The views, those of the first output first.
+    /// The measures that are shown.
+    pub(crate) measures: Vec<ShownMeasure<'a>>,
+    /// The views, those of the first measure first.
     pub(crate) views: Vec<View<'a>>,
     /// The number of stimuli that are not drawn because there are too many.
     pub(crate) omitted_stimuli: usize,
@@ -87,54 +87,54 @@ pub enum NotInFile {
     /// A stimulus.
     #[error("no pair of the result file has the stimulus {0:?}")]
     Stimulus(String),
-    /// An output.
+    /// A measure.
     #[error(transparent)]
-    Output(#[from] NoSuchOutput),
+    Measure(#[from] NoSuchMeasure),
 }
 
-/// The most stimulus views, over all outputs.
+/// The most stimulus views, over all measures.
 pub(crate) const MAX_VIEWS: usize = 40;
 
 impl<'a> Views<'a> {
-    /// The views of these stimuli and outputs, or of all if none is named.
+    /// The views of these stimuli and measures, or of all if none is named.
     pub(crate) fn of(
         file: &'a ResultFile,
         stimuli: &[String],
-        outputs: &[String],
+        names: &[String],
     ) -> Result<Self, NotInFile> {
-        let quantities = Quantity::all(file, outputs)?;
-        let parts = Parts::of(file, stimuli, (MAX_VIEWS / quantities.len().max(1)).max(1))?;
-        // As many tiles as one output of the largest file needs.
+        let measures = ShownMeasure::all(file, names)?;
+        let parts = Parts::of(file, stimuli, (MAX_VIEWS / measures.len().max(1)).max(1))?;
+        // As many tiles as one measure of the largest file needs.
         let drawn = (MAX_ROWS / file.len().max(1)).max(1);
         let mut views = Vec::new();
-        for (output, &quantity) in quantities.iter().enumerate() {
+        for (measure_index, &measure) in measures.iter().enumerate() {
             let maker = ViewBuilder {
                 file,
-                output,
-                quantity,
-                is_omitted: output >= drawn,
+                measure_index,
+                measure,
+                is_omitted: measure_index >= drawn,
             };
             views.extend(maker.views(&parts));
         }
         Ok(Self {
-            quantities,
+            measures,
             views,
             omitted_stimuli: parts.omitted_stimuli,
         })
     }
 
-    /// The first view of every output: of all pairs, or of the mean over stimuli.
+    /// The first view of every measure: of all pairs, or of the mean over stimuli.
     pub(crate) fn first_of_each(&self) -> impl Iterator<Item = &View<'a>> {
         self.views.iter().filter(|view| view.index == 0)
     }
 
-    /// The views of the first output.
+    /// The views of the first measure.
     pub(crate) fn of_first(&self) -> impl Iterator<Item = &View<'a>> {
-        self.views.iter().filter(|view| view.output == 0)
+        self.views.iter().filter(|view| view.measure_index == 0)
     }
 }
 
-/// A part of a file's pairs, as shown in the views of every output.
+/// A part of a file's pairs, as shown in the views of every measure.
 enum Part<'a> {
     /// All scanpaths with all others, if scanpaths on different stimuli were compared.
     AcrossStimuli,
@@ -200,8 +200,8 @@ impl<'a> Parts<'a> {
 
 struct ViewBuilder<'a> {
     file: &'a ResultFile,
-    output: usize,
-    quantity: Quantity<'a>,
+    measure_index: usize,
+    measure: ShownMeasure<'a>,
     is_omitted: bool,
 }
 
@@ -261,8 +261,8 @@ impl<'a> ViewBuilder<'a> {
         PairValue {
             a,
             b,
-            value: self.quantity.value(row),
-            secondary: self.quantity.secondary_value(row),
+            value: self.measure.value(row),
+            secondary: self.measure.secondary_value(row),
         }
     }
 
@@ -273,7 +273,7 @@ impl<'a> ViewBuilder<'a> {
     ) -> View<'a> {
         let draws = (!self.is_omitted).then_some(());
         let matrix = draws.and_then(|()| Matrix::new(pairs.clone().map(|(_, pair)| pair)));
-        let looks_like_one = |matrix: &Matrix| matrix.within_one_cohort(self.quantity).is_ok();
+        let looks_like_one = |matrix: &Matrix| matrix.within_one_cohort(self.measure).is_ok();
         let outcome = self.file.outcome();
         let one_cohort = outcome.is_some_and(|outcome| outcome.one_cohort)
             || matrix.as_ref().is_some_and(looks_like_one);
@@ -289,9 +289,9 @@ impl<'a> ViewBuilder<'a> {
         View {
             title,
             mean: false,
-            output: self.output,
+            measure_index: self.measure_index,
             index: 0,
-            quantity: self.quantity,
+            measure: self.measure,
             values,
             undefined,
             one_cohort,
@@ -335,7 +335,7 @@ fn crosses_stimuli(file: &ResultFile) -> bool {
         .any(|stimulus| sides(stimulus).is_some_and(|(x, y)| x != y));
     let all = file
         .outcome()
-        .map(|outcome| outcome.spec.pairs == PairRule::All);
+        .map(|outcome| outcome.spec.pair_rule == PairRule::All);
     all.unwrap_or(true) && crossed
 }
 

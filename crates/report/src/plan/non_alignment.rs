@@ -86,9 +86,9 @@ fn recurrence(crqa: &Crqa) -> String {
         false => "",
     };
     let named = |title: &str, of_lines: bool| {
-        let outputs = crqa.outputs.iter();
-        let outputs = outputs.filter(|output| output.is_of_lines() == of_lines);
-        let names: Vec<&str> = outputs.map(|output| output.name()).collect();
+        let measures = crqa.measures.iter();
+        let measures = measures.filter(|measure| measure.is_of_lines() == of_lines);
+        let names: Vec<&str> = measures.map(|measure| measure.name()).collect();
         match names.is_empty() {
             true => String::new(),
             false => format!(" {title}: {}.", names.join(", ")),

@@ -5,8 +5,9 @@ use crate::csv::{ANSWER_COLUMNS, INCOMPLETE};
 use crate::table::printable;
 use csv::StringRecord;
 use std::io::Read;
+use veilpath_metrics::MeasureKind;
 use veilpath_metrics::text::from_csv_field;
-use veilpath_protocol::{MAX_TEXT_BYTES, Output, OutputKind, Value};
+use veilpath_protocol::{MAX_TEXT_BYTES, MeasureColumn, Value};
 
 struct Columns {
     a: usize,
@@ -14,15 +15,15 @@ struct Columns {
     stimulus: Option<usize>,
     /// The column that says that results are missing.
     incomplete: Option<usize>,
-    /// The output columns, in file order.
-    outputs: Vec<(usize, Output)>,
+    /// The measure columns, in file order.
+    measures: Vec<(usize, MeasureColumn)>,
 }
 
 pub(super) fn read(input: impl Read) -> Result<ResultFile, ResultFileError> {
     let mut reader = csv::Reader::from_reader(input);
     let columns = columns(reader.headers().map_err(|error| failed(error, 1))?)?;
-    let outputs = columns.outputs.iter().map(|(_, output)| output.clone());
-    let mut file = ResultFile::empty(outputs.collect());
+    let measures = columns.measures.iter().map(|(_, measure)| measure.clone());
+    let mut file = ResultFile::empty(measures.collect());
     let mut record = StringRecord::new();
     loop {
         let before = reader.position().line();
@@ -53,25 +54,26 @@ fn columns(header: &StringRecord) -> Result<Columns, ResultFileError> {
     let position = |name: &str| names.iter().position(|other| other == name);
     let (a, b, stimulus) = (position("a"), position("b"), position("stimulus"));
     let incomplete = position(INCOMPLETE);
-    let output = |(column, name): (usize, &String)| {
+    let measure = |(column, name): (usize, &String)| {
         let is_id = [a, b, stimulus, incomplete].contains(&Some(column));
         // A table does not say whether small or large scores mean similar scanpaths.
         let kind = match name.as_str() {
-            "similarity" => OutputKind::Fraction,
-            "within" => OutputKind::Bit,
-            _ => OutputKind::Number,
+            "similarity" => MeasureKind::Fraction,
+            "within" => MeasureKind::Bit,
+            _ => MeasureKind::Number,
         };
         let usable = !is_id && !name.is_empty() && name.len() <= MAX_TEXT_BYTES;
-        usable.then(|| (column, Output::new(name, kind)))
+        usable.then(|| (column, MeasureColumn::new(name, kind)))
     };
-    let outputs: Vec<(usize, Output)> = names.iter().enumerate().filter_map(output).collect();
+    let measures: Vec<(usize, MeasureColumn)> =
+        names.iter().enumerate().filter_map(measure).collect();
     match (a, b) {
-        (Some(a), Some(b)) if (1..=MAX_OUTPUTS).contains(&outputs.len()) => Ok(Columns {
+        (Some(a), Some(b)) if (1..=MAX_MEASURES).contains(&measures.len()) => Ok(Columns {
             a,
             b,
             stimulus,
             incomplete,
-            outputs,
+            measures,
         }),
         _ => Err(ResultFileError::NotATable),
     }
@@ -80,8 +82,8 @@ fn columns(header: &StringRecord) -> Result<Columns, ResultFileError> {
 /// The longest text in the `incomplete` column.
 const MAX_COUNT_CHARS: usize = 64;
 
-/// The most output columns. A metric has a handful.
-const MAX_OUTPUTS: usize = 32;
+/// The most measure columns. A metric has a handful.
+const MAX_MEASURES: usize = 32;
 
 fn push(
     record: &StringRecord,
@@ -89,9 +91,9 @@ fn push(
     file: &mut ResultFile,
 ) -> Result<(), (usize, String)> {
     let field = |column: usize| record.get(column).unwrap_or_default();
-    let mut values = Vec::with_capacity(columns.outputs.len());
-    for (column, output) in &columns.outputs {
-        let value = value(field(*column).trim(), output.kind);
+    let mut values = Vec::with_capacity(columns.measures.len());
+    for (column, measure) in &columns.measures {
+        let value = value(field(*column).trim(), measure.kind);
         values.push(value.map_err(|problem| (*column, problem.to_string()))?);
     }
     let id = |column: usize| from_csv_field(field(column));
@@ -101,13 +103,13 @@ fn push(
         .map_err(|problem| (columns.a, problem))
 }
 
-fn value(text: &str, kind: OutputKind) -> Result<Value, &'static str> {
+fn value(text: &str, kind: MeasureKind) -> Result<Value, &'static str> {
     let value = match (text, kind) {
-        ("", OutputKind::Bit) => return Err("this is neither true nor false"),
+        ("", MeasureKind::Bit) => return Err("this is neither true nor false"),
         ("", _) => Value::Missing,
-        ("true", OutputKind::Bit) => Value::Bit(true),
-        ("false", OutputKind::Bit) => Value::Bit(false),
-        (_, OutputKind::Bit) => return Err("this is neither true nor false"),
+        ("true", MeasureKind::Bit) => Value::Bit(true),
+        ("false", MeasureKind::Bit) => Value::Bit(false),
+        (_, MeasureKind::Bit) => return Err("this is neither true nor false"),
         (text, _) => Value::Number(text.parse().map_err(|_| "this is not a number")?),
     };
     value.check(kind).map(|()| value)

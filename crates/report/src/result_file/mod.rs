@@ -11,7 +11,8 @@ use crate::table;
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 use veilpath_protocol::{
-    MAX_PAIRS, MAX_TEXT_BYTES, Outcome, Output, RESULT_MARK, ResultFormatError, Results, Value,
+    MAX_PAIRS, MAX_TEXT_BYTES, MeasureColumn, Outcome, RESULT_MARK, ResultFormatError, Results,
+    Value,
 };
 
 /// The most pairs that are read. A picture of more would have less than a pixel for each.
@@ -47,7 +48,7 @@ pub struct Row<'a> {
     pub b: usize,
     /// Index into the stimuli.
     pub stimulus: Option<usize>,
-    /// One value for each output.
+    /// One value for each measure.
     pub values: &'a [Value],
 }
 
@@ -190,9 +191,9 @@ impl ResultFile {
         &self.stimuli.names
     }
 
-    /// The outputs of each pair.
-    pub fn outputs(&self) -> &[Output] {
-        self.results.outputs()
+    /// The measures of each pair.
+    pub fn measures(&self) -> &[MeasureColumn] {
+        self.results.measures()
     }
 
     /// The number of pairs with results in the file.
@@ -218,14 +219,14 @@ impl ResultFile {
             })
     }
 
-    fn empty(outputs: Vec<Output>) -> Self {
+    fn empty(measures: Vec<MeasureColumn>) -> Self {
         Self {
             outcome: None,
             incomplete: None,
             a: Ids::default(),
             b: Ids::default(),
             stimuli: Ids::default(),
-            results: Results::new(outputs),
+            results: Results::new(measures),
             stimulus: Vec::new(),
         }
     }
@@ -253,7 +254,7 @@ impl ResultFile {
 
 impl From<Outcome> for ResultFile {
     fn from(outcome: Outcome) -> Self {
-        let mut file = Self::empty(outcome.results.outputs().to_vec());
+        let mut file = Self::empty(outcome.results.measures().to_vec());
         for (pair, row) in outcome.results.iter().zip(outcome.rows()) {
             let stimulus = row.stimulus.as_deref().map(|name| file.stimuli.add(name));
             let (a, b) = (file.a.add(row.a), file.b.add(row.b));

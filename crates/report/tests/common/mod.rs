@@ -15,7 +15,7 @@ pub(crate) fn spec(reveal: &str) -> Spec {
         metric: Metric::Levenshtein,
         alphabet: Alphabet::letters(49).unwrap(),
         encoding: BTreeMap::from([("grid".to_string(), "7x7".to_string())]),
-        pairs: PairRule::SameStimulus,
+        pair_rule: PairRule::SameStimulus,
         reveal: reveal.parse::<Reveal>().unwrap(),
         reveal_to: RevealTo::Both,
         pad_to: None,
@@ -25,7 +25,7 @@ pub(crate) fn spec(reveal: &str) -> Spec {
 /// `(a, b, stimulus, values)` for each pair. Every combination of id and stimulus is a scanpath.
 pub(crate) fn outcome(spec: Spec, rows: &[(&str, &str, &str, &[Value])]) -> Outcome {
     let mut sides: [Vec<ScanpathId>; 2] = [Vec::new(), Vec::new()];
-    let mut results = Results::new(spec.outputs());
+    let mut results = Results::new(spec.measures());
     for (a, b, stimulus, values) in rows {
         let [a, b] = [(0, a), (1, b)].map(|(side, participant)| {
             let id = ScanpathId {
@@ -84,8 +84,8 @@ pub(crate) fn small() -> Outcome {
 /// A matrix of group means and a test.
 pub(crate) fn answers() -> Vec<GroupAnswer> {
     vec![
-        GroupAnswer::Means(GroupMeans {
-            output: "score".into(),
+        GroupAnswer::GroupMeans(GroupMeans {
+            measure: "score".into(),
             stimulus: None,
             rows: vec!["experts".into(), "novices".into()],
             columns: vec!["experts".into(), "novices".into()],
@@ -96,7 +96,7 @@ pub(crate) fn answers() -> Vec<GroupAnswer> {
         GroupAnswer::Test(GroupTest {
             question: "Are experts more alike than novices?".into(),
             method: "permutation test".into(),
-            output: "score".into(),
+            measure: "score".into(),
             stimulus: Some("cows".into()),
             groups: vec!["experts".into(), "novices".into()],
             statistic: "difference of means".into(),
@@ -106,7 +106,7 @@ pub(crate) fn answers() -> Vec<GroupAnswer> {
             permutations: Some(9999),
             seed: Some(7),
             coins: None,
-            null: None,
+            null_distribution: None,
         }),
     ]
 }
@@ -124,7 +124,7 @@ pub(crate) fn every_answer() -> Vec<GroupAnswer> {
     let mut answers = answers();
     if let GroupAnswer::Test(test) = &mut answers[1] {
         test.interval = Some(interval(-4.5, -2.0));
-        test.null = Some(Bins {
+        test.null_distribution = Some(Bins {
             edges: vec![-4.0, -2.0, 0.0, 2.0],
             counts: vec![Some(90), Some(8000), Some(1909)],
         });
@@ -139,7 +139,7 @@ pub(crate) fn every_answer() -> Vec<GroupAnswer> {
     };
     answers.extend([
         GroupAnswer::StimulusMeans(StimulusMeans {
-            output: "similarity".into(),
+            measure: "similarity".into(),
             means: vec![
                 StimulusMean {
                     stimulus: Some("cows".into()),
@@ -155,8 +155,8 @@ pub(crate) fn every_answer() -> Vec<GroupAnswer> {
                 },
             ],
         }),
-        GroupAnswer::Means(GroupMeans {
-            output: "similarity".into(),
+        GroupAnswer::GroupMeans(GroupMeans {
+            measure: "similarity".into(),
             stimulus: Some("cows".into()),
             rows: groups(),
             columns: groups(),
@@ -168,13 +168,13 @@ pub(crate) fn every_answer() -> Vec<GroupAnswer> {
             ],
         }),
         GroupAnswer::NearestLabels(NearestLabels {
-            output: "similarity".into(),
+            measure: "similarity".into(),
             k: 5,
             groups: groups(),
             labels: vec![label("p", 0, Some("controls".into())), label("q", 1, None)],
         }),
         GroupAnswer::NearestRate(NearestRate {
-            output: "similarity".into(),
+            measure: "similarity".into(),
             k: 5,
             correct: 31,
             scanpaths: 40,
@@ -187,7 +187,7 @@ pub(crate) fn every_answer() -> Vec<GroupAnswer> {
             confusion: vec![vec![15, 4], vec![5, 16]],
         }),
         GroupAnswer::Histogram(ScoreHistogram {
-            output: "similarity".into(),
+            measure: "similarity".into(),
             stimulus: None,
             bins: Bins {
                 edges: vec![0.0, 0.25, 0.5, 0.75, 1.0],

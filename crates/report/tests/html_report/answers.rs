@@ -56,9 +56,9 @@ fn private_answers_are_shown_without_what_they_do_not_have() {
             GroupAnswer::StimulusMeans(means) => {
                 means.means.iter_mut().for_each(|it| it.interval = None);
             }
-            GroupAnswer::Means(means) => means.intervals.clear(),
+            GroupAnswer::GroupMeans(means) => means.intervals.clear(),
             GroupAnswer::Test(test) => {
-                (test.interval, test.null, test.seed) = (None, None, None);
+                (test.interval, test.null_distribution, test.seed) = (None, None, None);
                 test.coins = Some(coins.clone());
             }
             GroupAnswer::NearestLabels(labels) => {
@@ -122,8 +122,8 @@ fn names_in_answers_are_escaped() {
 #[test]
 fn large_matrices_are_shown_as_tables() {
     let names: Vec<String> = (0..40).map(|number| format!("group {number}")).collect();
-    let matrix = GroupAnswer::Means(GroupMeans {
-        output: "score".into(),
+    let matrix = GroupAnswer::GroupMeans(GroupMeans {
+        measure: "score".into(),
         stimulus: None,
         means: vec![vec![Some(1e30); 40]; 40],
         counts: vec![vec![1; 40]; 40],
@@ -134,7 +134,7 @@ fn large_matrices_are_shown_as_tables() {
     let histogram = |edges: Vec<f64>| {
         let counts = vec![Some(u64::MAX); edges.len() - 1];
         GroupAnswer::Histogram(ScoreHistogram {
-            output: "score".into(),
+            measure: "score".into(),
             stimulus: None,
             bins: Bins { edges, counts },
             minimum: 0,

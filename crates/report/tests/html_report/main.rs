@@ -6,7 +6,7 @@ mod answers;
 mod common;
 mod heat_map;
 mod hostile;
-mod outputs;
+mod measures;
 mod own;
 mod scanpaths;
 mod summaries;

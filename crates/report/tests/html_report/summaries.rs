@@ -92,7 +92,7 @@ fn the_histogram_of_the_mean_matches_its_heat_map() {
     let mut outcome = opposite_stimuli();
     let values = [[0.2, 0.4], [0.6, 0.8]];
     outcome.results = {
-        let mut results = Results::new(outcome.spec.outputs());
+        let mut results = Results::new(outcome.spec.measures());
         for (index, pair) in outcome.results.iter().enumerate() {
             let shift = if index < 4 { -0.19 } else { 0.19 };
             let value = values[pair.a % 2][pair.b % 2] + shift;
@@ -291,7 +291,7 @@ fn missing_results_are_marked_in_every_format() {
     for text in [csv, json] {
         let file = read(&text);
         assert_eq!((file.incomplete(), file.len()), (Some(words), 4));
-        assert_eq!(file.outputs().len(), 2);
+        assert_eq!(file.measures().len(), 2);
         assert!(page(&text).contains(&format!("Incomplete: {words}")));
     }
     let complete = ResultFile::from(small());

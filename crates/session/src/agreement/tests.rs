@@ -65,13 +65,13 @@ fn every_parameter_of_a_plan_is_compared_and_reported() {
     );
     let mut other = base.clone();
     other.reveal_to = RevealTo::Host;
-    other.pairs = PairRule::SameStimulus;
+    other.pair_rule = PairRule::SameStimulus;
     other.alphabet = Alphabet::letters(5).unwrap();
     assert_eq!(
         differences_of(&base, &other),
         [
             row("alphabet", "letters 4", "letters 5"),
-            row("pairs", "all", "same-stimulus"),
+            row("pair-rule", "all", "same-stimulus"),
             row("reveal-to", "both", "host"),
         ]
     );
@@ -191,7 +191,7 @@ fn documented_messages_match_the_code() {
 
     let mut plan = spec(Metric::Levenshtein, &[("grid", "7x7")]);
     plan.alphabet = Alphabet::letters(49).unwrap();
-    (plan.engine, plan.pairs) = (Engine::Garbled, PairRule::SameStimulus);
+    (plan.engine, plan.pair_rule) = (Engine::Garbled, PairRule::SameStimulus);
     let fields: BTreeMap<String, String> = serde_json::from_str(example("For instance")).unwrap();
     let terms = terms(&plan);
     assert_eq!(terms.fields, fields);

@@ -122,15 +122,15 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         29,
-        "\u{1}\0\0\0\0\0\0\0{\"output\":\"score\",\"unit\":0.5,\"shifts\":[0,0],\"bits\":[20,20],\"numbers\":{\"kind\":\"test\",\"question\":\"test:sites,30\",\"groups\":[\"host\",\"join\"],\"pairs\":[6,9],\"coins\":\"00\",\"is_distance\":true}}",
+        "\u{1}\0\0\0\0\0\0\0{\"measure\":\"score\",\"unit\":0.5,\"shifts\":[0,0],\"bits\":[20,20],\"numbers\":{\"kind\":\"test\",\"question\":\"test:sites,30\",\"groups\":[\"host\",\"join\"],\"pairs\":[6,9],\"coins\":\"00\",\"is_distance\":true}}",
     ),
     (
         29,
-        "\u{1}\0\0\0\0\0\0\0{\"output\":\"score\",\"unit\":0.5,\"shifts\":[0],\"bits\":[20],\"numbers\":{\"kind\":\"nearest-rate\",\"k\":5,\"groups\":[[\"a\",3],[\"b\",3]],\"scanpaths\":6}}",
+        "\u{1}\0\0\0\0\0\0\0{\"measure\":\"score\",\"unit\":0.5,\"shifts\":[0],\"bits\":[20],\"numbers\":{\"kind\":\"nearest-rate\",\"k\":5,\"groups\":[[\"a\",3],[\"b\",3]],\"scanpaths\":6}}",
     ),
     (
         29,
-        "\u{1}\0\0\0\0\0\0\0{\"output\":\"score\",\"unit\":0.5,\"shifts\":[0,0],\"bits\":[20,20],\"numbers\":{\"kind\":\"groups\",\"rows\":[[\"a\",3],[\"b\",3]],\"columns\":[[\"a\",6]]}}",
+        "\u{1}\0\0\0\0\0\0\0{\"measure\":\"score\",\"unit\":0.5,\"shifts\":[0,0],\"bits\":[20,20],\"numbers\":{\"kind\":\"group-means\",\"rows\":[[\"a\",3],[\"b\",3]],\"columns\":[[\"a\",6]]}}",
     ),
     (
         15,

@@ -24,19 +24,19 @@ pub(super) fn counts_as(
     let all = || bits.iter().sum::<u64>();
     let one = || bits.iter().copied().max().unwrap_or(0);
     let (bits, min_numbers) = match &schema.kind {
-        NumberKind::Means { .. } | NumberKind::Groups { .. }
+        NumberKind::StimulusMeans { .. } | NumberKind::GroupMeans { .. }
             if engine.exposes_any_scanpath(role) =>
         {
             (all(), schema.count())
         }
         // If stimuli do not decide which scanpaths are compared, a scanpath is in a mean for each stimulus of the other
         // side.
-        NumberKind::Means { stimuli } => {
+        NumberKind::StimulusMeans { stimuli } => {
             let means = max_peer_stimuli(role, pairs, scanpath_ids).min(stimuli.len());
             (one().saturating_mul(means as u64), means)
         }
         // A scanpath is in one row, or in one column.
-        NumberKind::Groups { rows, columns } => {
+        NumberKind::GroupMeans { rows, columns } => {
             let width = columns.len().max(1);
             let of_row = bits.chunks(width).map(|row| row.iter().sum::<u64>()).max();
             let of_column =

@@ -95,7 +95,7 @@ impl GroupNegotiation<'_> {
         let question = self.proposal.spec.reveal.group_question();
         answer.by_group = question.is_some_and(|it| it.sides_with_groups()[index_of(self.role)]);
         let has_stimuli = |ids: &Vec<ScanpathId>| ids.iter().any(|it| it.stimulus.is_some());
-        answer.by_stimulus = self.proposal.spec.pairs == PairRule::SameStimulus
+        answer.by_stimulus = self.proposal.spec.pair_rule == PairRule::SameStimulus
             && scanpath_ids.iter().all(has_stimuli);
         answer.has_references = self.role == Role::Join;
         answer.counts_as = counts_as;

@@ -305,7 +305,7 @@ impl AgreedGroups {
         let inputs = GroupInputs {
             question: self.question,
             engine: spec.engine,
-            rule: spec.pairs,
+            rule: spec.pair_rule,
             ids: [&self.scanpath_ids[0], &self.scanpath_ids[1]],
             own_groups: self.own_groups.as_deref(),
             peer_groups: self.peer_groups.as_deref(),

@@ -19,7 +19,7 @@
 use crate::engine_decision::EngineDecision;
 use ring::digest::{Context, SHA256};
 use std::fmt;
-use veilpath_metrics::{MAX_OUTPUTS, PairScore};
+use veilpath_metrics::{MAX_MEASURES, PairScore};
 use veilpath_protocol::{Answer, Engine, TreeLevels};
 
 /// Bytes of an entry.
@@ -114,7 +114,7 @@ impl AnswerParts {
             self.numbers.clear();
         }
         let continues = part.pair == self.pair && usize::from(part.index) == self.numbers.len();
-        if !continues || usize::from(part.count) > MAX_OUTPUTS {
+        if !continues || usize::from(part.count) > MAX_MEASURES {
             self.numbers.clear();
             return AddedPart::OutOfOrder;
         }

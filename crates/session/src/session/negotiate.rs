@@ -145,7 +145,7 @@ impl Session {
         let plan = plan_id(&terms, &proposal.spec, &parties, &cohort_tags, &rosters);
         proposal.fresh &= !self.pinned_agreement.is_pinned();
         let estimate_only = proposal.estimate_only || theirs.estimate_only;
-        let blocks = roster::blocks(proposal.spec.pairs, &host, &join, &parties);
+        let blocks = roster::blocks(proposal.spec.pair_rule, &host, &join, &parties);
         let tile = proposal.tile;
         // A tile counts only its own scanpaths. A whole plan counts all of them, including those in no pair.
         let job_size = |pairs: &PairBlocks| {

@@ -123,7 +123,7 @@ impl AgreedSession {
                 host.len() - agreement.blocks.rows().len(),
                 join.len() - agreement.blocks.columns().len(),
             ],
-            stimuli_on_one_side: spec.pairs == PairRule::SameStimulus
+            stimuli_on_one_side: spec.pair_rule == PairRule::SameStimulus
                 && host.has_stimuli() != join.has_stimuli(),
             encoding_on_one_side: agreement.encoding_on_one_side,
             answer_description: spec.describe_answer(),
@@ -181,7 +181,7 @@ impl Agreement {
     pub(crate) fn plan_tile(&self) -> Option<PlanTile> {
         self.proposal.tile.map(|tile| PlanTile {
             tile,
-            plan: hex(&self.id),
+            agreement: hex(&self.id),
             pairs: self.blocks.pairs(),
         })
     }

@@ -38,7 +38,7 @@ fn described() -> (Outcome, Description) {
     let outcome = compare_locally(spec, &a, &b, &()).unwrap();
     let pairs: Vec<(usize, usize)> = outcome.results.iter().map(|it| (it.a, it.b)).collect();
     let without = Outcome {
-        results: Results::new(outcome.spec.outputs()),
+        results: Results::new(outcome.spec.measures()),
         ..outcome.clone()
     };
     let peer = "1".repeat(64).parse().unwrap();
@@ -156,13 +156,13 @@ fn unreadable_files_are_named() {
 fn inconsistent_descriptions_are_refused() {
     let valid = String::from_utf8(described().1.to_bytes().unwrap()).unwrap();
     assert!(Description::from_bytes(valid.as_bytes()).is_some());
+    let schema = r#"{"measure":"score","unit":1,"shifts":[],"bits":[],"numbers":{"kind":"stimulus-means","stimuli":[]}}"#;
+    serde_json::from_str::<AnswerSchema>(schema).unwrap();
+    let with_schema = format!("\"schema\":{schema}");
     for (part, other) in [
-        ("\"version\":3", "\"version\":2"),
+        ("\"version\":4", "\"version\":3"),
         // An answer about pairs has no numbers after them.
-        (
-            "\"schema\":null",
-            r#""form":{"output":"score","unit":1,"numbers":{"kind":"means","stimuli":[]}}"#,
-        ),
+        ("\"schema\":null", &with_schema),
         ("\"pairs\":[[0,0,2]", "\"pairs\":[[9,0,2]"),
         ("\"pairs\":[[0,0,2]", "\"pairs\":[[0,2,2]"),
         ("\"pairs\":[[0,0,2]", "\"pairs\":[[0,0,1]"),

@@ -164,7 +164,7 @@ impl AgreedPlan {
     pub(super) fn blocks(&self) -> &Arc<PairBlocks> {
         self.derived.get_or_init(|| {
             let [host, join] = &self.rosters;
-            let blocks = roster::blocks(self.spec.pairs, host, join, &self.parties());
+            let blocks = roster::blocks(self.spec.pair_rule, host, join, &self.parties());
             Arc::new(blocks)
         })
     }

@@ -365,7 +365,7 @@ fn small_groups_and_differences_are_refused() {
 fn a_stimulus_seen_by_few_participants_is_refused() {
     let mut setup = setup(Engine::Shares, "mean:overall", 3);
     for proposal in &mut setup.proposals {
-        proposal.spec.pairs = PairRule::SameStimulus;
+        proposal.spec.pair_rule = PairRule::SameStimulus;
         for (index, entry) in proposal.cohort.entries.iter_mut().enumerate() {
             entry.stimulus = Some(if index == 0 { "rare" } else { "common" }.into());
         }

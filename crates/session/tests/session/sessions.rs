@@ -315,7 +315,7 @@ fn pseudonyms_hide_ids_from_the_other_side_only() {
     let setup = Setup::new();
     let hide = |proposal: &mut Proposal| {
         proposal.pseudonyms = true;
-        proposal.spec.pairs = PairRule::All;
+        proposal.spec.pair_rule = PairRule::All;
     };
     let [host, join] = setup.run(proposals(hide)).map(Result::unwrap);
     for result in [&host, &join] {

@@ -20,7 +20,7 @@ impl fmt::Display for MetricField {
             MetricField::Points => "points",
             MetricField::FixationGrid => "fixation_grid",
             MetricField::DurationClasses => "duration_classes",
-            MetricField::Outputs => "numbers",
+            MetricField::Measures => "measures",
             MetricField::Radius => "radius",
             MetricField::Line => "line",
             MetricField::Undefined => "undefined",

@@ -6,8 +6,8 @@ use super::{
 use crate::Error;
 use std::str::FromStr;
 use veilpath_metrics::{
-    Alphabet, Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Grid, MultiMatch,
-    MultiMatchOutput, Notation, PathDivisor, Points, RecurrenceRule, ScaSim, Screen,
+    Alphabet, Crqa, CrqaMeasure, Dtw, DurationClasses, DurationDivisor, Grid, MultiMatch,
+    MultiMatchMeasure, Notation, PathDivisor, Points, RecurrenceRule, ScaSim, Screen,
     Simplification, SubsMatch, Undefined, View,
 };
 
@@ -16,8 +16,8 @@ use veilpath_metrics::{
 pub struct NonAlignmentOptions {
     /// The points to compare.
     pub points: PointsChoice,
-    /// The outputs to compute; empty for the default ones.
-    pub outputs: Vec<String>,
+    /// The measures to compute; empty for the default ones.
+    pub measures: Vec<String>,
     /// Fixations within this distance recur. With `None`, fixations with the same letter recur.
     pub radius: Option<f64>,
     /// The minimum number of points in a line.
@@ -94,7 +94,7 @@ const FIELDS: [MetricField; 12] = [
     MetricField::Points,
     MetricField::FixationGrid,
     MetricField::DurationClasses,
-    MetricField::Outputs,
+    MetricField::Measures,
     MetricField::Radius,
     MetricField::Line,
     MetricField::Undefined,
@@ -123,7 +123,7 @@ impl NonAlignmentOptions {
             MetricField::Points => self.points != PointsChoice::Letters,
             MetricField::FixationGrid => self.fixation_grid.is_some(),
             MetricField::DurationClasses => !self.duration_classes.is_empty(),
-            MetricField::Outputs => !self.outputs.is_empty(),
+            MetricField::Measures => !self.measures.is_empty(),
             MetricField::Radius => self.radius.is_some(),
             MetricField::Line => self.line.is_some(),
             MetricField::Undefined => self.undefined != Undefined::Missing,
@@ -150,7 +150,7 @@ impl MetricName {
             Self::Crqa => &[
                 MetricField::Points,
                 MetricField::FixationGrid,
-                MetricField::Outputs,
+                MetricField::Measures,
                 MetricField::Radius,
                 MetricField::Line,
                 MetricField::Undefined,
@@ -162,7 +162,7 @@ impl MetricName {
                 MetricField::DivideBy,
                 MetricField::Modulator,
             ],
-            Self::MultiMatch => &[MetricField::Outputs, MetricField::Simplification],
+            Self::MultiMatch => &[MetricField::Measures, MetricField::Simplification],
             Self::SubsMatch => &[MetricField::Window],
             _ => &[],
         }
@@ -242,10 +242,10 @@ impl MetricOptions {
     }
 
     pub(super) fn multimatch(&self) -> Result<MultiMatch, Error> {
-        let all = MultiMatchOutput::ALL;
-        let outputs = chosen(&self.non_alignment.outputs, &all, MultiMatchOutput::name)?;
+        let all = MultiMatchMeasure::ALL;
+        let measures = chosen(&self.non_alignment.measures, &all, MultiMatchMeasure::name)?;
         Ok(MultiMatch {
-            outputs: outputs.unwrap_or(all.to_vec()),
+            measures: measures.unwrap_or(all.to_vec()),
             simplification: self.non_alignment.simplification,
         })
     }
@@ -304,19 +304,19 @@ impl MetricOptions {
             }
             None => RecurrenceRule::SameLetter,
         };
-        const DEFAULT: [CrqaOutput; 4] = [
-            CrqaOutput::Rec,
-            CrqaOutput::Det,
-            CrqaOutput::Lam,
-            CrqaOutput::Corm,
+        const DEFAULT: [CrqaMeasure; 4] = [
+            CrqaMeasure::Rec,
+            CrqaMeasure::Det,
+            CrqaMeasure::Lam,
+            CrqaMeasure::Corm,
         ];
         Ok(Crqa {
             rule,
             line: options.line.unwrap_or(2),
-            outputs: chosen(
-                &options.outputs,
-                &CrqaOutput::in_the_clear(),
-                CrqaOutput::name,
+            measures: chosen(
+                &options.measures,
+                &CrqaMeasure::in_the_clear(),
+                CrqaMeasure::name,
             )?
             .unwrap_or(DEFAULT.to_vec()),
             undefined: options.undefined,
@@ -352,17 +352,17 @@ impl MetricOptions {
     }
 }
 
-/// The outputs with these names; `None` if none is named.
+/// The measures with these names; `None` if none is named.
 fn chosen<T: Copy>(
     names: &[String],
     all: &[T],
     name: fn(T) -> &'static str,
 ) -> Result<Option<Vec<T>>, Error> {
     let find = |text: &String| {
-        let found = all.iter().copied().find(|&output| name(output) == text);
-        found.ok_or_else(|| MetricOptionsError::UnknownOutput {
+        let found = all.iter().copied().find(|&measure| name(measure) == text);
+        found.ok_or_else(|| MetricOptionsError::UnknownMeasure {
             name: text.clone(),
-            known: all.iter().map(|&output| name(output)).collect(),
+            known: all.iter().map(|&measure| name(measure)).collect(),
         })
     };
     let found: Vec<T> = names.iter().map(find).collect::<Result<_, _>>()?;

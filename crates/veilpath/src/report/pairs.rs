@@ -139,7 +139,7 @@ mod tests {
                     radius: 2.0,
                 },
                 line: 2,
-                outputs: Vec::new(),
+                measures: Vec::new(),
                 undefined: Undefined::Missing,
                 rounded: false,
             }))

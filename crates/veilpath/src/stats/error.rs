@@ -39,14 +39,14 @@ pub enum StatsError {
     /// Three results that do not belong together.
     #[error("the three results do not belong together: {0}")]
     Sites(SitesProblem),
-    /// An output that a result does not have.
+    /// A measure that a result does not have.
     #[error("{file}: there is no measure {name:?}")]
-    NoSuchOutput {
+    NoSuchMeasure {
         /// The file.
         file: String,
-        /// The output.
+        /// The measure.
         name: String,
-        /// The outputs in the file.
+        /// The measures in the file.
         known: Vec<String>,
     },
     /// A stimulus that no pair has.
@@ -58,20 +58,20 @@ pub enum StatsError {
         stimulus: String,
     },
     /// Pairs without a value.
-    #[error("{file}: {output} has no value for {pairs} pairs")]
+    #[error("{file}: {measure} has no value for {pairs} pairs")]
     MissingValues {
         /// The file.
         file: String,
-        /// The output.
-        output: String,
+        /// The measure.
+        measure: String,
         /// The number of such pairs.
         pairs: usize,
     },
-    /// An output that does not say which of two pairs is more similar.
-    #[error("the measure {output} does not say which of two pairs is more alike")]
+    /// A measure that does not say which of two pairs is more similar.
+    #[error("the measure {measure} does not say which of two pairs is more alike")]
     NoDirection {
-        /// The output.
-        output: String,
+        /// The measure.
+        measure: String,
     },
     /// A question about groups, but no groups were given.
     #[error("{question} needs the groups of the participants")]

@@ -4,9 +4,9 @@ use super::StatsError;
 use super::bootstrap::{Bootstrap, Strata};
 use super::layout::Matrix;
 use super::sample::{Grouping, Sample};
+use veilpath_metrics::MeasureKind;
 use veilpath_protocol::{
-    Bins, GroupAnswer, GroupMeans, Interval, OutputKind, ScoreHistogram, StimulusMean,
-    StimulusMeans,
+    Bins, GroupAnswer, GroupMeans, Interval, ScoreHistogram, StimulusMean, StimulusMeans,
 };
 use veilpath_statistics::{
     DrawCounts, MeanSum, group_sums, histogram as count_bins, histogram_edges, mean, means_by_key,
@@ -32,7 +32,7 @@ pub(super) fn of_stimuli(
     let each = each.filter(|_| stimuli > 1);
     let means = std::iter::once(all).chain(each).zip(intervals);
     Ok(GroupAnswer::StimulusMeans(StimulusMeans {
-        output: sample.output.name.clone(),
+        measure: sample.measure.name.clone(),
         means: means
             .map(|((stimulus, sum), interval)| StimulusMean {
                 stimulus,
@@ -131,8 +131,8 @@ pub(super) fn of_groups(
     };
     let by_row = |row: &usize| columns.iter().map(|&column| sums[*row][column]).collect();
     let sums: Vec<Vec<MeanSum>> = rows.iter().map(by_row).collect();
-    Ok(GroupAnswer::Means(GroupMeans {
-        output: sample.output.name.clone(),
+    Ok(GroupAnswer::GroupMeans(GroupMeans {
+        measure: sample.measure.name.clone(),
         stimulus: None,
         rows: names(&rows),
         columns: names(&columns),
@@ -152,9 +152,9 @@ pub(super) fn of_groups(
 pub(super) fn histogram(sample: &Sample<'_>, bins: u32) -> Result<GroupAnswer, StatsError> {
     let (values, unit) = sample.values(1.0)?;
     let bins = bins as usize;
-    let (low, high) = match sample.output.kind {
+    let (low, high) = match sample.measure.kind {
         // Units are powers of two, so this is exact.
-        OutputKind::Fraction | OutputKind::Bit => (0, rounded(1.0 / unit)),
+        MeasureKind::Fraction | MeasureKind::Bit => (0, rounded(1.0 / unit)),
         _ => {
             let smallest = values.iter().copied().min().unwrap_or_default();
             let largest = values.iter().copied().max().unwrap_or_default();
@@ -166,7 +166,7 @@ pub(super) fn histogram(sample: &Sample<'_>, bins: u32) -> Result<GroupAnswer, S
     let edges = histogram_edges(low, high, bins)?;
     let counts = count_bins(values, &edges)?;
     Ok(GroupAnswer::Histogram(ScoreHistogram {
-        output: sample.output.name.clone(),
+        measure: sample.measure.name.clone(),
         stimulus: None,
         bins: Bins {
             edges: evenly_spaced(number(low, unit), number(high, unit), bins),

@@ -33,7 +33,7 @@ pub(super) fn labels(
         }
     });
     Ok(GroupAnswer::NearestLabels(NearestLabels {
-        output: sample.output.name.clone(),
+        measure: sample.measure.name.clone(),
         k,
         groups: groups.names.clone(),
         labels: labels.collect(),
@@ -77,7 +77,7 @@ pub(super) fn rate(
         vec![drawn_rate(&queries, &pairs, drawn)]
     })?;
     Ok(GroupAnswer::NearestRate(NearestRate {
-        output: sample.output.name.clone(),
+        measure: sample.measure.name.clone(),
         k,
         correct: confusion.correct(),
         scanpaths: confusion.total(),

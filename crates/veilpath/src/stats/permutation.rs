@@ -156,17 +156,17 @@ fn answer(
     interval: Option<Interval>,
     permutations: Permutations,
 ) -> GroupAnswer {
-    let (quantity, kind) = (sample.quantity(), words.kind);
+    let (noun, kind) = (sample.noun(), words.kind);
     let statistic = match sample.direction() {
         Ok(sign) if sign < 0.0 => {
-            format!("mean {quantity} between {kind} minus the mean {quantity} within {kind}")
+            format!("mean {noun} between {kind} minus the mean {noun} within {kind}")
         }
-        _ => format!("mean {quantity} within {kind} minus the mean {quantity} between {kind}"),
+        _ => format!("mean {noun} within {kind} minus the mean {noun} between {kind}"),
     };
     GroupAnswer::Test(GroupTest {
         question: words.question.into(),
         method: "permutation test over participants, one-sided".into(),
-        output: sample.output.name.clone(),
+        measure: sample.measure.name.clone(),
         stimulus: None,
         groups: words.groups,
         statistic,
@@ -176,7 +176,9 @@ fn answer(
         permutations: Some(permutations.count),
         seed: Some(permutations.seed),
         coins: None,
-        null: null_distribution(&result.permuted_differences(unit).collect::<Vec<_>>()),
+        null_distribution: null_distribution(
+            &result.permuted_differences(unit).collect::<Vec<_>>(),
+        ),
     })
 }
 

@@ -4,13 +4,14 @@ use super::layout::{Layout, Matrix};
 use super::{Groups, NamedResult, SitesProblem, StatsError, StatsOptions};
 use crate::Note;
 use std::collections::{BTreeMap, BTreeSet};
-use veilpath_protocol::{Outcome, Output, OutputKind, ScanpathId, Value};
+use veilpath_metrics::MeasureKind;
+use veilpath_protocol::{MeasureColumn, Outcome, ScanpathId, Value};
 use veilpath_statistics::{FixedPoint, Participants};
 
 /// The pairs of one result that are analysed. Scanpaths without a pair are ignored.
 pub(super) struct Sample<'a> {
     pub(super) outcome: &'a Outcome,
-    pub(super) output: &'a Output,
+    pub(super) measure: &'a MeasureColumn,
     /// The scanpaths of each side.
     pub(super) scanpaths: [Vec<&'a ScanpathId>; 2],
     pub(super) participants: [Participants; 2],
@@ -64,27 +65,27 @@ impl<'a> Sample<'a> {
                 });
             }
         }
-        let column = column(outcome, options.output.as_deref()).ok_or_else(|| {
-            let outputs = outcome.results.outputs().iter();
-            StatsError::NoSuchOutput {
+        let column = column(outcome, options.measure.as_deref()).ok_or_else(|| {
+            let measures = outcome.results.measures().iter();
+            StatsError::NoSuchMeasure {
                 file: file(),
-                name: options.output.clone().unwrap_or_default(),
-                known: outputs.map(|output| output.name.clone()).collect(),
+                name: options.measure.clone().unwrap_or_default(),
+                known: measures.map(|measure| measure.name.clone()).collect(),
             }
         })?;
-        let output = &outcome.results.outputs()[column];
+        let measure = &outcome.results.measures()[column];
         let found = collect(outcome, column, &options.stimuli);
         if found.missing > 0 {
             return Err(StatsError::MissingValues {
                 file: file(),
-                output: output.name.clone(),
+                measure: measure.name.clone(),
                 pairs: found.missing,
             });
         }
         if found.pairs.is_empty() {
             return Err(StatsError::NoPairs { file: file() });
         }
-        Ok(found.into_sample(outcome, output))
+        Ok(found.into_sample(outcome, measure))
     }
 
     /// Whether a cohort is compared with itself.
@@ -92,35 +93,35 @@ impl<'a> Sample<'a> {
         self.outcome.one_cohort
     }
 
-    /// A note about the other outputs, if none was chosen explicitly. A score and its similarity count as one.
-    pub(super) fn note_of_other_outputs(&self, chosen: Option<&str>) -> Option<Note> {
-        let is_other = |it: &&Output| it.name != self.output.name && it.name != "score";
-        let others = self.outcome.results.outputs().iter().filter(is_other);
+    /// A note about the other measures, if none was chosen explicitly. A score and its similarity count as one.
+    pub(super) fn note_of_other_measures(&self, chosen: Option<&str>) -> Option<Note> {
+        let is_other = |it: &&MeasureColumn| it.name != self.measure.name && it.name != "score";
+        let others = self.outcome.results.measures().iter().filter(is_other);
         let others: Vec<String> = others.map(|it| it.name.clone()).collect();
-        (chosen.is_none() && !others.is_empty()).then(|| Note::OneOutput {
-            output: self.output.name.clone(),
+        (chosen.is_none() && !others.is_empty()).then(|| Note::OneMeasure {
+            measure: self.measure.name.clone(),
             others,
         })
     }
 
     /// 1 if larger numbers mean more similar, −1 if smaller ones do.
     pub(super) fn direction(&self) -> Result<f64, StatsError> {
-        match self.output.kind {
-            OutputKind::Distance => Ok(-1.0),
-            OutputKind::Similarity | OutputKind::Fraction | OutputKind::Bit => Ok(1.0),
-            OutputKind::Number => Err(StatsError::NoDirection {
-                output: self.output.name.clone(),
+        match self.measure.kind {
+            MeasureKind::Distance => Ok(-1.0),
+            MeasureKind::Similarity | MeasureKind::Fraction | MeasureKind::Bit => Ok(1.0),
+            MeasureKind::Number => Err(StatsError::NoDirection {
+                measure: self.measure.name.clone(),
             }),
         }
     }
 
     /// What to call the numbers in a sentence.
-    pub(super) fn quantity(&self) -> &'static str {
-        match self.output.kind {
-            OutputKind::Distance => "distance",
-            OutputKind::Similarity | OutputKind::Fraction => "similarity",
-            OutputKind::Bit => "share of alike pairs",
-            OutputKind::Number => "value",
+    pub(super) fn noun(&self) -> &'static str {
+        match self.measure.kind {
+            MeasureKind::Distance => "distance",
+            MeasureKind::Similarity | MeasureKind::Fraction => "similarity",
+            MeasureKind::Bit => "share of alike pairs",
+            MeasureKind::Number => "value",
         }
     }
 
@@ -280,7 +281,7 @@ pub(super) fn sites<'a>(
     };
     for (side, sample) in within.iter().enumerate() {
         let comparable = sample.outcome.spec.metric == between.outcome.spec.metric
-            && sample.output == between.output;
+            && sample.measure == between.measure;
         if !comparable {
             return refuse(SitesProblem::Metrics);
         }
@@ -293,13 +294,13 @@ pub(super) fn sites<'a>(
     Ok((between, within))
 }
 
-/// The output with this name, or the default one for statistics.
+/// The measure with this name, or the default one for statistics.
 fn column(outcome: &Outcome, name: Option<&str>) -> Option<usize> {
     match name {
-        Some(name) => outcome.results.output(name),
+        Some(name) => outcome.results.measure(name),
         None => {
-            let similarity = outcome.results.output("similarity");
-            similarity.or_else(|| (!outcome.results.outputs().is_empty()).then_some(0))
+            let similarity = outcome.results.measure("similarity");
+            similarity.or_else(|| (!outcome.results.measures().is_empty()).then_some(0))
         }
     }
 }
@@ -344,7 +345,7 @@ fn collect(outcome: &Outcome, column: usize, stimuli: &[String]) -> FoundPairs {
 }
 
 impl FoundPairs {
-    fn into_sample<'a>(self, outcome: &'a Outcome, output: &'a Output) -> Sample<'a> {
+    fn into_sample<'a>(self, outcome: &'a Outcome, measure: &'a MeasureColumn) -> Sample<'a> {
         let used = |indices: BTreeSet<usize>| indices.into_iter().collect::<Vec<usize>>();
         let [mut first, mut second] = [BTreeSet::new(), BTreeSet::new()];
         for &(a, b) in self.pairs.keys() {
@@ -381,7 +382,7 @@ impl FoundPairs {
             .map(|labels| Participants::new(labels.iter().map(|label| label.participant.as_str())));
         Sample {
             outcome,
-            output,
+            measure,
             scanpaths,
             participants,
             pairs,

@@ -109,9 +109,9 @@ fn private_engines_match_plain_with_the_same_rounding() {
 }
 
 #[test]
-fn an_unknown_output_is_refused_with_the_known_ones() {
+fn an_unknown_measure_is_refused_with_the_known_ones() {
     let mut metric = rounded(MetricName::Crqa);
-    metric.non_alignment.outputs = vec!["size".into()];
+    metric.non_alignment.measures = vec!["size".into()];
     let error = run(&PlanOptions::new(Engine::Plain, metric), &files()).unwrap_err();
     let start = "there is no measure \"size\"; this metric has rec, ";
     assert!(error.to_string().starts_with(start), "{error}");
@@ -121,7 +121,7 @@ fn an_unknown_output_is_refused_with_the_known_ones() {
 fn group_answers_equal_those_of_the_plain_comparison() {
     let files = files();
     let mut crqa = rounded(MetricName::Crqa);
-    crqa.non_alignment.outputs = vec!["det".into()];
+    crqa.non_alignment.measures = vec!["det".into()];
     crqa.non_alignment.undefined = Undefined::Zero;
     for metric in [rounded(MetricName::ScaSim), crqa] {
         for question in ["groups", "histogram:4", "nearest:3"] {

@@ -62,7 +62,7 @@ fn check_test(found: &GroupTest, expected: &Value) {
     if let Some(p) = expected.get("scipy_p") {
         assert!((found.p_value - p.as_f64().unwrap()).abs() < 0.01);
     }
-    let null = found.null.as_ref().unwrap();
+    let null = found.null_distribution.as_ref().unwrap();
     assert_eq!(null.counts.iter().flatten().sum::<u64>(), 499);
 }
 
@@ -82,7 +82,7 @@ fn check(answer: &GroupAnswer, expected: &Value) {
                 close_interval(mean.interval.as_ref(), &expected["intervals"][name]);
             }
         }
-        GroupAnswer::Means(means) => {
+        GroupAnswer::GroupMeans(means) => {
             for (a, row) in means.rows.iter().enumerate() {
                 for (b, column) in means.columns.iter().enumerate() {
                     let cell = &expected["groups"][format!("{row},{column}")];
@@ -249,9 +249,9 @@ fn distances_reverse_the_direction_of_the_test() {
     let file = result("within.json");
     let mut outcome = file.outcome().unwrap().clone();
     let similarity = run(&[&file], &options(&["test:groups", "nearest:3,rate"])).unwrap();
-    let mut results = veilpath_protocol::Results::new(vec![veilpath_protocol::Output::new(
+    let mut results = veilpath_protocol::Results::new(vec![veilpath_protocol::MeasureColumn::new(
         "score",
-        veilpath_protocol::OutputKind::Distance,
+        veilpath_metrics::MeasureKind::Distance,
     )]);
     for pair in outcome.results.iter() {
         let number = pair.values[1].number().unwrap();
@@ -337,13 +337,13 @@ fn impossible_statistics_are_refused() {
             StatsError::Level { .. }
         ));
     }
-    let output = StatsOptions {
-        output: Some("length".into()),
+    let measure = StatsOptions {
+        measure: Some("length".into()),
         ..options(&["mean"])
     };
     assert!(matches!(
-        refusal(&[&within], &output),
-        StatsError::NoSuchOutput { .. }
+        refusal(&[&within], &measure),
+        StatsError::NoSuchMeasure { .. }
     ));
     let csv = ResultFile::read(&b"a,b,stimulus,score\np,q,,1\n"[..]).unwrap();
     assert!(matches!(
@@ -393,10 +393,10 @@ fn a_single_pair_has_a_mean_and_no_interval() {
     };
     // Stimulus s has one pair.
     let json = serde_json::json!({
-        "veilpath_result": 1,
+        "veilpath_result": 2,
         "spec": {
             "engine": "plain", "metric": {"name": "levenshtein"}, "alphabet": "letters 52", "encoding": {},
-            "pairs": "same-stimulus", "reveal": "score", "reveal_to": "both", "pad_to": null,
+            "pair_rule": "same-stimulus", "reveal": "score", "reveal_to": "both", "pad_to": null,
         },
         "cohorts": [
             {"name": "a", "scanpaths": [scanpath("p", "s"), scanpath("p", "t"), scanpath("q", "t")]},
@@ -404,7 +404,7 @@ fn a_single_pair_has_a_mean_and_no_interval() {
         ],
         "one_cohort": false,
         "pairs": 4,
-        "outputs": [{"name": "score", "kind": "distance"}],
+        "measures": [{"name": "score", "kind": "distance"}],
         "results": [pair(0, 0, "s", 3), pair(1, 1, "t", 4), pair(1, 2, "t", 6), pair(2, 1, "t", 8)],
         "answers": [],
         "cost": {"seconds": 0.5, "bytes_sent": 0, "bytes_received": 0, "rounds": 0, "cells": 12},

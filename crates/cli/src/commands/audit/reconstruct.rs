@@ -137,7 +137,7 @@ pub(crate) fn run(args: &ReconstructArgs) -> Result<(), Failure> {
     let steps = reconstruct::steps(&options)?;
     if steps == 0 {
         return Err(Failure::input(
-            "no attack supports this metric, answer and length\n  for crqa, choose one of --numbers; see also --reveal and --longest-search",
+            "no attack supports this metric, answer and length\n  for crqa, choose one of --measures; see also --reveal and --longest-search",
         ));
     }
     let bar = bar(steps, Unit::Steps, messages::is_quiet());

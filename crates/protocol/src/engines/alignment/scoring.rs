@@ -15,7 +15,7 @@ use super::entries::{Entries, gcd};
 use crate::Job;
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use veilpath_metrics::{
-    CrqaOutput, Metric, Model, RankModel, RewardModel, Scanpath, ScoreFormula, Undefined,
+    CrqaMeasure, Metric, Model, RankModel, RewardModel, Scanpath, ScoreFormula, Undefined,
 };
 use veilpath_mpc::alignment::Fold;
 use veilpath_mpc::circuit::cells::{
@@ -170,7 +170,7 @@ impl Scoring {
                 (Kind::Hausdorff { largest }, 1)
             }
             Model::Recurrence(model) => {
-                let outputs: Vec<_> = model.outputs.iter().map(output_of).collect();
+                let outputs: Vec<_> = model.measures.iter().map(output_of).collect();
                 let undefined_is_zero = model.undefined == Undefined::Zero;
                 let outputs =
                     RecurrenceOutputs::new(&outputs, model.line as usize, undefined_is_zero);
@@ -328,16 +328,16 @@ fn durations(rewards: &RewardModel, alphabet: u32) -> Vec<u64> {
         .collect()
 }
 
-fn output_of(output: &CrqaOutput) -> RecurrenceOutput {
-    match output {
-        CrqaOutput::Rec => RecurrenceOutput::Points,
-        CrqaOutput::Det => RecurrenceOutput::Diagonals,
-        CrqaOutput::Lam => RecurrenceOutput::RowsAndColumns,
-        CrqaOutput::LamRows => RecurrenceOutput::Rows,
-        CrqaOutput::LamColumns => RecurrenceOutput::Columns,
-        CrqaOutput::Corm => RecurrenceOutput::Centre,
+fn output_of(measure: &CrqaMeasure) -> RecurrenceOutput {
+    match measure {
+        CrqaMeasure::Rec => RecurrenceOutput::Points,
+        CrqaMeasure::Det => RecurrenceOutput::Diagonals,
+        CrqaMeasure::Lam => RecurrenceOutput::RowsAndColumns,
+        CrqaMeasure::LamRows => RecurrenceOutput::Rows,
+        CrqaMeasure::LamColumns => RecurrenceOutput::Columns,
+        CrqaMeasure::Corm => RecurrenceOutput::Centre,
         // Rejected before anything is computed: `Engine::can_compute`.
-        CrqaOutput::Line(_) => RecurrenceOutput::Points,
+        CrqaMeasure::Line(_) => RecurrenceOutput::Points,
     }
 }
 

@@ -99,7 +99,7 @@ fn run_over<C: Channel + Send>(
     (mut host_end, mut join_end): (C, C),
     seed: u64,
 ) -> (BothResults, [C; 2]) {
-    let pairs = pairs_of(spec.pairs, a, b);
+    let pairs = pairs_of(spec.pair_rule, a, b);
     let (first, second) = (scanpaths(a), scanpaths(b));
     let host_job = Job::new(spec, Role::Host, &first, second.len(), &pairs).unwrap();
     let join_job = Job::new(spec, Role::Join, &second, first.len(), &pairs).unwrap();

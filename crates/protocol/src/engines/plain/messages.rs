@@ -7,7 +7,7 @@
 
 use crate::{Answer, Job, Misbehaviour, Observer, ProtocolError, Reveal};
 use veilpath_channel::Channel;
-use veilpath_metrics::{MAX_LENGTH, MAX_OUTPUTS, PairScore, Quantity, Scanpath};
+use veilpath_metrics::{MAX_LENGTH, MAX_MEASURES, Measure, PairScore, Scanpath};
 
 /// The number of letters to receive at a time, so that memory is not allocated for a length that the other side only
 /// claims.
@@ -76,7 +76,7 @@ pub(super) fn send_answers(
     for answer in answers {
         match answer {
             Answer::Score(score) => {
-                let mut row = Vec::with_capacity(NUMBER * MAX_OUTPUTS);
+                let mut row = Vec::with_capacity(NUMBER * MAX_MEASURES);
                 for number in score.numbers() {
                     row.push(number.is_some().into());
                     row.extend(number.unwrap_or_default().to_le_bytes());
@@ -94,12 +94,12 @@ pub(super) fn receive_answers(
     job: &Job<'_>,
     observer: &dyn Observer,
 ) -> Result<Vec<Answer>, ProtocolError> {
-    let outputs = job.comparison.metric().outputs();
+    let measures = job.comparison.metric().measures();
     (0..job.pairs.len())
         .map(|pair| {
             let answer = match job.reveal {
                 Reveal::Score | Reveal::Group(_) => {
-                    Answer::Score(receive_score(channel, &outputs)?)
+                    Answer::Score(receive_score(channel, &measures)?)
                 }
                 Reveal::Threshold(_) => Answer::Within(receive_bit(channel)?),
             };
@@ -111,13 +111,13 @@ pub(super) fn receive_answers(
 
 fn receive_score(
     channel: &mut dyn Channel,
-    outputs: &[Quantity],
+    measures: &[Measure],
 ) -> Result<PairScore, ProtocolError> {
-    let mut numbers = Vec::with_capacity(outputs.len());
-    for output in outputs {
+    let mut numbers = Vec::with_capacity(measures.len());
+    for measure in measures {
         let is_defined = receive_bit(channel)?;
         let number = receive_f64(channel)?;
-        if !is_defined && (!output.may_be_undefined || number != 0.0) {
+        if !is_defined && (!measure.may_be_undefined || number != 0.0) {
             return Err(ProtocolError::PeerMisbehaved(Misbehaviour::MalformedAnswer));
         }
         numbers.push(is_defined.then_some(number));

@@ -108,7 +108,7 @@ pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
 /// The estimated costs of a job.
 #[allow(clippy::cast_precision_loss)] // an estimate
 pub(crate) fn costs(comparison: &Comparison, work: &Workload) -> JobCosts {
-    let numbers = comparison.metric().outputs().len() as u64;
+    let numbers = comparison.metric().measures().len() as u64;
     JobCosts {
         bytes_to_host: 8 * work.join_scanpaths + 2 * work.join_letters,
         bytes_to_join: messages::answer_bytes(work.reveal, numbers) * work.pairs,

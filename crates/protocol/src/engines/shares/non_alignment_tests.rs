@@ -9,7 +9,7 @@ use crate::engines::tests::{
 };
 use crate::{Answer, Engine, Link, ProtocolError, Reveal, RevealTo, Role, TreeLevels};
 use veilpath_metrics::{
-    Cohort, Comparison, Crqa, CrqaOutput, Dtw, Frechet, Grid, Hausdorff, Metric, PathDivisor,
+    Cohort, Comparison, Crqa, CrqaMeasure, Dtw, Frechet, Grid, Hausdorff, Metric, PathDivisor,
     Points, RecurrenceRule, Scanpath, Threshold, Undefined,
 };
 
@@ -327,16 +327,16 @@ fn rounds_and_bytes(shapes: &[(usize, usize)]) {
 fn cells_cost_the_documented_bytes() {
     let grid = Grid::new(7, 7).unwrap();
     let points = Points::Grid { grid, wrap: false };
-    let crqa = |outputs: &[CrqaOutput]| {
+    let crqa = |measures: &[CrqaMeasure]| {
         Metric::Crqa(Crqa {
             rule: RecurrenceRule::SameLetter,
             line: 2,
-            outputs: outputs.to_vec(),
+            measures: measures.to_vec(),
             undefined: Undefined::Missing,
             rounded: true,
         })
     };
-    let [rec, det, lam, _, _, corm] = CrqaOutput::ALL;
+    let [rec, det, lam, _, _, corm] = CrqaMeasure::ALL;
     let dtw = Metric::Dtw(Dtw {
         points,
         divisor: PathDivisor::None,

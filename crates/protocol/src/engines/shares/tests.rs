@@ -60,7 +60,7 @@ pub(super) fn run_with(
     b: &Cohort,
     levels: TreeLevels,
 ) -> (BothResults, Traffic, u64) {
-    let pairs = pairs_of(spec.pairs, a, b);
+    let pairs = pairs_of(spec.pair_rule, a, b);
     let scanpaths = |cohort: &'_ Cohort| -> Vec<Scanpath> {
         let entries = cohort.entries.iter();
         entries.map(|entry| entry.scanpath.clone()).collect()
@@ -313,7 +313,7 @@ fn stages_are_as_estimated() {
         ] {
             let (a, b) = (with_stimuli(stimuli, 90), with_stimuli(stimuli, 90));
             let mut spec = spec(metric, &a, &b);
-            spec.pairs = rule;
+            spec.pair_rule = rule;
             let pairs = pairs_of(rule, &a, &b);
             let own: Vec<&Scanpath> = a.entries.iter().map(|entry| &entry.scanpath).collect();
             let job = Job::new(&spec, Role::Host, &own, own.len(), &pairs).unwrap();

@@ -1,7 +1,7 @@
 //! Metrics for testing every engine.
 
 use veilpath_metrics::{
-    Crqa, CrqaOutput, Dtw, DurationClasses, DurationDivisor, Frechet, Grid, Hausdorff, Metric,
+    Crqa, CrqaMeasure, Dtw, DurationClasses, DurationDivisor, Frechet, Grid, Hausdorff, Metric,
     PathDivisor, Points, RecurrenceRule, ScaSim, Undefined, View,
 };
 
@@ -18,11 +18,11 @@ pub(crate) fn non_alignment_metrics() -> Vec<Metric> {
             scale,
         })
     };
-    let crqa = |rule, line, outputs: &[CrqaOutput], undefined| {
+    let crqa = |rule, line, measures: &[CrqaMeasure], undefined| {
         Metric::Crqa(Crqa {
             rule,
             line,
-            outputs: outputs.to_vec(),
+            measures: measures.to_vec(),
             undefined,
             rounded: true,
         })
@@ -32,7 +32,7 @@ pub(crate) fn non_alignment_metrics() -> Vec<Metric> {
         radius: 1.5,
     };
     let same = RecurrenceRule::SameLetter;
-    let [rec, det, lam, lam_rows, lam_columns, corm] = CrqaOutput::ALL;
+    let [rec, det, lam, lam_rows, lam_columns, corm] = CrqaMeasure::ALL;
     // Six grid cells, two classes of durations.
     let scasim = |divisor| {
         Metric::ScaSim(ScaSim {
@@ -114,7 +114,7 @@ pub(crate) fn rounded_fixations() -> [Metric; 5] {
                 radius: 100.0,
             },
             line: 2,
-            outputs: vec![CrqaOutput::Rec, CrqaOutput::Det],
+            measures: vec![CrqaMeasure::Rec, CrqaMeasure::Det],
             undefined: Undefined::Missing,
             rounded: true,
         }),

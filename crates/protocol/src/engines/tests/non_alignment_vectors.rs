@@ -4,7 +4,7 @@ use super::vectors::{Part, numbers, rows};
 use super::*;
 use std::collections::BTreeMap;
 use veilpath_metrics::{
-    Crqa, CrqaOutput, Dtw, Frechet, Hausdorff, PathDivisor, Points, RecurrenceRule, Undefined,
+    Crqa, CrqaMeasure, Dtw, Frechet, Hausdorff, PathDivisor, Points, RecurrenceRule, Undefined,
 };
 
 fn letters() -> Alphabet {
@@ -106,13 +106,13 @@ fn recurrence_of_letters_matches_the_vectors() {
     };
     rows.retain(|row| row[3] == "cell");
     let pairs: Vec<_> = rows.iter().map(|row| parsed(row, [7, 8])).collect();
-    let [rec, det, lam, lam_rows, lam_columns, corm] = CrqaOutput::ALL;
+    let [rec, det, lam, lam_rows, lam_columns, corm] = CrqaMeasure::ALL;
     for engine in Engine::PROVEN {
-        for outputs in [vec![rec, det, lam, corm], vec![lam_rows, lam_columns]] {
+        for measures in [vec![rec, det, lam, corm], vec![lam_rows, lam_columns]] {
             let metric = Metric::Crqa(Crqa {
                 rule: RecurrenceRule::SameLetter,
                 line: 2,
-                outputs: outputs.clone(),
+                measures: measures.clone(),
                 undefined: Undefined::Missing,
                 rounded: true,
             });
@@ -120,16 +120,16 @@ fn recurrence_of_letters_matches_the_vectors() {
             for (row, found) in rows.iter().zip(found) {
                 let count = |at: usize| row[at].parse::<f64>().unwrap();
                 let percent = |of: f64| (count(22) > 0.0).then(|| 100.0 * of / count(22));
-                for (&output, found) in outputs.iter().zip(found) {
-                    let expected = if output == rec {
+                for (&measure, found) in measures.iter().zip(found) {
+                    let expected = if measure == rec {
                         Some(100.0 * count(22) / (count(5) * count(6)))
-                    } else if output == det {
+                    } else if measure == det {
                         percent(count(23))
-                    } else if output == lam {
+                    } else if measure == lam {
                         percent((count(27) + count(29)) / 2.0)
-                    } else if output == lam_rows {
+                    } else if measure == lam_rows {
                         percent(count(27))
-                    } else if output == lam_columns {
+                    } else if measure == lam_columns {
                         percent(count(29))
                     } else {
                         // FixaTons, for equal lengths; 0 if nothing recurs.
@@ -142,7 +142,7 @@ fn recurrence_of_letters_matches_the_vectors() {
                         (Some(found), Some(expected)) => (found - expected).abs() <= 0.005 + 1e-9,
                         (found, expected) => found == expected,
                     };
-                    assert!(same, "{engine:?} {output:?}: {found:?} {row:?}");
+                    assert!(same, "{engine:?} {measure:?}: {found:?} {row:?}");
                 }
             }
         }

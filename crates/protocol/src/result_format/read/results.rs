@@ -49,7 +49,7 @@ impl<'de> Visitor<'de> for ResultSeed<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a result with ids, indices and a value for each output")
+        f.write_str("a result with ids, indices and a value for each measure")
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
@@ -63,7 +63,7 @@ impl<'de> Visitor<'de> for ResultSeed<'_, '_> {
         let mut ids: [Option<String>; 2] = [None, None];
         let mut indices: [Option<usize>; 2] = [None, None];
         let mut stimulus: Option<Option<String>> = None;
-        let mut values: Vec<Option<Value>> = vec![None; list.results.outputs().len()];
+        let mut values: Vec<Option<Value>> = vec![None; list.results.measures().len()];
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "a" => set(&mut ids[0], "a", map.next_value()?)?,
@@ -71,20 +71,20 @@ impl<'de> Visitor<'de> for ResultSeed<'_, '_> {
                 "stimulus" => set(&mut stimulus, "stimulus", map.next_value()?)?,
                 "a_index" => set(&mut indices[0], "a_index", map.next_value()?)?,
                 "b_index" => set(&mut indices[1], "b_index", map.next_value()?)?,
-                name => match list.results.output(name) {
-                    Some(output) => {
+                name => match list.results.measure(name) {
+                    Some(measure) => {
                         let value = map.next_value::<Value>()?;
-                        let kind = list.results.outputs()[output].kind;
+                        let kind = list.results.measures()[measure].kind;
                         value
                             .check(kind)
                             .map_err(|expected| ResultFormatError::Value { expected })
                             .map_err(refuse(list.problem))?;
-                        set(&mut values[output], "a value", value)?;
+                        set(&mut values[measure], "a value", value)?;
                     }
                     None => {
                         map.next_value::<IgnoredAny>()?;
                         return Err(de::Error::custom(
-                            "a result has a field that is not an output",
+                            "a result has a field that is not a measure",
                         ));
                     }
                 },
@@ -92,7 +92,7 @@ impl<'de> Visitor<'de> for ResultSeed<'_, '_> {
         }
         let missing = |name| move || <M::Error as de::Error>::missing_field(name);
         let values: Option<Vec<Value>> = values.into_iter().collect();
-        let no_value = || <M::Error as de::Error>::custom("a result has no value for an output");
+        let no_value = || <M::Error as de::Error>::custom("a result has no value for a measure");
         let values = values.ok_or_else(no_value)?;
         let [Some(a), Some(b)] = indices else {
             return Err(missing("a_index or b_index")());

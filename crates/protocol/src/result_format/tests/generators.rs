@@ -1,14 +1,15 @@
 //! Random plans and outcomes.
 
 use crate::{
-    Bins, Cost, Engine, GroupAnswer, GroupMeans, GroupTest, Interval, KeySize, NearestLabel,
-    NearestLabels, NearestRate, Outcome, Output, OutputKind, PaillierOptions, PairRule, PlanTile,
+    Bins, Cost, Engine, GroupAnswer, GroupMeans, GroupTest, Interval, KeySize, MeasureColumn,
+    NearestLabel, NearestLabels, NearestRate, Outcome, PaillierOptions, PairRule, PlanTile,
     Results, Reveal, RevealTo, Revealed, ScanpathId, ScoreHistogram, Spec, StimulusMean,
     StimulusMeans, Tile, Value,
 };
 use proptest::prelude::*;
 use veilpath_metrics::{
-    Alphabet, Distance, Grid, LocalScoring, Metric, Notation, Substitution, Table, Threshold,
+    Alphabet, Distance, Grid, LocalScoring, MeasureKind, Metric, Notation, Substitution, Table,
+    Threshold,
 };
 
 fn number() -> impl Strategy<Value = f64> {
@@ -118,7 +119,7 @@ fn spec() -> impl Strategy<Value = Spec> {
         Just(RevealTo::Host),
         Just(RevealTo::Join)
     ];
-    let pairs = prop_oneof![Just(PairRule::All), Just(PairRule::SameStimulus)];
+    let pair_rule = prop_oneof![Just(PairRule::All), Just(PairRule::SameStimulus)];
     let encoding = proptest::collection::btree_map("[a-z-]{1,8}", ".{0,9}", 0..4);
     let pad_to = proptest::option::of(1..100_000u32);
     let parts = (
@@ -126,18 +127,18 @@ fn spec() -> impl Strategy<Value = Spec> {
         metric(),
         alphabet,
         encoding,
-        pairs,
+        pair_rule,
         reveal,
         reveal_to,
         pad_to,
     );
     parts.prop_map(
-        |(engine, metric, alphabet, encoding, pairs, reveal, reveal_to, pad_to)| Spec {
+        |(engine, metric, alphabet, encoding, pair_rule, reveal, reveal_to, pad_to)| Spec {
             engine,
             metric,
             alphabet,
             encoding,
-            pairs,
+            pair_rule,
             reveal,
             reveal_to,
             pad_to,
@@ -156,8 +157,8 @@ fn scanpath_ids() -> impl Strategy<Value = Vec<ScanpathId>> {
 
 fn answers() -> impl Strategy<Value = Vec<GroupAnswer>> {
     let means = (1..4usize, 0..4usize, number(), any::<u32>()).prop_map(|(rows, columns, x, n)| {
-        GroupAnswer::Means(GroupMeans {
-            output: "score".into(),
+        GroupAnswer::GroupMeans(GroupMeans {
+            measure: "score".into(),
             stimulus: None,
             rows: vec!["experts".into(); rows],
             columns: vec!["novices".into(); columns],
@@ -170,7 +171,7 @@ fn answers() -> impl Strategy<Value = Vec<GroupAnswer>> {
         GroupAnswer::Test(GroupTest {
             question: "Do the groups differ?".into(),
             method: "permutation test".into(),
-            output: "score".into(),
+            measure: "score".into(),
             stimulus: Some("cows".into()),
             groups: vec!["experts".into(), "novices".into()],
             statistic: "difference of means".into(),
@@ -180,12 +181,12 @@ fn answers() -> impl Strategy<Value = Vec<GroupAnswer>> {
             permutations: seed.map(|_| 9999),
             seed,
             coins: None,
-            null: None,
+            null_distribution: None,
         })
     });
     let nearest = (any::<u32>(), any::<u32>(), 0.0..=1.0).prop_map(|(correct, wrong, chance)| {
         GroupAnswer::NearestRate(NearestRate {
-            output: "score".into(),
+            measure: "score".into(),
             k: 5,
             correct: correct.into(),
             scanpaths: u64::from(correct) + u64::from(wrong),
@@ -205,7 +206,7 @@ fn answers() -> impl Strategy<Value = Vec<GroupAnswer>> {
             majority: "experts".into(),
         });
         GroupAnswer::NearestLabels(NearestLabels {
-            output: "score".into(),
+            measure: "score".into(),
             k: 5,
             groups: vec!["experts".into()],
             labels: labels.collect(),
@@ -213,7 +214,7 @@ fn answers() -> impl Strategy<Value = Vec<GroupAnswer>> {
     });
     let histogram = (number(), any::<Option<u64>>()).prop_map(|(edge, count)| {
         GroupAnswer::Histogram(ScoreHistogram {
-            output: "score".into(),
+            measure: "score".into(),
             stimulus: None,
             bins: Bins {
                 edges: vec![edge, edge.next_up()],
@@ -224,7 +225,7 @@ fn answers() -> impl Strategy<Value = Vec<GroupAnswer>> {
     });
     let stimuli = (number(), 0.0..=1.0, any::<u64>()).prop_map(|(mean, level, pairs)| {
         GroupAnswer::StimulusMeans(StimulusMeans {
-            output: "score".into(),
+            measure: "score".into(),
             means: vec![StimulusMean {
                 stimulus: None,
                 mean: Some(mean),
@@ -245,9 +246,9 @@ fn answers() -> impl Strategy<Value = Vec<GroupAnswer>> {
 
 pub(super) fn outcome() -> impl Strategy<Value = Outcome> {
     let several = vec![
-        Output::new("shape", OutputKind::Fraction),
-        Output::new("direction", OutputKind::Fraction),
-        Output::new("duration", OutputKind::Number),
+        MeasureColumn::new("shape", MeasureKind::Fraction),
+        MeasureColumn::new("direction", MeasureKind::Fraction),
+        MeasureColumn::new("duration", MeasureKind::Number),
     ];
     let values = proptest::collection::vec(number(), 1..20);
     let parts = (
@@ -261,17 +262,17 @@ pub(super) fn outcome() -> impl Strategy<Value = Outcome> {
     );
     parts.prop_map(
         move |(spec, a, b, numbers, answers, [one_cohort, more], seconds)| {
-            let outputs = if more {
+            let measures = if more {
                 several.clone()
             } else {
-                spec.outputs()
+                spec.measures()
             };
-            let mut results = Results::new(outputs.clone());
+            let mut results = Results::new(measures.clone());
             for (index, &number) in numbers.iter().enumerate() {
-                let values = outputs.iter().map(|output| match output.kind {
+                let values = measures.iter().map(|measure| match measure.kind {
                     _ if index % 4 == 3 => Value::Missing,
-                    OutputKind::Bit => Value::Bit(number > 0.0),
-                    OutputKind::Fraction => Value::Number((number.abs() / 7.3).fract()),
+                    MeasureKind::Bit => Value::Bit(number > 0.0),
+                    MeasureKind::Fraction => Value::Number((number.abs() / 7.3).fract()),
                     _ => Value::Number(number),
                 });
                 let values: Vec<Value> = values.collect();
@@ -281,7 +282,7 @@ pub(super) fn outcome() -> impl Strategy<Value = Outcome> {
                 pairs: results.len() as u64,
                 tile: more.then(|| PlanTile {
                     tile: Tile::new(2, 3).unwrap(),
-                    plan: "5d".repeat(32),
+                    agreement: "5d".repeat(32),
                     pairs: results.len() as u64 + 7,
                 }),
                 spec,

@@ -43,11 +43,11 @@ fn is_possible(spec: &Spec) -> bool {
             false
         }
         Err(ProtocolError::Job(error)) => {
-            let by_output = matches!(
+            let by_measure = matches!(
                 error,
-                JobError::SeveralOutputs { .. } | JobError::UndefinedOutput { .. }
+                JobError::SeveralMeasures { .. } | JobError::UndefinedMeasure { .. }
             );
-            assert!(by_output, "{error}");
+            assert!(by_measure, "{error}");
             false
         }
         Err(error) => panic!("{error}"),
@@ -180,7 +180,7 @@ fn published_labels_give_the_same_answer_for_less() {
 
 fn numbers(answer: &GroupAnswer) -> Vec<Option<f64>> {
     match answer {
-        GroupAnswer::Means(means) => means.means.concat(),
+        GroupAnswer::GroupMeans(means) => means.means.concat(),
         GroupAnswer::Test(test) => vec![Some(test.value), Some(test.p_value)],
         _ => panic!("another answer"),
     }

@@ -12,7 +12,7 @@ fn similarities_are_off_by_at_most_two_to_the_minus_24() {
         let spec = spec(Engine::Shares, &metric, "mean", &a, &b);
         let comparison = Comparison::new(spec.metric.clone(), a.alphabet).unwrap();
         let scoring = Scoring::new(comparison.model(), LETTERS, None);
-        let pairs = pairs_of(spec.pairs, &a, &b);
+        let pairs = pairs_of(spec.pair_rule, &a, &b);
         let scanpaths = |(i, j): (usize, usize)| (&a.entries[i].scanpath, &b.entries[j].scanpath);
         let shape = |pair: &(usize, usize)| {
             let (x, y) = scanpaths(*pair);

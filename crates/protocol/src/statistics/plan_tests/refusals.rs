@@ -2,31 +2,31 @@
 
 use super::{cohort, spec};
 use crate::{Engine, JobError, ProtocolError};
-use veilpath_metrics::{Crqa, CrqaOutput, Metric, RecurrenceRule, Undefined};
+use veilpath_metrics::{Crqa, CrqaMeasure, Metric, RecurrenceRule, Undefined};
 
 /// An answer is about one number that every pair has.
 #[test]
 fn several_or_undefined_numbers_are_refused() {
     let (a, b) = (cohort(4, 1..9, 0, 11), cohort(3, 1..9, 0, 12));
-    let crqa = |outputs: &[CrqaOutput], undefined| {
+    let crqa = |measures: &[CrqaMeasure], undefined| {
         Metric::Crqa(Crqa {
             rule: RecurrenceRule::SameLetter,
             line: 2,
-            outputs: outputs.to_vec(),
+            measures: measures.to_vec(),
             undefined,
             rounded: true,
         })
     };
-    let [rec, det, ..] = CrqaOutput::ALL;
+    let [rec, det, ..] = CrqaMeasure::ALL;
     for engine in [Engine::Plain, Engine::Garbled, Engine::Shares] {
         for question in ["mean", "groups", "test:groups", "nearest:3", "histogram:5"] {
             let check = |metric: &Metric| spec(engine, metric, question, &a, &b).check();
-            let several = JobError::SeveralOutputs { metric: "crqa" };
+            let several = JobError::SeveralMeasures { metric: "crqa" };
             assert_eq!(
                 check(&crqa(&[rec, det], Undefined::Zero)),
                 Err(ProtocolError::Job(several))
             );
-            let undefined = JobError::UndefinedOutput { output: "det" };
+            let undefined = JobError::UndefinedMeasure { measure: "det" };
             assert_eq!(
                 check(&crqa(&[det], Undefined::Missing)),
                 Err(ProtocolError::Job(undefined))

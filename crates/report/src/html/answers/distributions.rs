@@ -1,4 +1,4 @@
-//! Histograms of outputs, and of a statistic under permutation.
+//! Histograms of measures, and of a statistic under permutation.
 
 use super::about;
 use crate::html::bars::{Bar, Bars};
@@ -6,22 +6,23 @@ use crate::html::numbers;
 use crate::html::scale::{Scale, hex};
 use crate::html::table::{Column, Field, folded, table};
 use maud::{Markup, html};
-use veilpath_protocol::{Bins, GroupTest, OutputKind, ScoreHistogram};
+use veilpath_metrics::MeasureKind;
+use veilpath_protocol::{Bins, GroupTest, ScoreHistogram};
 
 /// More bars than this cannot be told apart.
 const MAX_BARS: usize = 120;
 
 /// How pairs are distributed over ranges.
-pub(super) fn histogram(answer: &ScoreHistogram, kind: OutputKind, id: &str) -> Markup {
+pub(super) fn histogram(answer: &ScoreHistogram, kind: MeasureKind, id: &str) -> Markup {
     let bars = bars(&answer.bins);
     let ends = bars.first().zip(bars.last());
     let scale = Scale::of_kind(kind, ends.map(|(first, last)| (first.from, last.to)));
-    let of = about(&answer.output, answer.stimulus.as_deref());
+    let of = about(&answer.measure, answer.stimulus.as_deref());
     let title = format!("Histogram of {of}");
     let drawn = Bars {
         bars: &bars,
         title: &title,
-        axes: [&answer.output, "pairs"],
+        axes: [&answer.measure, "pairs"],
         noun: "pair",
         mark: None,
         fill: &|bar| hex(scale.color(f64::midpoint(bar.from, bar.to))),
@@ -50,7 +51,7 @@ pub(super) fn tests(tests: &[(usize, &GroupTest)]) -> Markup {
             }
             (folded("All numbers as a table", &test_table(tests)))
             @for (number, test) in tests {
-                @if let Some(null) = &test.null { (null_distribution(test, null, &format!("answer-{number}"))) }
+                @if let Some(null) = &test.null_distribution { (null_distribution(test, null, &format!("answer-{number}"))) }
             }
         }
     }
@@ -104,7 +105,7 @@ fn test_table(tests: &[(usize, &GroupTest)]) -> Markup {
         vec![
             Field::words(&test.question),
             Field::words(test.groups.join(", ")),
-            Field::words(about(&test.output, test.stimulus.as_deref())),
+            Field::words(about(&test.measure, test.stimulus.as_deref())),
             Field::words(&test.method),
             Field::words(&test.statistic),
             Field::number(numbers::short(test.value), test.value),

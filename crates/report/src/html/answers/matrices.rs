@@ -8,12 +8,13 @@ use crate::html::numbers;
 use crate::html::scale::Scale;
 use crate::html::table::{Column, Field, table};
 use maud::{Markup, html};
-use veilpath_protocol::{GroupMeans, NearestRate, OutputKind};
+use veilpath_metrics::MeasureKind;
+use veilpath_protocol::{GroupMeans, NearestRate};
 
 /// A matrix of group means as tiles and as a table.
 pub(super) fn means(
     answer: &GroupMeans,
-    kind: OutputKind,
+    kind: MeasureKind,
     sides: &[String; 2],
     id: &str,
 ) -> Markup {
@@ -28,7 +29,7 @@ pub(super) fn means(
             below: crate::units::counted(answer.counts[row][column], "pair"),
         })
     };
-    let of = about(&answer.output, answer.stimulus.as_deref());
+    let of = about(&answer.measure, answer.stimulus.as_deref());
     let heat_map = HeatMap {
         title: format!("Group means of {of}"),
         axes: sides.clone(),
@@ -102,7 +103,7 @@ pub(super) fn rate(answer: &NearestRate, id: &str) -> Markup {
             &answer.groups
         },
         columns: &answer.groups,
-        scale: Scale::of_kind(OutputKind::Fraction, Some((0.0, 1.0))),
+        scale: Scale::of_kind(MeasureKind::Fraction, Some((0.0, 1.0))),
         tile: &tile,
     };
     let mut columns = vec![Column::Words("own group")];
@@ -119,7 +120,7 @@ pub(super) fn rate(answer: &NearestRate, id: &str) -> Markup {
         .collect();
     html! {
         figure {
-            h3 { "Classification by the " (answer.k) " nearest scanpaths, by " (answer.output) }
+            h3 { "Classification by the " (answer.k) " nearest scanpaths, by " (answer.measure) }
             p {
                 strong { (percent(share)) }
                 " of " (crate::units::counted(answer.scanpaths, "scanpath")) " have the group of most of their nearest scanpaths ("

@@ -43,7 +43,7 @@ impl Side {
             },
             committed: None,
             schema: AnswerSchema {
-                output: "similarity".into(),
+                measure: "similarity".into(),
                 unit: 1.0,
                 shifts: vec![0, 0],
                 bits: vec![64, 5],

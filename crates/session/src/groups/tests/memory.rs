@@ -49,7 +49,7 @@ fn stays_within_the_default(question: &str, [ours, theirs]: [Cohort; 2]) {
         };
         let question = question.parse().unwrap();
         let mut proposal = proposal(Engine::Garbled, question, cohort.clone());
-        proposal.spec.pairs = PairRule::SameStimulus;
+        proposal.spec.pair_rule = PairRule::SameStimulus;
         proposal.memory = (role == Role::Host).then_some(256 << 20);
         if role == Role::Join {
             proposal.disclosure.answers_per_partner = u32::MAX;

@@ -33,7 +33,7 @@ fn charged(
         let is_victim = role == victim;
         let cohort = if is_victim { ours } else { theirs };
         let mut proposal = proposal(engine, question.parse().unwrap(), cohort.clone());
-        proposal.spec.pairs = rule;
+        proposal.spec.pair_rule = rule;
         if is_victim {
             proposal.disclosure.answers_per_partner = budget;
         } else {
@@ -133,7 +133,7 @@ fn names_of_joint_stimuli_count_as_memory() {
                 Role::Join => &theirs,
             };
             let mut proposal = proposal(Engine::Shares, question.parse().unwrap(), cohort.clone());
-            proposal.spec.pairs = PairRule::All;
+            proposal.spec.pair_rule = PairRule::All;
             proposal.memory = (role == Role::Host).then_some(allowed);
             session
                 .agree(proposal, Some(files), &mut |_| ())

@@ -2,7 +2,7 @@
 
 use super::*;
 use veilpath_metrics::{
-    Crqa, CrqaOutput, DurationClasses, DurationDivisor, Grid, Points, RecurrenceRule, ScaSim,
+    Crqa, CrqaMeasure, DurationClasses, DurationDivisor, Grid, Points, RecurrenceRule, ScaSim,
     Undefined, View,
 };
 
@@ -12,14 +12,14 @@ fn crqa() -> Metric {
         grid: Grid::new(4, 3).unwrap(),
         wrap: false,
     };
-    let [rec, det, lam, ..] = CrqaOutput::ALL;
+    let [rec, det, lam, ..] = CrqaMeasure::ALL;
     Metric::Crqa(Crqa {
         rule: RecurrenceRule::Within {
             points,
             radius: 1.5,
         },
         line: 2,
-        outputs: vec![rec, det, lam],
+        measures: vec![rec, det, lam],
         undefined: Undefined::Zero,
         rounded: true,
     })

@@ -204,7 +204,7 @@ impl super::super::plan::AgreedPlan {
         let [host, join] = &self.rosters;
         let tile = PlanTile {
             tile: pairs.tile,
-            plan: self.agreement.clone(),
+            agreement: self.agreement.clone(),
             pairs: pairs.blocks.pairs(),
         };
         outcome::without_results(

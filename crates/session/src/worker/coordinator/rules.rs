@@ -9,7 +9,7 @@ use crate::error::{InternalError, Limit, SessionError, UsageError};
 use crate::journal::entry::{AddedPart, AnswerParts, ENTRY_BYTES, Entry};
 use crate::journal::{Half, runs};
 use std::collections::BTreeSet;
-use veilpath_metrics::MAX_OUTPUTS;
+use veilpath_metrics::MAX_MEASURES;
 use veilpath_protocol::Answer;
 
 /// Journal entries of a tile in addition to those of its pairs: a pair may be started many times.
@@ -20,7 +20,7 @@ const ENTRIES_PER_PAIR: u64 = 16;
 
 /// How many entries a tile may have after the user has unblocked the peer this many times.
 pub(super) fn max_entries(pairs: usize, lifted: u32) -> u64 {
-    let per_pair = ENTRIES_PER_PAIR + MAX_OUTPUTS as u64;
+    let per_pair = ENTRIES_PER_PAIR + MAX_MEASURES as u64;
     let entries = (pairs as u64).saturating_mul(per_pair);
     entries
         .saturating_add(SPARE_ENTRIES)

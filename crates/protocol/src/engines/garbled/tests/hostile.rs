@@ -58,7 +58,7 @@ impl Case {
     }
 
     fn against(&self, role: Role, bytes: Vec<u8>) -> Result<Vec<Answer>, ProtocolError> {
-        let pairs = pairs_of(self.spec.pairs, &self.a, &self.b);
+        let pairs = pairs_of(self.spec.pair_rule, &self.a, &self.b);
         let (first, second) = (scanpaths(&self.a), scanpaths(&self.b));
         let mut channel = ScriptedChannel { bytes, at: 0 };
         match role {
@@ -243,7 +243,7 @@ impl Channel for Tampering {
 fn a_failed_check_of_one_worker_is_the_error_of_the_run() {
     let case = Case::new(&metrics()[7], in_pieces(3));
     let [to_garbler, _] = case.honest();
-    let pairs = pairs_of(case.spec.pairs, &case.a, &case.b);
+    let pairs = pairs_of(case.spec.pair_rule, &case.a, &case.b);
     let (first, second) = (scanpaths(&case.a), scanpaths(&case.b));
     let mut checks = 0;
     for at in (4..12).map(|part| to_garbler.len() * part / 12) {

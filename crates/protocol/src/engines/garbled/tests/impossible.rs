@@ -72,7 +72,7 @@ fn run(attacker: Role, cheats: bool) -> Run {
         Role::Host => RevealTo::Join,
         Role::Join => RevealTo::Host,
     };
-    let pairs = pairs_of(spec.pairs, &a, &b);
+    let pairs = pairs_of(spec.pair_rule, &a, &b);
     let (first, second) = (scanpaths(&a), scanpaths(&b));
     let side = |role: Role, store: &dyn PairStore, channel: &mut dyn Channel| {
         let (own, theirs) = match role {

@@ -9,7 +9,7 @@ use crate::engines::tests::{
 use crate::{Capability, DefaultLimit, Reveal, Unsupported};
 use veilpath_channel::Counted;
 use veilpath_metrics::{
-    Alphabet, Crqa, CrqaOutput, Dtw, Frechet, Grid, Hausdorff, Model, PathDivisor, Points,
+    Alphabet, Crqa, CrqaMeasure, Dtw, Frechet, Grid, Hausdorff, Model, PathDivisor, Points,
     RecurrenceRule, Threshold, Undefined,
 };
 
@@ -149,7 +149,7 @@ fn scores_of_hidden_lengths(cases: Cases) {
             let ends = run(&spec, &a, &b, (partitioning, partitioning), 5);
             assert_eq!(ends.host.as_ref(), Ok(&scores), "{metric:?}");
             assert_eq!(ends.join.as_ref(), Ok(&scores), "{metric:?}");
-            let cells = spec.cells(&crate::count_pairs(spec.pairs, &a, &b));
+            let cells = spec.cells(&crate::count_pairs(spec.pair_rule, &a, &b));
             assert_eq!(*ends.host_progress.cells.lock().unwrap(), cells);
         }
         check_thresholds((cases, seed), metric, &a, &b, spec.pad_to);
@@ -206,16 +206,16 @@ fn numbers_that_need_lengths_are_refused_where_lengths_are_hidden() {
 fn cells_cost_the_documented_gates_and_bytes() {
     let grid = Grid::new(7, 7).unwrap();
     let points = Points::Grid { grid, wrap: false };
-    let crqa = |outputs: &[CrqaOutput]| {
+    let crqa = |measures: &[CrqaMeasure]| {
         Metric::Crqa(Crqa {
             rule: RecurrenceRule::SameLetter,
             line: 2,
-            outputs: outputs.to_vec(),
+            measures: measures.to_vec(),
             undefined: Undefined::Missing,
             rounded: true,
         })
     };
-    let [rec, det, lam, _, _, corm] = CrqaOutput::ALL;
+    let [rec, det, lam, _, _, corm] = CrqaMeasure::ALL;
     let dtw = Metric::Dtw(Dtw {
         points,
         divisor: PathDivisor::None,

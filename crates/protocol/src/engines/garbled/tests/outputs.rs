@@ -23,7 +23,7 @@ impl PairStore for HalvesInMemory {
 
 /// The halves of both sides.
 fn halves(spec: &Spec, a: &Cohort, b: &Cohort) -> [HashMap<usize, u64>; 2] {
-    let pairs = pairs_of(spec.pairs, a, b);
+    let pairs = pairs_of(spec.pair_rule, a, b);
     let (first, second) = (scanpaths(a), scanpaths(b));
     let (mut host_end, mut join_end) = memory_pair();
     let stores = [HalvesInMemory::default(), HalvesInMemory::default()];
@@ -63,7 +63,7 @@ fn a_short_pair_opens_few_bits_beside_long_ones() {
         let b = random_cohort(3, 24..32, 3);
         let spec = spec(metric, &a, &b);
         let both = halves(&spec, &a, &b);
-        let job_pairs = pairs_of(spec.pairs, &a, &b);
+        let job_pairs = pairs_of(spec.pair_rule, &a, &b);
         let comparison = Comparison::new(metric.clone(), spec.alphabet).unwrap();
         let scoring = Scoring::new(comparison.model(), spec.alphabet.size(), None);
         for (pair, (i, j)) in job_pairs.into_iter().enumerate() {

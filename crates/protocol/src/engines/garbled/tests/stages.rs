@@ -39,7 +39,7 @@ impl TryCryptoRng for RecordingRng {}
 fn every_stage_draws_an_offset() {
     let (a, b) = (random_cohort(4, 20..21, 1), random_cohort(21, 20..21, 2));
     let spec = spec(&Metric::Levenshtein, &a, &b);
-    let pairs = pairs_of(spec.pairs, &a, &b);
+    let pairs = pairs_of(spec.pair_rule, &a, &b);
     let (first, second) = (scanpaths(&a), scanpaths(&b));
     let host_job = Job::new(&spec, Role::Host, &first, second.len(), &pairs).unwrap();
     let join_job = Job::new(&spec, Role::Join, &second, first.len(), &pairs).unwrap();

@@ -297,7 +297,7 @@ fn the_key_holder_sees_a_random_order_and_no_ties() {
     for scanpaths in [equal, apart] {
         let (a, b) = (cohort(&[vec![3; 9]]), cohort(&scanpaths));
         let spec = spec(short_key().with_hardening(true), absolute(), &a, &b);
-        let pairs = pairs_of(spec.pairs, &a, &b);
+        let pairs = pairs_of(spec.pair_rule, &a, &b);
         let hosts: Vec<&Scanpath> = a.entries.iter().map(|e| &e.scanpath).collect();
         let joins: Vec<&Scanpath> = b.entries.iter().map(|e| &e.scanpath).collect();
         let seen =

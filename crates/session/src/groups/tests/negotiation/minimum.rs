@@ -44,7 +44,7 @@ fn probe(
 ) -> Result<GroupAgreement, SessionError> {
     let reveal: Reveal = reveal.parse().unwrap();
     let mut proposal = proposal(Engine::Shares, reveal, cohort.clone());
-    proposal.spec.pairs = PairRule::SameStimulus;
+    proposal.spec.pair_rule = PairRule::SameStimulus;
     let ids = cohort.entries.iter().map(|entry| ScanpathId {
         participant: entry.participant.clone(),
         stimulus: entry.stimulus.clone(),

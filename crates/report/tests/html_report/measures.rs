@@ -1,8 +1,9 @@
-//! Result files with several outputs.
+//! Result files with several measures.
 
 use super::{between, page_of, page_with, read};
 use crate::common;
-use veilpath_protocol::{Outcome, Output, OutputKind, Results, Value};
+use veilpath_metrics::MeasureKind;
+use veilpath_protocol::{MeasureColumn, Outcome, Results, Value};
 use veilpath_report::ResultFile;
 use veilpath_report::html::{NotInFile, Options, Report};
 
@@ -32,10 +33,10 @@ fn outcome() -> Outcome {
         .collect();
     let mut outcome = common::outcome(common::spec("score"), &rows);
     let mut results = Results::new(vec![
-        Output::new("rec", OutputKind::Similarity),
-        Output::new("det", OutputKind::Similarity),
-        Output::new("shift", OutputKind::Number),
-        Output::new("far", OutputKind::Distance),
+        MeasureColumn::new("rec", MeasureKind::Similarity),
+        MeasureColumn::new("det", MeasureKind::Similarity),
+        MeasureColumn::new("shift", MeasureKind::Number),
+        MeasureColumn::new("far", MeasureKind::Distance),
     ]);
     for (pair, values) in outcome.results.iter().zip(&values) {
         results.push(pair.a, pair.b, values);
@@ -50,20 +51,20 @@ fn view(page: &str, heading: &str) -> String {
 }
 
 #[test]
-fn every_output_has_a_view_of_every_stimulus() {
+fn every_measure_has_a_view_of_every_stimulus() {
     let page = page_of(outcome());
     assert_eq!(page.matches("class=\"view\"").count(), 4 * 3);
-    for output in ["rec", "det", "shift", "far"] {
+    for measure in ["rec", "det", "shift", "far"] {
         for part in ["Mean over 2 stimuli", "cows", "boat"] {
-            assert!(page.contains(&format!("<h2>{output}: {part}</h2>")));
+            assert!(page.contains(&format!("<h2>{measure}: {part}</h2>")));
         }
     }
-    let outputs = between(&page, "id=\"pick-output\"", "</select>");
+    let measures = between(&page, "id=\"pick-measure\"", "</select>");
     assert!(
-        outputs.contains("<option value=\"2\">shift</option>"),
-        "{outputs}"
+        measures.contains("<option value=\"2\">shift</option>"),
+        "{measures}"
     );
-    assert!(page.contains("data-output=\"2\" data-part=\"1\""));
+    assert!(page.contains("data-measure=\"2\" data-part=\"1\""));
     let summary = between(&page, "class=\"summary\"", "</dl>");
     for expected in ["<dt>pairs</dt><dd>6</dd>", "mean rec", "mean far"] {
         assert!(summary.contains(expected), "{expected} in {summary}");
@@ -71,20 +72,20 @@ fn every_output_has_a_view_of_every_stimulus() {
 }
 
 #[test]
-fn bright_means_similar_only_for_outputs_with_a_direction() {
+fn bright_means_similar_only_for_measures_with_a_direction() {
     let page = page_of(outcome());
     assert!(view(&page, "rec: cows").contains("A large rec means most alike."));
     assert!(view(&page, "far: cows").contains("A small far means most alike."));
-    for (output, is_said) in [("rec", true), ("far", true), ("shift", false)] {
-        let view = view(&page, &format!("{output}: cows"));
-        assert_eq!(view.contains("bright: alike"), is_said, "{output}");
+    for (measure, is_said) in [("rec", true), ("far", true), ("shift", false)] {
+        let view = view(&page, &format!("{measure}: cows"));
+        assert_eq!(view.contains("bright: alike"), is_said, "{measure}");
     }
     let shift = view(&page, "shift: cows");
     assert!(shift.contains("shift does not say which of two pairs is more alike"));
     assert!(!shift.contains("A result file in JSON does"), "this is one");
     // The scale of a distance is reversed: the smallest number has the brightest colour.
-    let ramp = |output: &str| {
-        let view = view(&page, &format!("{output}: cows"));
+    let ramp = |measure: &str| {
+        let view = view(&page, &format!("{measure}: cows"));
         between(&view, "<linearGradient", "</linearGradient>").to_string()
     };
     assert!(ramp("far").contains("offset=\"0%\" stop-color=\"#f7ed6c\""));
@@ -114,7 +115,7 @@ fn undefined_numbers_are_not_called_missing_pairs() {
 }
 
 #[test]
-fn an_output_without_any_number_has_no_heat_map() {
+fn a_measure_without_any_number_has_no_heat_map() {
     let page = page_with(
         &read("a,b,stimulus,rec,det\np,x,,4,\np,y,,5,\n"),
         Options::default(),
@@ -124,11 +125,11 @@ fn an_output_without_any_number_has_no_heat_map() {
 }
 
 #[test]
-fn outputs_can_be_chosen_by_name() {
+fn measures_can_be_chosen_by_name() {
     let file = ResultFile::from(outcome());
     let names = ["far".to_string()];
     let options = Options {
-        outputs: &names,
+        measures: &names,
         ..Options::default()
     };
     let page = page_with(&file, options);
@@ -136,16 +137,16 @@ fn outputs_can_be_chosen_by_name() {
     assert!(page.contains("mean far") && !page.contains("mean rec"));
     let names = ["near".to_string()];
     let options = Options {
-        outputs: &names,
+        measures: &names,
         ..Options::default()
     };
     let refused = Report::new(&file, options).err();
-    assert!(matches!(refused, Some(NotInFile::Output(_))));
+    assert!(matches!(refused, Some(NotInFile::Measure(_))));
     // A score is shown with its similarity, and can also be drawn itself.
     let small = ResultFile::from(common::small());
     let names = ["score".to_string()];
     let options = Options {
-        outputs: &names,
+        measures: &names,
         ..Options::default()
     };
     let page = page_with(&small, options);
@@ -158,7 +159,7 @@ fn percentages_have_their_unit() {
     outcome.spec.metric = veilpath_metrics::Metric::Crqa(veilpath_metrics::Crqa {
         rule: veilpath_metrics::RecurrenceRule::SameLetter,
         line: 2,
-        outputs: veilpath_metrics::CrqaOutput::ALL.to_vec(),
+        measures: veilpath_metrics::CrqaMeasure::ALL.to_vec(),
         undefined: veilpath_metrics::Undefined::Missing,
         rounded: false,
     });
@@ -170,7 +171,7 @@ fn percentages_have_their_unit() {
     assert!(page.contains("<dt>mean rec</dt><dd>17.92 %</dd>"));
 }
 
-/// Another output may be symmetric without everybody being most similar to themselves.
+/// Another measure may be symmetric without everybody being most similar to themselves.
 #[test]
 fn a_map_needs_everyone_to_be_most_similar_to_themselves() {
     let ids = ["p", "q", "r"];
@@ -183,8 +184,8 @@ fn a_map_needs_everyone_to_be_most_similar_to_themselves() {
         .collect();
     let mut outcome = common::outcome(common::spec("score"), &rows);
     let mut results = Results::new(vec![
-        Output::new("rec", OutputKind::Similarity),
-        Output::new("det", OutputKind::Similarity),
+        MeasureColumn::new("rec", MeasureKind::Similarity),
+        MeasureColumn::new("det", MeasureKind::Similarity),
     ]);
     for pair in outcome.results.iter() {
         results.push(pair.a, pair.b, pair.values);
@@ -199,7 +200,7 @@ fn a_map_needs_everyone_to_be_most_similar_to_themselves() {
 }
 
 #[test]
-fn many_outputs_of_many_stimuli_are_bounded() {
+fn many_measures_of_many_stimuli_are_bounded() {
     let mut text = String::from("a,b,stimulus,u,v,w,x\n");
     for stimulus in 0..30 {
         text.push_str(&format!("p,q,s{stimulus},1,2,3,4\n"));

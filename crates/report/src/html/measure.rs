@@ -1,24 +1,25 @@
-//! What is drawn: a pair's outputs, and what they mean.
+//! The measures that are drawn, and what they mean.
 
 use crate::result_file::{ResultFile, Row};
-use crate::units::output_unit;
-use veilpath_protocol::{Output, OutputKind, Value};
+use crate::units::measure_unit;
+use veilpath_metrics::MeasureKind;
+use veilpath_protocol::{MeasureColumn, Value};
 
-/// The quantity to draw: one output of every pair.
+/// The measure to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Quantity<'a> {
-    /// The index of the output.
-    output: usize,
+pub(crate) struct ShownMeasure<'a> {
+    /// Its index in the file.
+    index: usize,
     /// The name, for headings.
     pub(crate) name: &'a str,
-    pub(crate) kind: OutputKind,
-    /// The meaning of a yes/no output.
+    pub(crate) kind: MeasureKind,
+    /// The meaning of a yes/no measure.
     pub(crate) threshold: ThresholdSide,
     /// The unit of the numbers.
     pub(crate) unit: Option<&'static str>,
-    /// Whether the file does not say what kind of output it is.
+    /// Whether the file does not say what kind of measure it is.
     pub(crate) is_from_csv: bool,
-    /// The output that the tables show next to it, and its name.
+    /// The measure that the tables show next to it, and its name.
     secondary: Option<(usize, &'a str)>,
 }
 
@@ -90,71 +91,74 @@ pub(crate) enum ScoreKind {
     Similarity,
 }
 
-/// An output that is not in the file.
+/// A measure that is not in the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the result file has no measure {0:?}")]
-pub struct NoSuchOutput(pub String);
+pub struct NoSuchMeasure(pub String);
 
-impl<'a> Quantity<'a> {
-    /// The outputs with these names, or all if `only` is empty. A score and its similarity count as one, and so does a
+impl<'a> ShownMeasure<'a> {
+    /// The measures with these names, or all if `only` is empty. A score and its similarity count as one, and so does a
     /// bit.
-    pub(crate) fn all(file: &'a ResultFile, only: &[String]) -> Result<Vec<Self>, NoSuchOutput> {
-        let outputs = file.outputs();
+    pub(crate) fn all(file: &'a ResultFile, only: &[String]) -> Result<Vec<Self>, NoSuchMeasure> {
+        let measures = file.measures();
         if !only.is_empty() {
             let index = |name: &String| {
-                let index = outputs.iter().position(|output| &output.name == name);
-                index.ok_or_else(|| NoSuchOutput(name.clone()))
+                let index = measures.iter().position(|measure| &measure.name == name);
+                index.ok_or_else(|| NoSuchMeasure(name.clone()))
             };
             let named = only.iter().map(|name| Ok(Self::at(file, index(name)?)));
             return named.collect();
         }
-        let one = |output: &Output| ["score", "similarity", "within"].contains(&&*output.name);
-        if outputs.iter().all(one) {
+        let one =
+            |measure: &MeasureColumn| ["score", "similarity", "within"].contains(&&*measure.name);
+        if measures.iter().all(one) {
             return Ok(vec![Self::of(file)]);
         }
-        Ok((0..outputs.len())
+        Ok((0..measures.len())
             .map(|index| Self::at(file, index))
             .collect())
     }
 
-    /// The first output from 0 to 1 that every pair has; otherwise the first that says what is similar; otherwise the
+    /// The first measure from 0 to 1 that every pair has; otherwise the first that says what is similar; otherwise the
     /// first. The score is shown next to it.
     fn of(file: &'a ResultFile) -> Self {
-        let outputs = file.outputs();
-        let complete = |&output: &usize| {
-            let value = |row: Row<'_>| row.values.get(output).copied();
+        let measures = file.measures();
+        let complete = |&index: &usize| {
+            let value = |row: Row<'_>| row.values.get(index).copied();
             file.rows().all(|row| value(row) != Some(Value::Missing))
         };
-        let of_kind = |fits: fn(OutputKind) -> bool| {
-            (0..outputs.len()).find(move |&at| fits(outputs[at].kind))
+        let of_kind = |fits: fn(MeasureKind) -> bool| {
+            (0..measures.len()).find(move |&at| fits(measures[at].kind))
         };
-        let output = of_kind(|kind| kind == OutputKind::Fraction)
+        let index = of_kind(|kind| kind == MeasureKind::Fraction)
             .filter(complete)
-            .or_else(|| of_kind(|kind| kind != OutputKind::Number && kind != OutputKind::Fraction))
+            .or_else(|| {
+                of_kind(|kind| kind != MeasureKind::Number && kind != MeasureKind::Fraction)
+            })
             .unwrap_or_default();
-        let first = outputs.first().filter(|_| output > 0);
+        let first = measures.first().filter(|_| index > 0);
         Self {
             secondary: first.map(|first| (0, first.name.as_str())),
-            ..Self::at(file, output)
+            ..Self::at(file, index)
         }
     }
 
-    /// The output at this index.
+    /// The measure at this index.
     pub(crate) fn at(file: &'a ResultFile, index: usize) -> Self {
-        let output = file.outputs().get(index);
+        let measure = file.measures().get(index);
         let threshold = ThresholdSide::of(file);
         let metric = file.outcome().map(|outcome| outcome.spec.metric.name());
         Self {
-            output: index,
+            index,
             threshold,
-            name: match output {
-                Some(output) if output.kind == OutputKind::Bit => threshold.name(),
-                output => output.map_or("", |output| &output.name),
+            name: match measure {
+                Some(measure) if measure.kind == MeasureKind::Bit => threshold.name(),
+                measure => measure.map_or("", |measure| &measure.name),
             },
-            kind: output.map_or(OutputKind::Number, |output| output.kind),
+            kind: measure.map_or(MeasureKind::Number, |measure| measure.kind),
             unit: metric
-                .zip(output)
-                .and_then(|(metric, output)| output_unit(metric, &output.name)),
+                .zip(measure)
+                .and_then(|(metric, measure)| measure_unit(metric, &measure.name)),
             is_from_csv: metric.is_none(),
             secondary: None,
         }
@@ -162,7 +166,7 @@ impl<'a> Quantity<'a> {
 
     /// A pair's number. A bit is 1 or 0.
     pub(crate) fn value(self, row: Row<'_>) -> Option<f64> {
-        number(*row.values.get(self.output)?)
+        number(*row.values.get(self.index)?)
     }
 
     /// The number that is shown next to it.
@@ -192,25 +196,25 @@ impl<'a> Quantity<'a> {
     }
 
     pub(crate) fn is_bit(self) -> bool {
-        self.kind == OutputKind::Bit
+        self.kind == MeasureKind::Bit
     }
 
-    /// Which numbers mean that two scanpaths are similar; `None` if the output does not say.
+    /// Which numbers mean that two scanpaths are similar; `None` if the measure does not say.
     pub(crate) fn score_kind(self) -> Option<ScoreKind> {
         match self.kind {
-            OutputKind::Similarity | OutputKind::Fraction | OutputKind::Bit => {
+            MeasureKind::Similarity | MeasureKind::Fraction | MeasureKind::Bit => {
                 Some(ScoreKind::Similarity)
             }
-            OutputKind::Distance => Some(ScoreKind::Distance),
-            OutputKind::Number => None,
+            MeasureKind::Distance => Some(ScoreKind::Distance),
+            MeasureKind::Number => None,
         }
     }
 
     /// Used by tests of figures.
     #[cfg(test)]
-    pub(crate) fn of_kind(kind: OutputKind) -> Self {
+    pub(crate) fn of_kind(kind: MeasureKind) -> Self {
         Self {
-            output: 0,
+            index: 0,
             name: "score",
             kind,
             threshold: ThresholdSide::AtMost,
