@@ -1,4 +1,4 @@
-//! Metric settings that make answers reveal more than a comparison needs.
+//! Settings that make answers reveal more than a comparison needs.
 
 use crate::limit::steps_per_letter;
 use std::fmt;
@@ -24,11 +24,19 @@ pub enum RiskySetting {
     /// different amounts. Then alignments rarely shift, and at 1.6 times the largest substitution they never shift in
     /// the attack that uses this: a score is a sum over positions, and twenty-one scores reveal twenty letters.
     ExtremeGap,
+    /// Encoding settings other than those of an earlier answer about the same participants. If a recording was corrected in
+    /// between, the difference between two means may be about it alone. This does not depend on the metric.
+    ChangedEncoding,
 }
 
 impl RiskySetting {
     /// All settings.
-    pub const ALL: [Self; 3] = [Self::AsymmetricTable, Self::FineTable, Self::ExtremeGap];
+    pub const ALL: [Self; 4] = [
+        Self::AsymmetricTable,
+        Self::FineTable,
+        Self::ExtremeGap,
+        Self::ChangedEncoding,
+    ];
 
     /// The name in options.
     pub fn name(self) -> &'static str {
@@ -36,6 +44,7 @@ impl RiskySetting {
             Self::AsymmetricTable => "asymmetric-table",
             Self::FineTable => "fine-table",
             Self::ExtremeGap => "extreme-gap",
+            Self::ChangedEncoding => "changed-encoding",
         }
     }
 }
@@ -47,6 +56,7 @@ impl fmt::Display for RiskySetting {
             Self::AsymmetricTable => "an asymmetric substitution table",
             Self::FineTable => "a substitution table with very fine costs (more than 10,000 steps)",
             Self::ExtremeGap => "a gap that costs more than any substitution",
+            Self::ChangedEncoding => "encoding settings other than in earlier answers",
         })
     }
 }
@@ -62,7 +72,7 @@ impl FromStr for RiskySetting {
 
 /// A text that is not the name of a risky setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected asymmetric-table, fine-table or extreme-gap")]
+#[error("expected asymmetric-table, fine-table, extreme-gap or changed-encoding")]
 pub struct UnknownRiskySetting;
 
 /// The risky settings of a metric.

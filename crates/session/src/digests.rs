@@ -86,13 +86,22 @@ impl ScanpathDigests {
         Self(context)
     }
 
+    /// A digest of the settings.
+    pub(crate) fn settings(&self) -> [u8; 32] {
+        finish(self.0.clone())
+    }
+
     pub(crate) fn digest(&self, scanpath: &Scanpath) -> [u8; 32] {
         let mut context = self.0.clone();
         update_with_letters(&mut context, scanpath);
-        let mut digest = [0; 32];
-        digest.copy_from_slice(context.finish().as_ref());
-        digest
+        finish(context)
     }
+}
+
+fn finish(context: Context) -> [u8; 32] {
+    let mut digest = [0; 32];
+    digest.copy_from_slice(context.finish().as_ref());
+    digest
 }
 
 #[cfg(test)]

@@ -66,6 +66,7 @@ pub fn compare_tile_on_loopback(
         disclosure: DisclosureLimits {
             minimum_group: 0,
             answers_per_partner: u32::MAX,
+            allow_changed_encoding: false,
         },
         memory: None,
         tile,

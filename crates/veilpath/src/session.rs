@@ -228,7 +228,8 @@ impl<'a> Side<'a> {
         let (metric, alphabet) = options.cohort.metric_and_compared_alphabet();
         let allowed = self.reject_risky_settings(metric, alphabet)?;
         for &setting in &options.allow {
-            if !allowed.contains(&setting) {
+            // Whether the encoding has changed is known only to the disclosure ledger.
+            if setting != RiskySetting::ChangedEncoding && !allowed.contains(&setting) {
                 let note = Note::AllowedWithoutEffect { setting };
                 self.events.event(Event::Note(note));
             }

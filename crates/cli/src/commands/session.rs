@@ -102,7 +102,8 @@ pub(crate) struct SessionArgs {
     policy: Option<PathBuf>,
 
     /// Allow a metric setting that lets a few comparisons reconstruct a scanpath: asymmetric-table (the order of two letters
-    /// matters), fine-table (very fine costs) or extreme-gap (a gap costs more than any substitution)
+    /// matters), fine-table (very fine costs) or extreme-gap (a gap costs more than any substitution); or changed-encoding:
+    /// participants who were in an earlier answer with other encoding settings
     #[arg(long, value_name = "SETTING", value_delimiter = ',')]
     allow: Vec<RiskySetting>,
 

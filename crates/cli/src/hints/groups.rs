@@ -73,6 +73,9 @@ pub(super) fn disclosure(refusal: &DisclosureRefusal) -> Option<&'static str> {
         DisclosureRefusal::SecondHistogram { .. } => {
             Some("ask for a mean or a test, or for other participants")
         }
+        DisclosureRefusal::ChangedEncoding { .. } => Some(
+            "encode as before; or, if none of their recordings has been added or corrected since, use --allow changed-encoding",
+        ),
         DisclosureRefusal::Withdrawn { .. } => Some("leave them out of the cohort"),
         DisclosureRefusal::NoGroups => Some(ADD_GROUPS),
         _ => None,

@@ -12,6 +12,16 @@ use std::path::{Path, PathBuf};
 
 const VERSION: u32 = 4;
 
+/// How the scanpaths of an answer were made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Encoding {
+    /// The metric, if it rounds fixations itself.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) rounded_for: Option<String>,
+    pub(super) settings: Tag,
+}
+
 /// How an answer is divided into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -115,6 +125,7 @@ pub(super) struct Answer {
     pub(super) weights: Weights,
     pub(super) by_stimulus: bool,
     pub(super) counts_as: u32,
+    pub(super) encoding: Option<Encoding>,
     /// In the order of their tags.
     pub(super) cohort: Vec<Member>,
 }
@@ -125,6 +136,7 @@ pub(super) struct AnswerView<'a> {
     pub(super) parts: Parts,
     pub(super) weights: Weights,
     pub(super) by_stimulus: bool,
+    pub(super) encoding: Option<&'a Encoding>,
     pub(super) cohort: &'a [Member],
 }
 
@@ -134,6 +146,7 @@ impl Answer {
             parts: self.parts,
             weights: self.weights,
             by_stimulus: self.by_stimulus,
+            encoding: self.encoding.as_ref(),
             cohort: &self.cohort,
         }
     }
@@ -148,6 +161,8 @@ struct StoredAnswer {
     weights: Weights,
     by_stimulus: bool,
     counts_as: u32,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    encoding: Option<Encoding>,
     cohort: String,
 }
 
@@ -184,6 +199,7 @@ impl Disclosures {
             parts: answer.parts,
             weights: answer.weights,
             by_stimulus: answer.by_stimulus,
+            encoding: answer.encoding.as_ref(),
             cohort: cohort(answer).map_or(&[], Vec::as_slice),
         })
     }
@@ -199,6 +215,7 @@ impl Disclosures {
             weights: answer.weights,
             by_stimulus: answer.by_stimulus,
             counts_as: answer.counts_as,
+            encoding: answer.encoding,
             cohort,
         });
     }

@@ -5,7 +5,7 @@
 //! after which some combination of all answers would be about fewer than the minimum number of participants.
 //!
 //! **Atoms.** The unknowns are the scores of single scanpaths with the partner's, one *unit* for each participant and stimulus.
-//! Every answer has parts, and opens a function of sums over parts. Units that were in the same parts of all answers have the
+//! An answer has parts, and means are sums over parts. Units that were in the same parts of all answers have the
 //! same coefficients in every combination of answers, up to a common factor. They form an atom. What a combination is about is
 //! a union of atoms, so it is about at least the minimum number of participants if every atom has units of that many.
 //! This assumes that the partner's scanpaths are real. If lengths are known, a partner who makes scanpaths up can choose
@@ -31,9 +31,18 @@
 //! version of a unit's scanpaths each answer used. A unit can have several scanpaths, which different answers can combine
 //! differently. So the same must hold for atoms of single scanpaths.
 //!
+//! With other encoding settings, or another rounding of fixations, letters change where a fixation crosses a boundary. A
+//! refusal that depended on how many have changed would tell about letters, so all scanpaths count as changed. This would
+//! hide that a single recording was corrected in between. So an answer about participants who were in an answer with
+//! other settings is refused unless this side's user allows it.
+//!
 //! **Histograms.** A count is about a range of scores, and is suppressed if too few participants are in it. Two
 //! histograms that differ in their ranges, metric or participants have counts whose differences are about few
-//! participants. So each participant is in at most one histogram per partner.
+//! participants, and so does a histogram minus known scores. So each participant is in at most one histogram per
+//! partner, and scores of those in a histogram are not revealed.
+//!
+//! **Not sums.** The counts of a test and the votes of the nearest scanpaths are no sums over parts. Combinations of
+//! several such numbers can be about fewer participants; only the budget bounds them.
 //!
 //! **Group sizes.** The other side sees them, together with the ids of those who take part, before it sees an answer
 //! and even if it learns none. Two lists that differ by one participant reveal this participant's group. So sizes are
@@ -62,7 +71,7 @@ mod tag;
 mod withdrawals;
 
 pub use refusal::DisclosureRefusal;
-pub use request::{AnswerRequest, GroupMember};
+pub use request::{AnswerRequest, ComparedEncoding, GroupMember};
 pub(crate) use tag::Tag;
 pub(crate) use withdrawals::WithdrawalWatch;
 pub use withdrawals::Withdrawn;
@@ -81,6 +90,8 @@ pub struct DisclosureLimits {
     pub minimum_group: u32,
     /// The most group answers for this partner.
     pub answers_per_partner: u32,
+    /// Whether participants may be in answers with different encoding settings.
+    pub allow_changed_encoding: bool,
 }
 
 /// An answer that is allowed, to be passed to [`DisclosureLedger::charge`].
@@ -116,6 +127,7 @@ impl Default for DisclosureLimits {
         Self {
             minimum_group: DEFAULT_MINIMUM_GROUP,
             answers_per_partner: DEFAULT_ANSWERS_PER_PARTNER,
+            allow_changed_encoding: false,
         }
     }
 }
@@ -126,6 +138,7 @@ impl DisclosureLimits {
         Self {
             minimum_group: ours.max(theirs),
             answers_per_partner,
+            allow_changed_encoding: false,
         }
     }
 }
@@ -230,7 +243,9 @@ impl DisclosureLedger {
         }
         let weights = file::Weights::of(request.kind);
         let has_groups = parts == file::Parts::Groups;
-        let cohort = members.iter().map(|member| self.member(member, has_groups));
+        // A participant without letters is hidden by nobody and hides nobody.
+        let members = members.iter().filter(|it| !it.stimuli.is_empty());
+        let cohort = members.map(|member| self.member(member, has_groups));
         let mut cohort: Vec<Member> = cohort.collect();
         cohort.sort_unstable_by_key(|member| member.participant);
         Ok(Answer {
@@ -239,6 +254,10 @@ impl DisclosureLedger {
             weights,
             by_stimulus: request.by_stimulus,
             counts_as: request.counts_as,
+            encoding: request.encoding.as_ref().map(|it| file::Encoding {
+                rounded_for: it.rounded_for.map(String::from),
+                settings: self.tag("encoding", &it.settings),
+            }),
             cohort,
         })
     }
@@ -297,6 +316,22 @@ fn allow(
         participants,
         minimum,
     };
+    if !limits.allow_changed_encoding {
+        let participants = in_others(disclosed, &answer, |it| changes_encoding(it, &answer));
+        if participants > 0 {
+            return Err(DisclosureRefusal::ChangedEncoding { participants });
+        }
+    }
+    // Known scores can be subtracted from counts.
+    let excluded: &[file::Parts] = match answer.parts {
+        file::Parts::Ranges => &[file::Parts::Ranges, file::Parts::Pairs],
+        file::Parts::Pairs => &[file::Parts::Ranges],
+        _ => &[],
+    };
+    let participants = in_others(disclosed, &answer, |it| excluded.contains(&it.parts));
+    if participants > 0 {
+        return Err(DisclosureRefusal::SecondHistogram { participants });
+    }
     if answer.parts == file::Parts::Pairs {
         return match too_few(atoms::smallest(&all, withdrawn)) {
             Some(participants) => Err(differencing(participants)),
@@ -307,18 +342,6 @@ fn allow(
                 is_charged: false,
             }),
         };
-    }
-    if answer.parts == file::Parts::Ranges {
-        let is_histogram = |it: &AnswerView<'_>| it.parts == file::Parts::Ranges;
-        let histograms: Vec<_> = disclosed.answers().filter(is_histogram).collect();
-        let is_counted = |member: &&Member| {
-            let mut histograms = histograms.iter();
-            histograms.any(|it| file::contains(it.cohort, member.participant))
-        };
-        let participants = answer.cohort.iter().filter(is_counted).count() as u64;
-        if participants > 0 {
-            return Err(DisclosureRefusal::SecondHistogram { participants });
-        }
     }
     // Zero participants are also too few.
     let smallest = atoms::smallest(&alone, withdrawn).unwrap_or(0);
@@ -345,6 +368,32 @@ fn allow(
         answers,
         is_charged: false,
     })
+}
+
+/// How many participants of an answer were in earlier ones of some kind.
+fn in_others(
+    disclosed: &Disclosures,
+    answer: &Answer,
+    is_of_kind: impl Fn(&AnswerView<'_>) -> bool,
+) -> u64 {
+    let others: Vec<_> = disclosed.answers().filter(is_of_kind).collect();
+    let is_in_others = |member: &&Member| {
+        let mut others = others.iter();
+        others.any(|it| file::contains(it.cohort, member.participant))
+    };
+    answer.cohort.iter().filter(is_in_others).count() as u64
+}
+
+/// Whether an earlier answer used the same kind of scanpaths, made in another way, and one of the two is about groups.
+fn changes_encoding(earlier: &AnswerView<'_>, answer: &Answer) -> bool {
+    let (Some(earlier_encoding), Some(encoding)) = (earlier.encoding, &answer.encoding) else {
+        return false;
+    };
+    let is_pairs = |parts: file::Parts| parts == file::Parts::Pairs;
+    let about_groups = !is_pairs(earlier.parts) || !is_pairs(answer.parts);
+    about_groups
+        && earlier_encoding.rounded_for == encoding.rounded_for
+        && earlier_encoding.settings != encoding.settings
 }
 
 /// Whether the content of a file is a ledger, for fuzzing.

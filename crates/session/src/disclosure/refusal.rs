@@ -61,11 +61,19 @@ pub enum DisclosureRefusal {
         /// The budget.
         budget: u32,
     },
-    /// A second histogram about the same participants.
+    /// A histogram, and another one or scores of the same participants.
     #[error(
-        "this partner already has a histogram about {participants} of these participants; the difference between two could be about too few of them"
+        "this partner already has a histogram, or scores to subtract from one, about {participants} of these participants; what remains could be about too few of them"
     )]
     SecondHistogram {
+        /// Participants who are in both.
+        participants: u64,
+    },
+    /// An earlier answer used scanpaths that were made in another way.
+    #[error(
+        "{participants} of these participants were in an earlier answer for this partner, with other encoding settings; if any of their recordings has been corrected since, the difference may be about that one alone"
+    )]
+    ChangedEncoding {
         /// Participants who are in both.
         participants: u64,
     },
@@ -92,6 +100,7 @@ impl DisclosureRefusal {
             | DisclosureRefusal::NearestOfFew { minimum, .. } => Some(minimum),
             DisclosureRefusal::Budget { .. }
             | DisclosureRefusal::SecondHistogram { .. }
+            | DisclosureRefusal::ChangedEncoding { .. }
             | DisclosureRefusal::Withdrawn { .. }
             | DisclosureRefusal::NoGroups => None,
         }

@@ -69,12 +69,14 @@ fn answer_request(number: u8, kind: AnswerKind) -> AnswerRequest<'static> {
         by_group: true,
         by_stimulus: false,
         counts_as: 1,
+        encoding: None,
     }
 }
 
 const LIMITS: DisclosureLimits = DisclosureLimits {
     minimum_group: 5,
     answers_per_partner: 20,
+    allow_changed_encoding: false,
 };
 
 fn members(numbers: std::ops::Range<u32>) -> Vec<GroupMember> {
@@ -147,6 +149,7 @@ fn small_parts_are_refused() {
         by_group: true,
         by_stimulus: false,
         counts_as: 1,
+        encoding: None,
     };
     assert_eq!(fixture.ask_for(&per_stimulus, &few, LIMITS), Err(small(1)));
     assert_eq!(fixture.ask(8, mean, &few), Ok(2));

@@ -7,6 +7,7 @@ use crate::locked_file::FileState;
 use crate::signed_record::{RecordEntry, WithdrawalEntry};
 use crate::{Fingerprint, StateDir, date};
 use std::collections::BTreeSet;
+use veilpath_metrics::Cohort;
 
 /// The result of a withdrawal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,6 +58,21 @@ impl DisclosureLedger {
                 .append(RecordEntry::Withdrawal(entry), &self.identity)
         })?;
         Ok(withdrawn)
+    }
+
+    /// Refuses a cohort with participants who have withdrawn, whatever the plan: even a roster contains their ids and lengths.
+    pub(crate) fn check_withdrawn(&self, cohort: &Cohort) -> Result<(), SessionError> {
+        let withdrawn = self.file.read()?.withdrawn;
+        if withdrawn.is_empty() {
+            return Ok(());
+        }
+        let participants = cohort.entries.iter().map(|entry| &entry.participant[..]);
+        let participants: BTreeSet<&str> = participants.collect();
+        let tags = participants.iter().map(|id| self.participant_tag(id));
+        match tags.filter(|tag| withdrawn.contains(tag)).count() as u64 {
+            0 => Ok(()),
+            participants => Err(Limit::from(DisclosureRefusal::Withdrawn { participants }).into()),
+        }
     }
 
     /// Watches the participants of these answers.

@@ -8,7 +8,7 @@
 
 use super::{AgreedGroups, GroupNegotiation, index_of, members};
 use crate::disclosure::{
-    AnswerRequest, Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal,
+    AnswerRequest, Charge, ComparedEncoding, DisclosureLedger, DisclosureLimits, DisclosureRefusal,
 };
 use crate::error::{InternalError, Limit, SessionError};
 use veilpath_protocol::{GroupQuestion, GroupSizes, PairRule, Role, ScanpathId};
@@ -76,6 +76,7 @@ impl GroupNegotiation<'_> {
         let limits = DisclosureLimits {
             minimum_group: agreed.minimum,
             answers_per_partner: u32::MAX,
+            allow_changed_encoding: true,
         };
         // Nothing about earlier answers.
         let peer = self.ledger.partner();
@@ -99,6 +100,9 @@ impl GroupNegotiation<'_> {
             && scanpath_ids.iter().all(has_stimuli);
         answer.has_references = self.role == Role::Join;
         answer.counts_as = counts_as;
+        let proposal = self.proposal;
+        let encoding = ComparedEncoding::of(&proposal.cohort, &proposal.spec.metric);
+        answer.encoding = Some(encoding);
         Ok(answer)
     }
 

@@ -13,9 +13,7 @@ pub(crate) fn of(
     metric: &Metric,
     taking_part: impl IntoIterator<Item = usize>,
 ) -> Vec<GroupMember> {
-    let mut members = members(cohort, metric, taking_part, Scanpath::is_empty);
-    members.retain(|member| !member.stimuli.is_empty());
-    members
+    members(cohort, metric, taking_part, Scanpath::is_empty)
 }
 
 /// The same, but scanpaths without letters count as well.

@@ -73,6 +73,7 @@ pub(super) fn proposal(engine: Engine, reveal: Reveal, cohort: Cohort) -> Propos
         disclosure: DisclosureLimits {
             minimum_group: 3,
             answers_per_partner: 20,
+            allow_changed_encoding: false,
         },
         memory: None,
         tile: None,

@@ -261,6 +261,7 @@ impl Setup {
             disclosure: crate::DisclosureLimits {
                 minimum_group: 1,
                 answers_per_partner: self.answers,
+                allow_changed_encoding: false,
             },
             limit_per_scanpath: match attacks {
                 true => ScanpathLimit::Unlimited,

@@ -72,7 +72,15 @@ impl Session {
         }
         // Before anything about the cohort is sent.
         let ledger_file = self.ledger(state_dir);
-        let allowed = ledger_file.read().and_then(|ledger| ledger.check_ban());
+        let disclosures = DisclosureLedger::open(state_dir, &self.identity, self.peer);
+        let allowed = ledger_file
+            .read()
+            .and_then(|ledger| ledger.check_ban())
+            .and_then(|()| {
+                let needed = memory::disclosures(disclosures.bytes());
+                Ok(memory::check(needed, proposal.memory)?)
+            })
+            .and_then(|()| disclosures.check_withdrawn(&proposal.cohort));
         self.or_decline(Tag::Terms, allowed)?;
         let ours = self.identity.fingerprint();
         let (host, join) = by_role(role, ours, self.peer);
@@ -135,7 +143,6 @@ impl Session {
         let our_stimuli = proposal.cohort.entries.iter();
         let our_stimuli = our_stimuli.map(|entry| entry.stimulus.as_deref());
         let means = memory::means(&proposal.spec, our_stimuli, their_roster.stimuli());
-        let disclosures = DisclosureLedger::open(state_dir, &self.identity, self.peer);
         let roster_bytes = memory::rosters(&terms, &theirs)
             .saturating_add(means)
             .saturating_add(memory::disclosures(disclosures.bytes()));

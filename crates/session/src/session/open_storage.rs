@@ -3,7 +3,7 @@
 use super::{Proposal, Session};
 use crate::counted_store::AgreedPairs;
 use crate::digests::journal_id;
-use crate::disclosure::{AnswerRequest, Charge, DisclosureLedger};
+use crate::disclosure::{AnswerRequest, Charge, ComparedEncoding, DisclosureLedger};
 use crate::error::InternalError;
 use crate::groups::members;
 use crate::journal::Journal;
@@ -45,7 +45,9 @@ impl Session {
         }
         let ledger = DisclosureLedger::open(state_dir, &self.identity, self.peer);
         let answer = AnswerRequest::of(id, proposal.spec.reveal);
-        let answer = answer.ok_or(InternalError::UnagreedAnswer)?;
+        let mut answer = answer.ok_or(InternalError::UnagreedAnswer)?;
+        let encoding = ComparedEncoding::of(&proposal.cohort, &proposal.spec.metric);
+        answer.encoding = Some(encoding);
         // For the whole plan, so that the order of its tiles does not matter.
         let own = match self.role {
             Role::Host => plan.rows(),

@@ -31,7 +31,7 @@ pub struct SessionOptions {
     pub tiles: Option<u32>,
     /// The maximum number of comparisons of each of this side's scanpaths with one peer, across all sessions.
     pub limit_per_scanpath: ScanpathLimit,
-    /// The metric's risky settings that this side accepts.
+    /// The risky settings that this side accepts.
     pub allow: Vec<RiskySetting>,
     /// The most memory that this process may use, in bytes. Concurrent sessions share it.
     pub memory: u64,
@@ -90,7 +90,10 @@ impl SessionOptions {
 
     /// The limits on group answers.
     pub(super) fn disclosure_limits(&self) -> DisclosureLimits {
-        let default = DisclosureLimits::default();
+        let default = DisclosureLimits {
+            allow_changed_encoding: self.allow.contains(&RiskySetting::ChangedEncoding),
+            ..DisclosureLimits::default()
+        };
         match &self.policy {
             None => DisclosureLimits {
                 minimum_group: self.minimum_group,
@@ -99,6 +102,7 @@ impl SessionOptions {
             Some(policy) => DisclosureLimits {
                 minimum_group: policy.minimum_group().max(self.minimum_group),
                 answers_per_partner: policy.answers_per_partner(),
+                ..default
             },
         }
     }

@@ -19,6 +19,24 @@ fn a_participant_is_in_one_histogram() {
     assert_eq!(fixture.ask(6, AnswerKind::Mean, &members(0..10)), Ok(3));
 }
 
+/// A histogram minus the scores of all but a few counts the few.
+#[test]
+fn a_participant_is_in_a_histogram_or_in_scores() {
+    for pairs in [AnswerKind::Score, AnswerKind::Threshold] {
+        let kinds = [pairs, AnswerKind::Histogram];
+        for (first, second) in [(kinds[0], kinds[1]), (kinds[1], kinds[0])] {
+            let fixture = Fixture::new();
+            let both = |kind| match kind == pairs {
+                true => members(0..6),
+                false => members(0..9),
+            };
+            assert!(fixture.ask(1, first, &both(first)).is_ok());
+            let refused = DisclosureRefusal::SecondHistogram { participants: 6 };
+            assert_eq!(fixture.ask(2, second, &both(second)), Err(refused));
+        }
+    }
+}
+
 fn charge_sizes(
     fixture: &Fixture,
     key: u8,

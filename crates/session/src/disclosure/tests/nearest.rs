@@ -69,6 +69,31 @@ fn groups_that_an_answer_does_not_use_are_not_needed() {
     );
 }
 
+/// Scanpaths without letters vote, too.
+#[test]
+fn empty_references_are_of_enough_participants() {
+    let mut few = members(0..20);
+    few.push(GroupMember {
+        participant: "empty".into(),
+        group: Some("odd".into()),
+        empty: vec!["harbour".into(); 3],
+        ..GroupMember::default()
+    });
+    let answer = |nearest| AnswerRequest {
+        nearest: Some(nearest),
+        has_references: true,
+        ..answer_request(1, AnswerKind::Nearest)
+    };
+    let refused = DisclosureRefusal::NearestOfFew {
+        nearest: 12,
+        needed: 13,
+        minimum: 5,
+    };
+    let ask = |nearest| Fixture::new().ask_for(&answer(nearest), &few, LIMITS);
+    assert_eq!(ask(12), Err(refused));
+    assert_eq!(ask(13), Ok(1));
+}
+
 /// A constant query is as near to all references, and the first ones vote.
 #[test]
 fn the_nearest_references_are_of_enough_participants() {

@@ -97,3 +97,32 @@ fn a_second_mean_with_one_changed_scanpath_is_refused() {
     }
     assert!(sums[0].is_ok() && is_refused(&sums[1]), "{sums:?}");
 }
+
+/// With other settings all scanpaths count as changed, which would hide the one that was corrected.
+#[test]
+fn a_second_mean_with_other_settings_is_refused_whether_scanpaths_changed_or_not() {
+    for (changes, setting) in [(true, "81"), (false, "81"), (true, "80")] {
+        let with = |mut cohort: Cohort, value: &str| {
+            let settings = &mut cohort.encoding.0;
+            settings.insert("min-fixation".into(), value.into());
+            cohort
+        };
+        let before = with(cohort(0), "80");
+        let mut after = with(cohort(0), setting);
+        if changes {
+            after.entries[0].scanpath = Scanpath::new(vec![0, 1, 2, 3, 11, 11, 11, 11]);
+        }
+        let sums = sums([before, after]);
+        let refusal = match &sums[1] {
+            Err(SessionError::Limit(Limit::Disclosure(refusal))) => refusal,
+            other => panic!("{other:?}"),
+        };
+        match setting == "80" {
+            true => assert!(is_refused(&sums[1]), "{refusal}"),
+            false => assert_eq!(
+                *refusal,
+                DisclosureRefusal::ChangedEncoding { participants: 6 }
+            ),
+        }
+    }
+}
