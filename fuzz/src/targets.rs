@@ -7,7 +7,7 @@ use veilpath_encode::readers::FORMATS;
 use veilpath_encode::{
     Areas, Collector, DetectionOptions, Detector, EncodeOptions, Input, Kind, LengthUnit,
     RawCohort, ReadOptions, Recording, Rows, Sample, ScreenLength, Sink, Space, VelocityMethod,
-    cohort_file, detect, explain_unknown,
+    cohort_file, explain_unknown, recognise_format,
 };
 use veilpath_metrics::{
     Alphabet, Cohort, Fixations, Frechet, Grid, Metric, Points, Screen, Table, TableKind,
@@ -70,7 +70,7 @@ pub fn readers(data: &[u8]) {
     }
 }
 
-/// Opens a file, detects its format and explains errors; the first byte chooses the file's name.
+/// Opens a file, recognises its format and explains errors; the first byte chooses the file's name.
 pub fn detection(data: &[u8]) {
     let [name, file @ ..] = data else { return };
     let name = NAMES[usize::from(*name) % NAMES.len()];
@@ -78,7 +78,7 @@ pub fn detection(data: &[u8]) {
         return;
     };
     let head = input.head();
-    if detect(&head).is_none() {
+    if recognise_format(&head).is_none() {
         let error = explain_unknown(&head);
         assert!(!error.problem.is_empty() && !error.remedy.is_empty());
     }

@@ -6,8 +6,8 @@ use crate::notes::pluralized;
 use crate::readers::{FORMATS, Format, SupportedOptions, without_effect};
 use crate::{
     Collector, ColumnRoles, Dropped, EncodeField, EncodeNote, EncodeOptions, Eye, Fixation, Head,
-    Input, NoEffect, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Summary, detect,
-    explain_unknown,
+    Input, NoEffect, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Summary,
+    explain_unknown, recognise_format,
 };
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -46,17 +46,24 @@ pub fn encode_files(
     options: &EncodeOptions,
     progress: &dyn Fn(u64) -> ControlFlow<()>,
 ) -> Result<Encoded, ReadError> {
-    encode_with((FORMATS, &detect), sources, format, read, options, progress)
+    encode_with(
+        (FORMATS, &recognise_format),
+        sources,
+        format,
+        read,
+        options,
+        progress,
+    )
 }
 
-/// The formats that can be chosen by name, and the function that detects a format by content.
+/// The formats that can be chosen by name, and the function that recognises a format by content.
 pub(crate) type Formats<'f> = (
     &'f [&'static dyn Format],
     &'f dyn Fn(&Head) -> Option<&'static dyn Format>,
 );
 
 fn encode_with(
-    (formats, detect): Formats<'_>,
+    (formats, recognise): Formats<'_>,
     sources: Vec<Source>,
     format: Option<&str>,
     read: &ReadOptions,
@@ -75,7 +82,7 @@ fn encode_with(
         let input = source.open(Arc::clone(&consumed))?;
         let name = input.name().to_string();
         first.get_or_insert_with(|| name.clone());
-        let format = format_of(&input, (formats, detect), format, read)?;
+        let format = format_of(&input, (formats, recognise), format, read)?;
         collector.begin_file(input.name(), format.name(), format.title());
         accepts = accepts.or(format.accepts());
         for note in without_effect(format, read) {
@@ -133,7 +140,7 @@ impl Source {
 /// The format of a file: the named one, or the one that recognises it.
 pub(crate) fn format_of<'f>(
     input: &Input,
-    (formats, detect): Formats<'f>,
+    (formats, recognise): Formats<'f>,
     name: Option<&str>,
     read: &ReadOptions,
 ) -> Result<&'f dyn Format, ReadError> {
@@ -148,7 +155,7 @@ pub(crate) fn format_of<'f>(
         return Ok(format);
     }
     let head = input.head();
-    match detect(&head) {
+    match recognise(&head) {
         Some(format) => Ok(format),
         // A user who names columns means a table.
         None => match with_named_columns(formats) {

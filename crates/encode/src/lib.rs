@@ -12,12 +12,12 @@ mod aoi;
 mod aoi_column;
 pub mod cohort_file;
 mod collector;
-mod detect;
 mod detector;
 mod encode;
 mod error;
 mod field;
 mod fixation_path;
+mod format_recognition;
 mod frame;
 mod grid_cell;
 mod groups;
@@ -37,7 +37,6 @@ mod trace;
 pub use aoi::Areas;
 pub use cohort_file::{CohortNote, RawCohort};
 pub use collector::Collector;
-pub use detect::{detect, explain_binary, explain_unknown};
 pub use detector::{
     DetectionOptions, Detector, LengthUnit, ScreenLength, ScreenLengthError, VelocityMethod,
     VelocityMethodError,
@@ -45,6 +44,7 @@ pub use detector::{
 pub use encode::{Encoded, Source, encode_files};
 pub use error::ReadError;
 pub use field::EncodeField;
+pub use format_recognition::{explain_binary, explain_unknown, recognise_format};
 pub use frame::{ColumnKind, Frame, FrameColumn, NamedFrame, Value};
 pub use groups::{Groups, GroupsNotUsed, is_group_name};
 pub use input::{Head, Input, Lines};

@@ -62,7 +62,7 @@ pub fn trace_files(
     let mut tracer = Tracer::default();
     for source in sources {
         let input = source.open(Default::default())?;
-        let format = format_of(&input, (FORMATS, &crate::detect), format, read)?;
+        let format = format_of(&input, (FORMATS, &crate::recognise_format), format, read)?;
         tracer.begin_file();
         format.read(input, read, &mut tracer)?;
     }

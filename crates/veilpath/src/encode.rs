@@ -22,7 +22,7 @@ pub use veilpath_encode::{
 /// How to read files and turn their points into letters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodeOptions {
-    /// The name of the format of all files; `None` detects it for each file.
+    /// The name of the format of all files; `None` recognises it for each file.
     pub format: Option<String>,
     /// Details that the files do not contain.
     pub read: ReadOptions,

@@ -112,7 +112,7 @@ pub(crate) fn read_text(
     Ok(recorder)
 }
 
-/// Reads a file; also returns the name of the detected format.
+/// Reads a file; also returns the name of the recognised format.
 pub(crate) fn read_file(
     format: &dyn Format,
     path: &std::path::Path,
@@ -120,14 +120,14 @@ pub(crate) fn read_file(
 ) -> Result<(Recorder, &'static str), ReadError> {
     let mut recorder = Recorder::default();
     let input = Input::open(path)?;
-    let detected = detected(&input);
+    let recognised = recognised(&input);
     format.read(input, options, &mut recorder)?;
-    Ok((recorder, detected))
+    Ok((recorder, recognised))
 }
 
 /// The first format that recognises the file.
-pub(crate) fn detected(input: &Input) -> &'static str {
-    crate::detect(&input.head()).map_or("none", |format| format.name())
+pub(crate) fn recognised(input: &Input) -> &'static str {
+    crate::recognise_format(&input.head()).map_or("none", |format| format.name())
 }
 
 /// A synthetic file under `testdata/formats`.

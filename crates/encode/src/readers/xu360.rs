@@ -150,13 +150,13 @@ mod tests {
 
     #[test]
     fn the_test_file_is_read() {
-        let (read, detected) = read_file(
+        let (read, recognised) = read_file(
             &Xu360,
             &tiny_file("video007_p012.txt"),
             &ReadOptions::default(),
         )
         .unwrap();
-        assert_eq!(detected, "xu360");
+        assert_eq!(recognised, "xu360");
         let [recording] = read.recordings.as_slice() else {
             panic!("one recording");
         };
@@ -238,8 +238,8 @@ mod tests {
         let Some(path) = shared_file("xu_cvpr18_360gaze/video028_p003.txt") else {
             return;
         };
-        let (read, detected) = read_file(&Xu360, &path, &ReadOptions::default()).unwrap();
-        assert_eq!(detected, "xu360");
+        let (read, recognised) = read_file(&Xu360, &path, &ReadOptions::default()).unwrap();
+        assert_eq!(recognised, "xu360");
         let recording = &read.recordings[0];
         assert_eq!(recording.participant, "p003");
         assert_eq!(recording.stimulus.as_deref(), Some("video028"));

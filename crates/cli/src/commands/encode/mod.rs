@@ -31,7 +31,7 @@ Examples:
   veilpath encode fixations.csv --screen 1280x720 --keep-fixations -o cohort.csv
   veilpath encode gaze.csv --screen 1280x720 --detect idt --dispersion 40px -o cohort.csv
 
-The format of each file is detected from its content. The summary on standard error says what was detected, assumed, used \
+The format of each file is recognised from its content. The summary on standard error says what was recognised, assumed, used \
 and dropped, and why.";
 
 /// The arguments of `encode`.
@@ -74,7 +74,7 @@ pub(crate) struct EncodeArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "About the files")]
 struct FileArgs {
-    /// The format of the files [default: detected from the content]
+    /// The format of the files [default: recognised from the content]
     #[arg(long, value_name = "NAME", value_parser = format_names())]
     input_format: Option<String>,
 

@@ -27,8 +27,8 @@ fn the_test_file_of_fixations_is_read() {
         screen: Some((640.0, 480.0)),
         ..ReadOptions::default()
     };
-    let (read, detected) = read_file(&Table, &tiny_file("table.csv"), &options).unwrap();
-    assert_eq!(detected, "table");
+    let (read, recognised) = read_file(&Table, &tiny_file("table.csv"), &options).unwrap();
+    assert_eq!(recognised, "table");
     let ids: Vec<_> = read
         .recordings
         .iter()
@@ -75,8 +75,8 @@ fn the_test_file_of_fixations_is_read() {
 #[test]
 fn the_test_file_of_gaze_is_read() {
     let path = tiny_file("table-gaze.tsv");
-    let (read, detected) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
-    assert_eq!(detected, "table");
+    let (read, recognised) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
+    assert_eq!(recognised, "table");
     let [first, second] = read.recordings.as_slice() else {
         panic!("two recordings");
     };
@@ -228,7 +228,7 @@ fn encodings_and_line_ends_make_no_difference() {
         old,
     ] {
         let input = Input::from_bytes("t.csv", bytes).unwrap();
-        assert_eq!(detected(&input), "table");
+        assert_eq!(recognised(&input), "table");
         let mut read = Recorder::default();
         Table
             .read(input, &ReadOptions::default(), &mut read)
@@ -288,8 +288,8 @@ fn published_reading_data_are_read() {
     let Some(path) = shared_file("scasim/eyemovements.csv") else {
         return;
     };
-    let (read, detected) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
-    assert_eq!(detected, "table");
+    let (read, recognised) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
+    assert_eq!(recognised, "table");
     let lengths: Vec<_> = read
         .recordings
         .iter()
@@ -330,8 +330,8 @@ fn published_fixation_vectors_are_read() {
         let Some(path) = shared_file(&format!("multimatch_gaze/{file}")) else {
             return;
         };
-        let (read, detected) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
-        assert_eq!(detected, "table");
+        let (read, recognised) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
+        assert_eq!(recognised, "table");
         let fixations = &read.recordings[0].fixations;
         assert_eq!(fixations.len(), count, "{file}");
         let (x, y, duration, _) = fixations[count - 1];

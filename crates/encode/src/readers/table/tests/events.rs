@@ -20,8 +20,8 @@ fn points(read: &Recorder) -> Vec<(f64, f64)> {
 #[test]
 fn remodnav_lists_other_movements_too() {
     let options = ReadOptions::default();
-    let (read, detected) = read_file(&Table, &tiny_file("remodnav.tsv"), &options).unwrap();
-    assert_eq!(detected, "table");
+    let (read, recognised) = read_file(&Table, &tiny_file("remodnav.tsv"), &options).unwrap();
+    assert_eq!(recognised, "table");
     assert_eq!(
         points(&read),
         [(102.0, 201.0), (628.0, 360.0), (1000.0, 400.0)]
