@@ -194,7 +194,7 @@ pub fn gaze_samples(data: &[u8]) {
     let Ok(mut collector) = Collector::new(&options) else {
         return;
     };
-    collector.set_display(&ReadOptions {
+    collector.set_screen_settings(&ReadOptions {
         screen_cm: Some((40.0, 30.0)),
         distance_cm: Some(60.0),
         ..ReadOptions::default()

@@ -72,7 +72,7 @@ fn encode_with(
 ) -> Result<Encoded, ReadError> {
     format.map(|name| named(formats, name)).transpose()?;
     let mut collector = Collector::new(options)?;
-    collector.set_display(read);
+    collector.set_screen_settings(read);
     let mut no_effect = Vec::new();
     let mut accepts = SupportedOptions::NOTHING;
     let consumed = Arc::new(Consumed::default());
@@ -318,8 +318,8 @@ impl Sink for ProgressSink<'_> {
         Ok(())
     }
 
-    fn needs_surface(&self) -> bool {
-        self.collector.needs_surface()
+    fn needs_size(&self) -> bool {
+        self.collector.needs_size()
     }
 
     fn groups(&mut self, groups: HashMap<String, String>, requested: bool) {

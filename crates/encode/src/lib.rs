@@ -28,10 +28,10 @@ mod options;
 pub mod readers;
 mod rows;
 mod runs;
+mod screen_mapping;
 mod settings;
 mod sink;
 mod summary;
-mod surface;
 mod trace;
 
 pub use aoi::Areas;

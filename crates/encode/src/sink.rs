@@ -42,8 +42,8 @@ pub trait Sink {
         Ok(())
     }
 
-    /// Whether points are placed on the screen or stimulus, so that its size must be known.
-    fn needs_surface(&self) -> bool {
+    /// Whether the size of the screen or stimulus must be known, because points become positions on it.
+    fn needs_size(&self) -> bool {
         true
     }
 
@@ -216,15 +216,15 @@ impl Space {
 
     /// Converts a point to the coordinates of the edges. A visual angle is projected onto the screen; at 90° or more it
     /// becomes infinite.
-    pub(crate) fn on_surface(&self, x: f64, y: f64) -> (f64, f64) {
+    pub(crate) fn project(&self, x: f64, y: f64) -> (f64, f64) {
         let SpaceKind::VisualAngle { distance_cm } = self.kind else {
             return (x, y);
         };
-        let project = |degrees: f64| match degrees {
+        let to_cm = |degrees: f64| match degrees {
             ahead if ahead.abs() < 90.0 => distance_cm * ahead.to_radians().tan(),
             behind => f64::INFINITY.copysign(behind),
         };
-        (project(x), project(y))
+        (to_cm(x), to_cm(y))
     }
 
     /// The point as fractions of width and height from the top left.

@@ -71,7 +71,7 @@ pub fn trace_files(
 
 impl Space {
     /// Converts a point, given as fractions of the stimulus' width and height, to the file's coordinates. The inverse
-    /// of [`Space::fraction`] of a point on the surface.
+    /// of [`Space::fraction`] of a point that [`Space::project`] returned.
     pub fn at_fraction(&self, (x, y): (f64, f64)) -> (f64, f64) {
         let x = self.left + x * (self.right - self.left);
         let y = self.top + y * (self.bottom - self.top);
@@ -107,7 +107,7 @@ impl Tracer {
         let Some(space) = &recording.space else {
             return;
         };
-        let (x, y) = space.on_surface(x, y);
+        let (x, y) = space.project(x, y);
         let (x, y) = space.fraction(x, y);
         if !(x.is_finite() && y.is_finite()) {
             return;
@@ -224,7 +224,7 @@ mod tests {
         ] {
             for part in [(0.0, 0.0), (0.25, 0.75), (1.0, 1.0)] {
                 let (x, y) = space.at_fraction(part);
-                let (x, y) = space.on_surface(x, y);
+                let (x, y) = space.project(x, y);
                 let (x, y) = space.fraction(x, y);
                 assert!((x - part.0).abs() < 1e-9 && (y - part.1).abs() < 1e-9);
             }

@@ -344,7 +344,7 @@ fn labels_are_recognised_by_their_words() {
 /// The letters of a table of samples at 100 Hz on a grid of 2 × 1.
 fn letters(text: &str, options: &ReadOptions, letters: &EncodeOptions) -> String {
     let mut collector = Collector::new(letters).unwrap();
-    collector.set_display(options);
+    collector.set_screen_settings(options);
     collector.begin_file("t.csv", "table", "a table");
     let input = Input::from_bytes("t.csv", text.as_bytes().to_vec()).unwrap();
     Table.read(input, options, &mut collector).unwrap();
