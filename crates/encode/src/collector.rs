@@ -310,11 +310,11 @@ impl Sink for Collector {
         self.file().drop_row(reason);
     }
 
-    fn left_out(&mut self, label: &str) {
+    fn unrequested_event(&mut self, label: &str) {
         self.file().leave_out(label);
     }
 
-    fn left_out_sample(&mut self, recording: RecordingId, time_ms: Option<f64>, label: &str) {
+    fn unrequested_sample(&mut self, recording: RecordingId, time_ms: Option<f64>, label: &str) {
         self.file().leave_out(label);
         self.add_lost(recording.0, time_ms);
     }

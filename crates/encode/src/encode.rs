@@ -291,14 +291,14 @@ impl Sink for ProgressSink<'_> {
         self.collector.dropped(reason);
     }
 
-    fn left_out(&mut self, label: &str) {
+    fn unrequested_event(&mut self, label: &str) {
         self.tick();
-        self.collector.left_out(label);
+        self.collector.unrequested_event(label);
     }
 
-    fn left_out_sample(&mut self, recording: RecordingId, time_ms: Option<f64>, label: &str) {
+    fn unrequested_sample(&mut self, recording: RecordingId, time_ms: Option<f64>, label: &str) {
         self.tick();
-        self.collector.left_out_sample(recording, time_ms, label);
+        self.collector.unrequested_sample(recording, time_ms, label);
     }
 
     fn assumed(&mut self, assumption: &str, changed_by: &[EncodeField]) {

@@ -24,11 +24,11 @@ pub trait Sink {
     fn dropped(&mut self, reason: Dropped);
 
     /// A row of an event that was not requested, with the label that the file gives it.
-    fn left_out(&mut self, label: &str);
+    fn unrequested_event(&mut self, label: &str);
 
     /// The same for a gaze sample of a recording: it has no point, but takes its place in time, so that the samples before
     /// and after it are not neighbours.
-    fn left_out_sample(&mut self, recording: RecordingId, time_ms: Option<f64>, label: &str);
+    fn unrequested_sample(&mut self, recording: RecordingId, time_ms: Option<f64>, label: &str);
 
     /// An assumption about something that the file does not state, for the summary, with the options that change it.
     /// Repeating it is harmless.

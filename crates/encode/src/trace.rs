@@ -168,9 +168,10 @@ impl Sink for Tracer {
 
     fn dropped(&mut self, _reason: Dropped) {}
 
-    fn left_out(&mut self, _label: &str) {}
+    fn unrequested_event(&mut self, _label: &str) {}
 
-    fn left_out_sample(&mut self, _recording: RecordingId, _time_ms: Option<f64>, _label: &str) {}
+    fn unrequested_sample(&mut self, _recording: RecordingId, _time_ms: Option<f64>, _label: &str) {
+    }
 
     fn assumed(&mut self, _assumption: &str, _changed_by: &[EncodeField]) {}
 }

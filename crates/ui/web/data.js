@@ -214,7 +214,7 @@ function readForm(now) {
   const columns = [...new Set([...read_columns, ...now.headers])];
   const used = new Map(files.flatMap((file) => (file.columns?.used ?? []).map((it) => [it.role, it.column])));
   const roles = [...new Set([...commonRoles, ...used.keys(), ...Object.keys(read.columns)])];
-  const labels = [...new Set(files.flatMap((file) => Object.keys(file.left_out)))];
+  const labels = [...new Set(files.flatMap((file) => Object.keys(file.unrequested_events)))];
   const column = (role) => {
     const value = read.columns[role] ?? "";
     const choose = (name) => change({ read: { ...state.now.read, columns: { ...state.now.read.columns, [role]: name } } });

@@ -29,10 +29,10 @@ pub(super) fn text(summary: &Summary) -> String {
         "not used",
         &not_used(summary.rows_not_used(), &summary.reasons()),
     );
-    if !summary.left_out.is_empty() {
-        let labels = summary.left_out.iter();
+    if !summary.unrequested_events.is_empty() {
+        let labels = summary.unrequested_events.iter();
         let labels = labels.map(|(label, count)| format!("{} {label}", grouped(*count)));
-        let all = counted_parts(summary.rows_left_out(), labels);
+        let all = counted_parts(summary.unrequested_rows(), labels);
         let text = format!("{all}, by event label");
         lines.add("left out", &with_flags(&text, &[EncodeField::Events]));
     }
@@ -233,7 +233,7 @@ mod tests {
             rows_read: 7,
             rows_used: 4,
             dropped: [(Dropped::Lost, 1), (Dropped::OtherEvent, 2)].into(),
-            left_out: [("SACC".to_string(), 2)].into(),
+            unrequested_events: [("SACC".to_string(), 2)].into(),
             scanpaths: 3,
             mean_length: 7.0 / 3.0,
             max_length: 4,

@@ -148,9 +148,9 @@ impl Format for Table {
                     match recordings.known(&row, &layout) {
                         Some(recording) if !fixations => {
                             let time_ms = start_ms(&row, layout.start, unit.in_ms());
-                            sink.left_out_sample(recording, time_ms, label);
+                            sink.unrequested_sample(recording, time_ms, label);
                         }
-                        _ => sink.left_out(label),
+                        _ => sink.unrequested_event(label),
                     }
                     continue;
                 }
