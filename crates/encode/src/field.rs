@@ -54,7 +54,7 @@ pub enum EncodeField {
     /// The stimulus' name.
     Stimulus,
     /// The pattern that finds names in file names.
-    NameTemplate,
+    NamePattern,
     /// The names of columns.
     Columns,
     /// The grid.

@@ -50,7 +50,7 @@ pub use groups::{Groups, GroupsNotUsed, is_group_name};
 pub use input::{Head, Input, Lines};
 pub use notes::{EncodeNote, Half, LikelyCause, NoEffect, NoLetters};
 pub use options::{
-    CoordinateUnit, EventChoice, Eye, NameTemplate, NameTemplateError, NamesInFile, ReadOptions,
+    CoordinateUnit, EventChoice, Eye, NamePattern, NamePatternError, NamesInFile, ReadOptions,
     RowChoice, TimeUnit,
 };
 pub use readers::is_bids_metadata;

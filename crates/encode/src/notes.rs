@@ -228,7 +228,7 @@ impl EncodeNote {
     /// without effect on the files.
     pub fn fields(&self) -> &'static [EncodeField] {
         match self {
-            EncodeNote::RepeatedIds { .. } => &[EncodeField::NameTemplate],
+            EncodeNote::RepeatedIds { .. } => &[EncodeField::NamePattern],
             EncodeNote::FixationsOverlap { .. } => &[EncodeField::TrialColumn],
             EncodeNote::UnlikelyDurations { .. } => &[EncodeField::TimeUnit],
             EncodeNote::MostlyOutside {

@@ -99,7 +99,7 @@ fn encode(workspace: &Workspace, side: usize) -> Option<String> {
     add("--events", &read.events);
     add("--participant", &read.participant);
     add("--stimulus", &read.stimulus);
-    add("--file-name", &read.file_name);
+    add("--name-pattern", &read.name_pattern);
     let columns = read.columns.iter().filter(|(_, theirs)| !theirs.is_empty());
     let columns: Vec<String> = columns.map(|(ours, it)| format!("{ours}={it}")).collect();
     add("--columns", &columns.join(","));

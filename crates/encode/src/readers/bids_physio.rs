@@ -160,7 +160,7 @@ fn names(
     sink: &mut dyn Sink,
 ) -> Result<(String, Option<String>), ReadError> {
     // The user's pattern takes precedence over BIDS' own rule for file names.
-    let in_bids = match (name, &options.name_template) {
+    let in_bids = match (name, &options.name_pattern) {
         (Some(name), None) => NamesInFile {
             participant: name.participant(),
             stimulus: name.stimulus(),

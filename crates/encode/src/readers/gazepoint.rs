@@ -48,7 +48,7 @@ impl Format for Gazepoint {
             participant: ["_fixations", "_all_gaze"]
                 .iter()
                 .find_map(|ending| participant.strip_suffix(ending))
-                .filter(|_| options.participant.is_none() && options.name_template.is_none())
+                .filter(|_| options.participant.is_none() && options.name_pattern.is_none())
                 .unwrap_or(&participant)
                 .to_string(),
             stimulus,

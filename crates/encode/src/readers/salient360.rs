@@ -197,8 +197,8 @@ fn space(
 mod tests {
     use super::*;
     use crate::Dropped;
-    use crate::NameTemplate;
-    use crate::readers::recorder::{detected, read_file, read_text, shared_file, tiny_file};
+    use crate::NamePattern;
+    use crate::readers::recorder::{read_file, read_text, recognised, shared_file, tiny_file};
 
     const HEADER: &str =
         "# Idx, longitude, latitude, start timestamp, duration, start frame, end frame\n";
@@ -253,9 +253,9 @@ mod tests {
     }
 
     #[test]
-    fn a_template_may_name_participant_and_stimulus() {
+    fn a_pattern_may_name_participant_and_stimulus() {
         let options = ReadOptions {
-            name_template: Some(NameTemplate::parse("{stimulus}_by_{participant}").unwrap()),
+            name_pattern: Some(NamePattern::parse("{stimulus}_by_{participant}").unwrap()),
             time_unit: Some(TimeUnit::Seconds),
             ..ReadOptions::default()
         };

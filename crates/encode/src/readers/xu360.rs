@@ -145,7 +145,7 @@ fn is_numbered(text: &str, prefix: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::NameTemplate;
+    use crate::NamePattern;
     use crate::readers::recorder::{read_file, read_text, shared_file, tiny_file};
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
         let options = ReadOptions {
             rate_hz: Some(50.0),
             flip_y: true,
-            name_template: Some(NameTemplate::parse("{participant}-{stimulus}").unwrap()),
+            name_pattern: Some(NamePattern::parse("{participant}-{stimulus}").unwrap()),
             ..ReadOptions::default()
         };
         let text = "\u{feff}frame,2,forward,0,0,eye,0.5,0.25\r\n\r\n";

@@ -16,8 +16,8 @@ use gaze::GazeArgs;
 use names::{EyeName, OutsideName, RowsName, TimeName, UnitName};
 use std::path::{Path, PathBuf};
 use veilpath::encode::{
-    Areas, EncodeOptions, Encoded, EventChoice, Eye, Groups, LetterMap, LetterOptions,
-    NameTemplate, ReadOptions, RowChoice, Source, encode, formats,
+    Areas, EncodeOptions, Encoded, EventChoice, Eye, Groups, LetterMap, LetterOptions, NamePattern,
+    ReadOptions, RowChoice, Source, encode, formats,
 };
 use veilpath::{Contents, Grid, Notation, write_cohort};
 
@@ -25,7 +25,7 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath encode fixations.csv --screen 1280x720 -o cohort.csv
   veilpath encode p01.asc p02.asc --grid 12x8 -o cohort.csv
-  veilpath encode dog_p01.csv --file-name '{stimulus}_p{participant}' --screen 1280x720
+  veilpath encode dog_p01.csv --name-pattern '{stimulus}_p{participant}' --screen 1280x720
   veilpath encode fixations.csv --screen 1280x720 --bin 50 --summary json
   veilpath encode gaze.csv --units deg --screen-cm 52x29 --distance 60 -o cohort.csv
   veilpath encode fixations.csv --screen 1280x720 --keep-fixations -o cohort.csv
@@ -128,8 +128,8 @@ struct FileArgs {
     stimulus: Option<String>,
 
     /// A pattern to find participant and stimulus in file names, as in 'video{stimulus}_p{participant}'
-    #[arg(long, value_name = "PATTERN", value_parser = NameTemplate::parse)]
-    file_name: Option<NameTemplate>,
+    #[arg(long, value_name = "PATTERN", value_parser = NamePattern::parse)]
+    name_pattern: Option<NamePattern>,
 
     /// The groups of participants: a table with the columns participant and group [default: a column in the files, if any]
     #[arg(long, value_name = "FILE")]
@@ -251,7 +251,7 @@ impl FileArgs {
             events: self.events.as_deref().map(events),
             participant: self.participant.clone(),
             stimulus: self.stimulus.clone(),
-            name_template: self.file_name.clone(),
+            name_pattern: self.name_pattern.clone(),
             columns: self.columns.iter().cloned().collect(),
         }
     }

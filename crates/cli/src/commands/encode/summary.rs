@@ -150,7 +150,7 @@ fn scanpaths(summary: &Summary) -> String {
         let fields = [
             EncodeField::StimulusColumn,
             EncodeField::Stimulus,
-            EncodeField::NameTemplate,
+            EncodeField::NamePattern,
         ];
         let fields = fields.into_iter();
         let fields: Vec<_> = fields.filter(|field| summary.accepts.has(*field)).collect();

@@ -190,8 +190,8 @@ fn note_unused_names(layout: &Layout, options: &ReadOptions, sink: &mut dyn Sink
             options.stimulus.is_some() && stimulus,
         ),
         (
-            EncodeField::NameTemplate,
-            options.name_template.is_some() && participant && stimulus,
+            EncodeField::NamePattern,
+            options.name_pattern.is_some() && participant && stimulus,
         ),
     ] {
         if replaced {

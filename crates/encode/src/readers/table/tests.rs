@@ -6,8 +6,10 @@ mod participants;
 use super::*;
 use crate::EncodeField;
 use crate::EncodeNote;
-use crate::readers::recorder::{Recorder, detected, read_file, read_text, shared_file, tiny_file};
-use crate::{CoordinateUnit, NameTemplate, Space};
+use crate::readers::recorder::{
+    Recorder, read_file, read_text, recognised, shared_file, tiny_file,
+};
+use crate::{CoordinateUnit, NamePattern, Space};
 
 fn read(text: &str, options: &ReadOptions) -> Result<Recorder, ReadError> {
     read_text(&Table, "dir/t.csv", text, options)
@@ -203,7 +205,7 @@ fn trials_and_stimuli_make_recordings() {
     assert_eq!(file.recordings[0].participant, "t");
     assert_eq!(file.recordings[0].stimulus, None);
     let options = ReadOptions {
-        name_template: Some(NameTemplate::parse("{stimulus}_sub-{participant}").unwrap()),
+        name_pattern: Some(NamePattern::parse("{stimulus}_sub-{participant}").unwrap()),
         ..ReadOptions::default()
     };
     let text = "x\ty\tduration\n1\t1\t100\n";
@@ -385,7 +387,7 @@ fn names_that_columns_replace_are_noted() {
     let options = ReadOptions {
         participant: Some("a".to_string()),
         stimulus: Some("b".to_string()),
-        name_template: Some(NameTemplate::parse("{participant}").unwrap()),
+        name_pattern: Some(NamePattern::parse("{participant}").unwrap()),
         ..ReadOptions::default()
     };
     for (text, expected) in [
@@ -399,7 +401,7 @@ fn names_that_columns_replace_are_noted() {
             vec![
                 EncodeField::Participant,
                 EncodeField::Stimulus,
-                EncodeField::NameTemplate,
+                EncodeField::NamePattern,
             ],
         ),
     ] {
