@@ -10,7 +10,7 @@ use veilpath_encode::{
     cohort_file, explain_unknown, recognise_format,
 };
 use veilpath_metrics::{
-    Alphabet, Cohort, Fixations, Frechet, Grid, Metric, Points, Screen, Table, TableKind,
+    Alphabet, Cohort, Fixations, Frechet, Grid, Metric, Positions, Screen, Table, TableKind,
 };
 use veilpath_paillier::{KeySize, PublicKey, SecretKey};
 use veilpath_protocol::{ProtocolError, Reveal};
@@ -130,7 +130,7 @@ fn rounded(cohort: &Cohort, screen: &Screen) {
         return;
     };
     let metric = Metric::Frechet(Frechet {
-        points: Points::Cells {
+        positions: Positions::Cells {
             grid,
             width: screen.width() / 32.0,
             height: screen.height() / 18.0,

@@ -202,8 +202,8 @@ fn flags(plan: &NamedPlan, with_partner: bool) -> String {
     if let Some(substitution) = &plan.substitution {
         add("--substitution", substitution);
     }
-    if plan.points != "letters" {
-        add("--points", &plan.points);
+    if plan.positions != "letters" {
+        add("--positions", &plan.positions);
     }
     if plan.engine != default {
         add("--engine", &plan.engine);

@@ -79,7 +79,7 @@ export function letterForm(now) {
     h("details", { open: Boolean(form.bin) || form.drop_empty || form.keep_fixations }, h("summary", null, "More"),
       h("div", { class: "fields" }, formField("bin", "One letter per … ms of fixation (ScanMatch)", text(form.bin, (bin) => letters({ bin }), { placeholder: "off", inputmode: "numeric" }), { field: "bin" })),
       check("drop-empty", "Leave out empty scanpaths", form.drop_empty, (drop_empty) => letters({ drop_empty })),
-      check("keep-fixations", "Keep fixations, for metrics that compare places or durations", form.keep_fixations, (keep_fixations) => letters({ keep_fixations }))));
+      check("keep-fixations", "Keep fixations, for metrics that compare positions or durations", form.keep_fixations, (keep_fixations) => letters({ keep_fixations }))));
 }
 
 function lettersTable(now) {

@@ -133,7 +133,7 @@ pub use local_cohort::LocalCohort;
 pub use merge::{merge_files, merge_named, read_outcome, read_outcome_file};
 pub use metric::{
     DivideBy, MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason,
-    NonAlignmentOptions, PointsChoice, SubstitutionChoice, UnknownChoice, UnknownName,
+    NonAlignmentOptions, PositionsChoice, SubstitutionChoice, UnknownChoice, UnknownName,
 };
 pub use named_plan::NamedPlan;
 pub use outcome::{OutcomeFormat, write_outcome};
