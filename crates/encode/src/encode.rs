@@ -228,7 +228,7 @@ fn no_scanpaths(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadEr
                 Eye::Any => "chosen",
             };
             let problem = format!(
-                "no row is about the {eye} eye ({} read)",
+                "no row has data of the {eye} eye ({} read)",
                 pluralized(rows, "row")
             );
             ReadError::new(&files_named, problem)
@@ -237,7 +237,7 @@ fn no_scanpaths(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadEr
         }
         (_, rows) => ReadError::new(
             &files_named,
-            format!("no row is about gaze ({} read)", pluralized(rows, "row")),
+            format!("no row has gaze data ({} read)", pluralized(rows, "row")),
         )
         .with_remedy("choose fixations or samples, choose the events, or name the format")
         .with_fields(&[EncodeField::Rows, EncodeField::Events, EncodeField::Format]),

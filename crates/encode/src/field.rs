@@ -41,7 +41,6 @@ pub enum EncodeField {
     /// The stimulus column.
     StimulusColumn,
     /// The coordinate columns.
-    #[serde(rename = "place-columns")]
     CoordinateColumns,
     /// The trial column.
     TrialColumn,

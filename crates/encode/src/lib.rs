@@ -1,7 +1,7 @@
 //! Reads gaze and fixation files and turns them into scanpaths.
 //!
 //! ```text
-//! file ─▶ Input ─▶ Format (readers/) ─▶ Sink: fixations and samples ─▶ place to letter ─▶ runs ─▶ Cohort
+//! file ─▶ Input ─▶ Format (readers/) ─▶ Sink: fixations and samples ─▶ point to letter ─▶ runs ─▶ Cohort
 //!         bytes     rows                 in the file's coordinates      grid or AOI      raw gaze
 //! ```
 //! A fixation detector, if requested, runs before points become letters and replaces the runs.

@@ -215,7 +215,7 @@ pub enum NoEffect {
 
 impl EncodeNote {
     /// Whether it says that the points of all files together are not where they are expected.
-    pub(crate) fn is_about_all_places(&self) -> bool {
+    pub(crate) fn is_about_all_points(&self) -> bool {
         matches!(
             self,
             EncodeNote::MostlyOutside { .. }

@@ -203,7 +203,7 @@ function cohortLines(now) {
 }
 
 const commonRoles = ["participant", "group", "stimulus", "x", "y", "duration", "start"];
-const roleNames = { participant: "Participant", group: "Group", stimulus: "Stimulus", x: "Horizontal place (x)", y: "Vertical place (y)", duration: "Duration", start: "Start", time: "Time" };
+const roleNames = { participant: "Participant", group: "Group", stimulus: "Stimulus", x: "Horizontal position (x)", y: "Vertical position (y)", duration: "Duration", start: "Start", time: "Time" };
 
 function readForm(now) {
   const read = now.read;
@@ -220,7 +220,7 @@ function readForm(now) {
     const choose = (name) => change({ read: { ...state.now.read, columns: { ...state.now.read.columns, [role]: name } } });
     const automatic = used.has(role) && !value ? `automatic: ${used.get(role)}` : "automatic";
     const input = columns.length ? select(value, [["", automatic], ...columns.map((name) => [name, name])], choose) : text(value, choose, { placeholder: "automatic" });
-    return formField(`column-${role}`, roleNames[role] ?? role, input, { field: { participant: "participant-column", stimulus: "stimulus-column", group: "group-column", x: "place-columns", y: "place-columns" }[role] });
+    return formField(`column-${role}`, roleNames[role] ?? role, input, { field: { participant: "participant-column", stimulus: "stimulus-column", group: "group-column", x: "coordinate-columns", y: "coordinate-columns" }[role] });
   };
   const hasColumns = columns.length || now.problem?.fields?.some((field) => field.endsWith("columns"));
   return h("section", { id: "reading" }, h("h2", null, "What the files do not say"),

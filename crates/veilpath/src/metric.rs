@@ -132,7 +132,7 @@ pub enum MetricOptionsError {
     ViewMissing,
     /// ScaSim with a fixation grid but no duration classes, or the other way round.
     #[error(
-        "scasim compares places and durations, and rounds both or none: it needs a grid for fixations and classes of durations"
+        "scasim compares positions and durations, and rounds both or none: it needs a grid for fixations and classes of durations"
     )]
     RoundingIncomplete,
     /// ScaSim on rounded fixations, divided by durations.

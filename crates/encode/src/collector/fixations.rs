@@ -142,7 +142,7 @@ impl Collector {
         self.add_detected(recording, &found);
     }
 
-    /// Adds a sample without a point that is already counted.
+    /// Adds a sample that has no point and has already been counted.
     pub(super) fn add_lost(&mut self, recording: usize, time_ms: Option<f64>) {
         let mut found = Vec::new();
         match self

@@ -176,7 +176,7 @@ struct LetterArgs {
     #[arg(long)]
     drop_empty: bool,
 
-    /// Also write fixations, with places and times, for metrics that need them
+    /// Also write fixations, with positions and times, for metrics that need them
     #[arg(long)]
     keep_fixations: bool,
 }

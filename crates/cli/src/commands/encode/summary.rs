@@ -52,7 +52,7 @@ pub(super) fn text(summary: &Summary) -> String {
     lines.add("length", &length(summary));
     if let Some(kept) = summary.fixations_kept {
         let fixations = counted(kept as u64, "fixation");
-        let text = format!("{fixations}, with places and times, beside the letters");
+        let text = format!("{fixations}, with positions and times, beside the letters");
         lines.add("kept", &text);
     }
     for assumption in &summary.assumed {
@@ -273,7 +273,7 @@ left out   2 (2 SACC), by event label (--events)
 detected   9 fixations by idt: dispersion 1 deg, min-duration 100 ms; not used: 2 (2 outside the stimulus)
 scanpaths  3 of 2 participants on 1 stimulus, 1 empty (--drop-empty leaves them out)
 length     2.3 letters on average, 0 to 4
-kept       1,700 fixations, with places and times, beside the letters
+kept       1,700 fixations, with positions and times, beside the letters
 assumed    pixels (--units)
 note       --rate has no effect: it is for raw gaze, and all rows are fixations
 ";

@@ -106,7 +106,7 @@ fn gaze_and_untimed_fixations_cannot_be_kept() {
     assert!((kept.x, kept.y, kept.start) == (250.0, 250.0, None));
 }
 
-/// 250 samples per second: 200 ms at one place, 200 ms at another, and 200 ms off the screen.
+/// 250 samples per second: 200 ms at one position, 200 ms at another, and 200 ms off the screen.
 fn gaze(sink: &mut Collector) {
     let gaze = recording("p", Some("s"), Kind::Gaze { rate_hz: None });
     for row in 0..150u8 {

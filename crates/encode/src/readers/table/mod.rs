@@ -116,7 +116,7 @@ impl Format for Table {
         sink.columns(roles);
         if layout.end_point.is_some() && fixations {
             sink.assumed(
-                "the place of a fixation is the mean of where it starts and ends",
+                "the position of a fixation is the mean of where it starts and ends",
                 &[EncodeField::CoordinateColumns],
             );
         }
