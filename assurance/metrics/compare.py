@@ -100,7 +100,7 @@ def programs(letters_of):
     def cells(path):
         return numpy.array([[n % COLUMNS, n // COLUMNS] for n in letters(path)], dtype=float)
 
-    fixations = ["--points", "fixations"]
+    fixations = ["--positions", "fixations"]
     try:
         import numpy
         import similaritymeasures as sm

@@ -122,7 +122,7 @@ def multimatch(a, b):
 
 def programs():
     """Flags, program, and a function of two scanpaths that gives the same numbers."""
-    fixations = ["--points", "fixations"]
+    fixations = ["--positions", "fixations"]
     within = lambda radius: ["crqa", *fixations, "--radius", str(radius), "--measures"]
     places = lambda path: np.array(cells(path), dtype=float)
     for number, name in enumerate(["dtw", "frechet", "hausdorff"]):

@@ -8,7 +8,7 @@ use std::thread;
 use veilpath_channel::memory_pair;
 use veilpath_metrics::{
     Alphabet, Cohort, Crqa, CrqaMeasure, Dtw, DurationClasses, DurationDivisor, Encoding, Entry,
-    Frechet, Grid, Hausdorff, LocalScoring, Metric, PathDivisor, Points, RecurrenceRule, ScaSim,
+    Frechet, Grid, Hausdorff, LocalScoring, Metric, PathDivisor, Positions, RecurrenceRule, ScaSim,
     Scanpath, Substitution, Undefined, View,
 };
 use veilpath_protocol::{Engine, Job, KeySize, PaillierOptions, PairRule, Role, Spec, pairs_of};
@@ -36,8 +36,8 @@ pub fn local() -> Metric {
 }
 
 /// Cells of a screen, to which fixations were rounded.
-fn cells() -> Points {
-    Points::Cells {
+fn cells() -> Positions {
+    Positions::Cells {
         grid: Grid::new(4, 3).expect("a grid"),
         width: 32.5,
         height: 20.0,
@@ -47,7 +47,7 @@ fn cells() -> Points {
 /// Dynamic time warping of rounded fixations.
 pub fn dtw() -> Metric {
     Metric::Dtw(Dtw {
-        points: cells(),
+        positions: cells(),
         divisor: PathDivisor::None,
         scale: Some(1),
     })
@@ -55,19 +55,19 @@ pub fn dtw() -> Metric {
 
 /// The discrete Fréchet distance of rounded fixations.
 pub fn frechet() -> Metric {
-    Metric::Frechet(Frechet { points: cells() })
+    Metric::Frechet(Frechet { positions: cells() })
 }
 
 /// The Hausdorff distance of rounded fixations.
 pub fn hausdorff() -> Metric {
-    Metric::Hausdorff(Hausdorff { points: cells() })
+    Metric::Hausdorff(Hausdorff { positions: cells() })
 }
 
 /// Points, diagonal lines and other lines in a recurrence plot of rounded fixations.
 pub fn crqa() -> Metric {
     Metric::Crqa(Crqa {
         rule: RecurrenceRule::Within {
-            points: cells(),
+            positions: cells(),
             radius: 33.0,
         },
         line: 2,

@@ -39,14 +39,14 @@ impl Sink for Checker {
 
     fn dropped(&mut self, _: Dropped) {}
 
-    fn left_out(&mut self, label: &str) {
+    fn unrequested_event(&mut self, label: &str) {
         assert!(!label.is_empty());
         self.dropped(Dropped::OtherEvent);
     }
 
-    fn left_out_sample(&mut self, _: RecordingId, time_ms: Option<f64>, label: &str) {
+    fn unrequested_sample(&mut self, _: RecordingId, time_ms: Option<f64>, label: &str) {
         assert!(time_ms.is_none_or(|time| !time.is_nan()));
-        self.left_out(label);
+        self.unrequested_event(label);
     }
 
     fn assumed(&mut self, assumption: &str, _: &[EncodeField]) {

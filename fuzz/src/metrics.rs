@@ -4,8 +4,8 @@ use veilpath_metrics::reference::{self, multimatch, positions};
 use veilpath_metrics::{
     Alphabet, Comparison, Crqa, CrqaMeasure, Dtw, DurationDivisor, Fixation, FixationComparison,
     Fixations, Frechet, Grid, Hausdorff, Metric, Model, MultiMatch, MultiMatchMeasure, PairScore,
-    PathDivisor, Points, RecurrenceRule, RecurrentLines, RecurrentPoints, ScaSim, Scanpath, Screen,
-    ScreenUnit, Simplification, SubsMatch, Undefined, View,
+    PathDivisor, Positions, RecurrenceRule, RecurrentLines, RecurrentPoints, ScaSim, Scanpath,
+    Screen, ScreenUnit, Simplification, SubsMatch, Undefined, View,
 };
 
 const SCREEN: (f64, f64) = (512.0, 512.0);
@@ -44,14 +44,14 @@ fn of_letters(choice: u8, number: u8, a: &Scanpath, b: &Scanpath) {
     let (Some(grid), Ok(alphabet)) = (Grid::new(7, 7), Alphabet::letters(49)) else {
         return;
     };
-    let points = Points::Grid {
+    let positions = Positions::Grid {
         grid,
         wrap: number & 128 > 0,
     };
     let rule = match number & 64 {
         0 => RecurrenceRule::SameLetter,
         _ => RecurrenceRule::Within {
-            points,
+            positions,
             radius: f64::from(number & 15) / 2.0,
         },
     };
@@ -59,10 +59,10 @@ fn of_letters(choice: u8, number: u8, a: &Scanpath, b: &Scanpath) {
     let window = u32::from(number % 6) + 1;
     let metric = match choice & 7 {
         0 => Metric::SequenceScore,
-        1 => dtw(points, None),
-        2 => dtw(points, Some(u32::from(number) + 1)),
-        3 => Metric::Frechet(Frechet { points }),
-        4 => Metric::Hausdorff(Hausdorff { points }),
+        1 => dtw(positions, None),
+        2 => dtw(positions, Some(u32::from(number) + 1)),
+        3 => Metric::Frechet(Frechet { positions }),
+        4 => Metric::Hausdorff(Hausdorff { positions }),
         5 => crqa(rule, line),
         _ => Metric::SubsMatch(SubsMatch { window }),
     };
@@ -91,11 +91,11 @@ fn of_letters(choice: u8, number: u8, a: &Scanpath, b: &Scanpath) {
             PairScore::single(reference::warping_distance(a, b, distance))
         }
         (_, Model::Bottleneck(_)) => {
-            let distance = |x, y| distance_on(&points, x, y);
+            let distance = |x, y| distance_on(&positions, x, y);
             PairScore::single(reference::frechet_distance(a, b, distance))
         }
         (_, Model::Hausdorff(_)) => {
-            let distance = |x, y| distance_on(&points, x, y);
+            let distance = |x, y| distance_on(&positions, x, y);
             PairScore::single(reference::hausdorff(a, b, distance))
         }
         (_, Model::Global(model)) => {
@@ -109,9 +109,9 @@ fn of_letters(choice: u8, number: u8, a: &Scanpath, b: &Scanpath) {
 }
 
 fn of_fixations(choice: u8, number: u8, a: &[Fixation], b: &[Fixation]) {
-    let points = Points::Fixations;
+    let positions = Positions::Fixations;
     let radius = f64::from(number) * 2.0;
-    let rule = RecurrenceRule::Within { points, radius };
+    let rule = RecurrenceRule::Within { positions, radius };
     let line = 2 + u32::from(number & 3);
     let view = View {
         center: [256.0, 256.0],
@@ -125,9 +125,9 @@ fn of_fixations(choice: u8, number: u8, a: &[Fixation], b: &[Fixation]) {
         duration: f64::from(number) * 3.0,
     });
     let metric = match choice & 7 {
-        0 | 1 => dtw(points, None),
-        2 => Metric::Frechet(Frechet { points }),
-        3 => Metric::Hausdorff(Hausdorff { points }),
+        0 | 1 => dtw(positions, None),
+        2 => Metric::Frechet(Frechet { positions }),
+        3 => Metric::Hausdorff(Hausdorff { positions }),
         4 => crqa(rule, line),
         5 => Metric::ScaSim(ScaSim {
             view,
@@ -189,9 +189,9 @@ fn of_fixations(choice: u8, number: u8, a: &[Fixation], b: &[Fixation]) {
     agree(&ours, &slow, total.max(1.0));
 }
 
-fn dtw(points: Points, scale: Option<u32>) -> Metric {
+fn dtw(positions: Positions, scale: Option<u32>) -> Metric {
     Metric::Dtw(Dtw {
-        points,
+        positions,
         divisor: PathDivisor::None,
         scale,
     })
@@ -207,8 +207,8 @@ fn crqa(rule: RecurrenceRule, line: u32) -> Metric {
     })
 }
 
-fn distance_on(points: &Points, a: u16, b: u16) -> f64 {
-    points
+fn distance_on(positions: &Positions, a: u16, b: u16) -> f64 {
+    positions
         .lattice()
         .map_or(0.0, |lattice| lattice.distance(a, b))
 }

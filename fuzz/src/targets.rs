@@ -7,10 +7,10 @@ use veilpath_encode::readers::FORMATS;
 use veilpath_encode::{
     Areas, Collector, DetectionOptions, Detector, EncodeOptions, Input, Kind, LengthUnit,
     RawCohort, ReadOptions, Recording, Rows, Sample, ScreenLength, Sink, Space, VelocityMethod,
-    cohort_file, detect, explain_unknown,
+    cohort_file, explain_unknown, recognise_format,
 };
 use veilpath_metrics::{
-    Alphabet, Cohort, Fixations, Frechet, Grid, Metric, Points, Screen, Table, TableKind,
+    Alphabet, Cohort, Fixations, Frechet, Grid, Metric, Positions, Screen, Table, TableKind,
 };
 use veilpath_paillier::{KeySize, PublicKey, SecretKey};
 use veilpath_protocol::{ProtocolError, Reveal};
@@ -70,7 +70,7 @@ pub fn readers(data: &[u8]) {
     }
 }
 
-/// Opens a file, detects its format and explains errors; the first byte chooses the file's name.
+/// Opens a file, recognises its format and explains errors; the first byte chooses the file's name.
 pub fn detection(data: &[u8]) {
     let [name, file @ ..] = data else { return };
     let name = NAMES[usize::from(*name) % NAMES.len()];
@@ -78,7 +78,7 @@ pub fn detection(data: &[u8]) {
         return;
     };
     let head = input.head();
-    if detect(&head).is_none() {
+    if recognise_format(&head).is_none() {
         let error = explain_unknown(&head);
         assert!(!error.problem.is_empty() && !error.remedy.is_empty());
     }
@@ -130,7 +130,7 @@ fn rounded(cohort: &Cohort, screen: &Screen) {
         return;
     };
     let metric = Metric::Frechet(Frechet {
-        points: Points::Cells {
+        positions: Positions::Cells {
             grid,
             width: screen.width() / 32.0,
             height: screen.height() / 18.0,
@@ -194,7 +194,7 @@ pub fn gaze_samples(data: &[u8]) {
     let Ok(mut collector) = Collector::new(&options) else {
         return;
     };
-    collector.set_display(&ReadOptions {
+    collector.set_screen_settings(&ReadOptions {
         screen_cm: Some((40.0, 30.0)),
         distance_cm: Some(60.0),
         ..ReadOptions::default()

@@ -103,7 +103,7 @@ def overhead(command: str, folder: Path) -> float:
     host_key, join_key = (run(side, "identity").strip() for side in ("host", "join"))
     run("host", "synth", "lifelike", "--participants", "8", "--stimuli", "2", "--seed", "7", "-o", "all.csv")
     run("host", "split", "all.csv", "--seed", "1", "--first", "host.csv", "--second", "join.csv")
-    plan = ["--engine", "garbled", "--limit-per-scanpath", "4", "--tiles", "8", "--cohort"]
+    plan = ["--engine", "garbled", "--limit-per-scanpath", "4", "--tile-count", "8", "--cohort"]
     hosting = start("host", "host", "--listen", agreeing, "--peer", join_key, *plan, "host.csv")
     run("join", "join", agreeing, "--peer", host_key, "--wait", "30", *plan, "join.csv")
     assert hosting.wait() == 0

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use veilpath::encode::{
     Areas, DetectionOptions, EncodeField, EncodeOptions, Encoded, EventChoice, Eye, Groups,
-    LetterMap, LetterOptions, NameTemplate, Outside, ReadOptions, RowChoice, RunOptions, Source,
+    LetterMap, LetterOptions, NamePattern, Outside, ReadOptions, RowChoice, RunOptions, Source,
 };
 use veilpath::{Grid, Input, check_unique_ids, cohort_in_memory};
 
@@ -91,10 +91,10 @@ pub(crate) fn groups(arguments: &Arguments<'_>, name: &str) -> PyResult<Option<G
 
 fn read_options(arguments: &Arguments<'_>) -> PyResult<ReadOptions> {
     let events = arguments.texts("events")?;
-    let template = arguments.value::<String>("file_name")?;
-    let template = template.map(|pattern| {
-        NameTemplate::parse(&pattern)
-            .map_err(|problem| bad_argument(arguments.py(), "file_name", problem))
+    let pattern = arguments.value::<String>("name_pattern")?;
+    let pattern = pattern.map(|pattern| {
+        NamePattern::parse(&pattern)
+            .map_err(|problem| bad_argument(arguments.py(), "name_pattern", problem))
     });
     Ok(ReadOptions {
         screen: arguments.size("screen")?,
@@ -114,7 +114,7 @@ fn read_options(arguments: &Arguments<'_>) -> PyResult<ReadOptions> {
         },
         participant: arguments.value("participant")?,
         stimulus: arguments.value("stimulus")?,
-        name_template: template.transpose()?,
+        name_pattern: pattern.transpose()?,
         columns: arguments.or_default::<BTreeMap<String, String>>("columns")?,
     })
 }

@@ -231,7 +231,7 @@ fn argument(field: EncodeField) -> &'static str {
         EncodeField::Groups => "groups",
         EncodeField::Participant => "participant",
         EncodeField::Stimulus => "stimulus",
-        EncodeField::NameTemplate => "file_name=\"video{stimulus}_p{participant}\"",
+        EncodeField::NamePattern => "name_pattern=\"video{stimulus}_p{participant}\"",
         EncodeField::Columns => "columns={\"x\": NAME, \"y\": NAME, \"duration\": NAME}",
         EncodeField::Grid => "grid=(7, 7)",
         EncodeField::AoiFile => "aoi",

@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use std::str::FromStr;
 use veilpath::{
     CompareOptions, DivideBy, Engine, EngineChoice, HostKey, KeySize, MetricOptions,
-    NonAlignmentOptions, Outcome, PaillierOptions, PlanOptions, PointsChoice, RevealTo,
+    NonAlignmentOptions, Outcome, PaillierOptions, PlanOptions, PositionsChoice, RevealTo,
     Simplification, SubstitutionChoice, TestCoins, Undefined, load_host_key,
 };
 
@@ -131,8 +131,8 @@ pub(crate) fn metric_options(arguments: &Arguments<'_>) -> PyResult<MetricOption
         scale: arguments.value("scale")?,
         precision: arguments.value("precision")?,
         non_alignment: NonAlignmentOptions {
-            points: arguments
-                .parsed::<PointsChoice>("points")?
+            positions: arguments
+                .parsed::<PositionsChoice>("positions")?
                 .unwrap_or_default(),
             fixation_grid: arguments.grid("fixation_grid")?,
             duration_classes: arguments.or_default("duration_classes")?,

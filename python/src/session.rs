@@ -263,7 +263,7 @@ fn session_options(
     options.pseudonyms = arguments.or_default("pseudonyms")?;
     options.via_relay = arguments.or_default("via_relay")?;
     options.fresh = arguments.or_default("fresh")?;
-    options.tiles = arguments.value("tiles")?;
+    options.tile_count = arguments.value("tile_count")?;
     options.allow = allow;
     if let Some(mebibytes) = arguments.value::<u64>("memory")? {
         options.memory = mebibytes.saturating_mul(1 << 20);

@@ -134,8 +134,8 @@ impl Coordination {
 
     /// The number of tiles.
     #[getter]
-    fn tiles(&self) -> u32 {
-        self.plan.tiles()
+    fn tile_count(&self) -> u32 {
+        self.plan.tile_count()
     }
 
     /// The pairs of all tiles.

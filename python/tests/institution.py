@@ -42,14 +42,14 @@ def kill_one(cluster: LocalCluster, done: threading.Event) -> None:
         time.sleep(0.002)
 
 
-def main(role: str, address: str, peer: str, cohort: str, folder: str, tiles: str) -> None:
+def main(role: str, address: str, peer: str, cohort: str, folder: str, tile_count: str) -> None:
     """Compares as the host or as the joining side."""
     options = {"n_workers": WORKERS, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     done = threading.Event()
     own = vp.read_cohort(cohort)
     plan: dict[str, Any] = {
         "peer": peer,
-        "tiles": int(tiles),
+        "tile_count": int(tile_count),
         "metric": "levenshtein",
         "limit_per_scanpath": 1000,
         "wait": 20.0,

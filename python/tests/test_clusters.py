@@ -111,7 +111,7 @@ def test_two_clusters_that_lose_workers_finish(tmp_path: Path, monkeypatch: pyte
 def test_a_plan_that_is_too_large_for_one_result_needs_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cohorts = [vp.synth_random(count=3, length=5, letters=5, seed=seed) for seed in (1, 2)]
     homes, _ = institutions(tmp_path)
-    agreed, _ = session(homes, cohorts, monkeypatch, tiles=2)
+    agreed, _ = session(homes, cohorts, monkeypatch, tile_count=2)
     assert vp.dask.MAX_MERGED == 50_000_000
     monkeypatch.setattr(vp.dask, "MAX_MERGED", 8)
     monkeypatch.setenv("VEILPATH_HOME", str(homes[0]))
@@ -128,7 +128,7 @@ def test_lasting_errors_are_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         folder = tmp_path / name
         folder.mkdir()
         homes, _ = institutions(folder)
-        agreed, _ = session(homes, cohorts, monkeypatch, tiles=2)
+        agreed, _ = session(homes, cohorts, monkeypatch, tile_count=2)
         gateway = f"127.0.0.1:{free_port()}"
         monkeypatch.setenv("VEILPATH_HOME", str(homes[0]))
         coordination = _veilpath.coordinate(agreed.agreement, None, "127.0.0.1:0", gateway, 4, 64)

@@ -25,7 +25,7 @@ METRICS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("scanmatch", {"precision": 0.001, "wrap": True}, ["--precision", "0.001", "--wrap"]),
     ("sequence-score", {}, []),
     ("dtw", {"divide_by": "lengths"}, ["--divide-by", "lengths"]),
-    ("frechet", {"points": "fixations"}, ["--points", "fixations"]),
+    ("frechet", {"positions": "fixations"}, ["--positions", "fixations"]),
     ("hausdorff", {}, []),
     ("crqa", {"measures": ["rec", "det"], "radius": 1}, ["--measures", "rec,det", "--radius", "1"]),
     ("scasim", {"modulator": 0.9}, ["--modulator", "0.9"]),

@@ -79,7 +79,7 @@ def test_cohorts_and_results_can_be_pickled(cohort: vp.Cohort, cohorts: tuple[vp
     again = pickle.loads(pickle.dumps(cohort))
     assert (again.name, again.groups, again.summary) == (cohort.name, cohort.groups, cohort.summary)
     assert again.to_polars().equals(cohort.to_polars())
-    assert same(vp.pairwise(again, metric="dtw", points="fixations"), vp.pairwise(cohort, metric="dtw", points="fixations"))
+    assert same(vp.pairwise(again, metric="dtw", positions="fixations"), vp.pairwise(cohort, metric="dtw", positions="fixations"))
     result = vp.compare(*cohorts, metric="scanmatch")
     assert pickle.loads(pickle.dumps(result)).info == result.info
     assert same(pickle.loads(pickle.dumps(result)), result)
@@ -88,21 +88,21 @@ def test_cohorts_and_results_can_be_pickled(cohort: vp.Cohort, cohorts: tuple[vp
 def test_a_cluster_gives_the_results_of_one_run(client: Client, cohorts: tuple[vp.Cohort, vp.Cohort]) -> None:
     whole = vp.compare(*cohorts, metric="scanmatch")
     assert same(vp.dask.compare(*cohorts, client=client, metric="scanmatch"), whole)
-    assert same(vp.dask.compare(*cohorts, client=client, metric="scanmatch", tiles=1), whole)
+    assert same(vp.dask.compare(*cohorts, client=client, metric="scanmatch", tile_count=1), whole)
 
 
 def test_a_cluster_writes_result_files(client: Client, cohorts: tuple[vp.Cohort, vp.Cohort], tmp_path: Path) -> None:
     whole = vp.compare(*cohorts)
-    files = vp.dask.compare_to_files(*cohorts, tmp_path, client=client, tiles=3)
+    files = vp.dask.compare_to_files(*cohorts, tmp_path, client=client, tile_count=3)
     assert [file.name for file in files] == [f"tile-0000{tile}-of-3.json" for tile in (1, 2, 3)]
     assert same(vp.merge(files), whole)
 
 
 def test_worker_errors_equal_those_of_one_run(client: Client, cohorts: tuple[vp.Cohort, vp.Cohort]) -> None:
     with pytest.raises(vp.PlanError, match="a group answer has no tiles"):
-        vp.dask.compare(*cohorts, client=client, tiles=2, retries=0, reveal="groups")
-    with pytest.raises(vp.PlanError, match="tiles: "):
-        vp.dask.compare(*cohorts, client=client, tiles=0)
+        vp.dask.compare(*cohorts, client=client, tile_count=2, retries=0, reveal="groups")
+    with pytest.raises(vp.PlanError, match="tile_count: "):
+        vp.dask.compare(*cohorts, client=client, tile_count=0)
     with pytest.raises(vp.PlanError, match="tile and coins"):
         vp.dask.compare(*cohorts, client=client, tile="1/2")
 
@@ -130,7 +130,7 @@ def test_killed_workers_do_not_change_the_result(
 
     killer = threading.Thread(target=kill)
     killer.start()
-    merged = vp.dask.compare(*large, client=client, tiles=24, metric="needleman-wunsch")
+    merged = vp.dask.compare(*large, client=client, tile_count=24, metric="needleman-wunsch")
     done.set()
     killer.join()
     assert killed

@@ -33,7 +33,7 @@ def encode(
     events: str | list[str] | None = None,
     participant: str | None = None,
     stimulus: str | None = None,
-    file_name: str | None = None,
+    name_pattern: str | None = None,
     groups: Path | ArrowStream | Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
     # From points to letters

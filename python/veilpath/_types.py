@@ -65,7 +65,7 @@ class MetricArguments(TypedDict, total=False):
     wrap: bool
     scale: float
     precision: float
-    points: Literal["letters", "fixations"]
+    positions: Literal["letters", "fixations"]
     fixation_grid: Grid
     duration_classes: list[float]
     measures: list[str]

@@ -63,13 +63,13 @@ def compare(
     second: Cohort,
     *,
     client: Client | None = None,
-    tiles: int | None = None,
+    tile_count: int | None = None,
     retries: int = 2,
     **options: Any,
 ) -> Result:
     """Compares two cohorts as :func:`veilpath.compare` does, on the workers of a cluster.
 
-    ``client`` is the cluster's client, by default the current one. ``tiles`` is the number of parts, by default four for each
+    ``client`` is the cluster's client, by default the current one. ``tile_count`` is the number of parts, by default four for each
     thread of the cluster. A tile that fails is retried ``retries`` times; tiles of lost workers are always run
     again. ``options`` are those of :func:`veilpath.compare`.
     """
@@ -78,7 +78,7 @@ def compare(
         _check_merge(parts[0].result().info["tile"]["pairs"], "compare_to_files writes")
         return merge(client.gather(parts))
 
-    return _run(_tile, finish, (first, second), client, tiles, retries, options)
+    return _run(_tile, finish, (first, second), client, tile_count, retries, options)
 
 
 def compare_to_files(
@@ -87,7 +87,7 @@ def compare_to_files(
     folder: Path,
     *,
     client: Client | None = None,
-    tiles: int | None = None,
+    tile_count: int | None = None,
     retries: int = 2,
     **options: Any,
 ) -> list[pathlib.Path]:
@@ -100,27 +100,27 @@ def compare_to_files(
     def finish(parts: list[Future[str]], client: Client) -> list[pathlib.Path]:
         return [pathlib.Path(name) for name in client.gather(parts)]
 
-    return _run(partial(_tile_to_file, where), finish, (first, second), client, tiles, retries, options)
+    return _run(partial(_tile_to_file, where), finish, (first, second), client, tile_count, retries, options)
 
 
 @overload
 def host(
-    cohort: Cohort, *, peer: str, listen: str, tiles: int, folder: None = None, **options: Unpack[ClusterArguments]
+    cohort: Cohort, *, peer: str, listen: str, tile_count: int, folder: None = None, **options: Unpack[ClusterArguments]
 ) -> Result: ...
 
 
 @overload
 def host(
-    cohort: Cohort, *, peer: str, listen: str, tiles: int, folder: Path, **options: Unpack[ClusterArguments]
+    cohort: Cohort, *, peer: str, listen: str, tile_count: int, folder: Path, **options: Unpack[ClusterArguments]
 ) -> list[pathlib.Path]: ...
 
 
 def host(
-    cohort: Cohort, *, peer: str, listen: str, tiles: int, folder: Path | None = None, **options: Unpack[ClusterArguments]
+    cohort: Cohort, *, peer: str, listen: str, tile_count: int, folder: Path | None = None, **options: Unpack[ClusterArguments]
 ) -> Result | list[pathlib.Path]:
     """Compares with another institution as :func:`veilpath.host` does, on the workers of this institution's cluster.
 
-    The other side calls :func:`join`, with its own cluster, the same plan and the same number of ``tiles``. First, this
+    The other side calls :func:`join`, with its own cluster, the same plan and the same ``tile_count``. First, this
     process listens on ``listen`` and agrees on the plan with the other side. Then that address becomes the gateway, where
     the workers of both sides meet. This process keeps the identity, counts every pair, and stores what workers compute, so
     a tile whose worker dies continues on another one. After any interruption, call both functions again to continue.
@@ -135,7 +135,7 @@ def host(
     ``veilpath`` logs them. Lost workers do not count either, but Dask gives up on a tile that loses more workers than
     ``distributed.scheduler.allowed-failures`` allows (3). The default ``engine`` is ``garbled``.
     """
-    session = _session.host(cohort, peer=peer, listen=listen, **_agreement_arguments(options, tiles))
+    session = _session.host(cohort, peer=peer, listen=listen, **_agreement_arguments(options, tile_count))
     # The operating system may have chosen the port.
     address = session.address
     return _compare_privately(session, address, address, folder, options)
@@ -143,35 +143,35 @@ def host(
 
 @overload
 def join(
-    cohort: Cohort, address: str, *, peer: str, tiles: int, folder: None = None, **options: Unpack[ClusterArguments]
+    cohort: Cohort, address: str, *, peer: str, tile_count: int, folder: None = None, **options: Unpack[ClusterArguments]
 ) -> Result: ...
 
 
 @overload
 def join(
-    cohort: Cohort, address: str, *, peer: str, tiles: int, folder: Path, **options: Unpack[ClusterArguments]
+    cohort: Cohort, address: str, *, peer: str, tile_count: int, folder: Path, **options: Unpack[ClusterArguments]
 ) -> list[pathlib.Path]: ...
 
 
 def join(
-    cohort: Cohort, address: str, *, peer: str, tiles: int, folder: Path | None = None, **options: Unpack[ClusterArguments]
+    cohort: Cohort, address: str, *, peer: str, tile_count: int, folder: Path | None = None, **options: Unpack[ClusterArguments]
 ) -> Result | list[pathlib.Path]:
     """Compares with the institution that calls :func:`host`, on the workers of this institution's cluster.
 
     ``address`` is the one that the other side listens on. The workers must be able to reach it, too. The other arguments are
     those of :func:`host`.
     """
-    session = _session.join(cohort, address, peer=peer, **_agreement_arguments(options, tiles))
+    session = _session.join(cohort, address, peer=peer, **_agreement_arguments(options, tile_count))
     return _compare_privately(session, address, None, folder, options)
 
 
-def _agreement_arguments(options: ClusterArguments, tiles: int) -> Any:
+def _agreement_arguments(options: ClusterArguments, tile_count: int) -> Any:
     """The arguments of the session that agrees on the plan."""
     if "tile" in options:
         raise PlanError("tile is for one call of veilpath.host or veilpath.join, and not for all tiles of a cluster")
     of_cluster = ("client", "coordinator", "coordinator_memory", "retries", "hours")
     plan = {name: value for name, value in options.items() if name not in of_cluster}
-    return {"engine": "garbled", **plan, "tiles": tiles}
+    return {"engine": "garbled", **plan, "tile_count": tile_count}
 
 
 def _compare_privately(
@@ -197,7 +197,7 @@ def _compare_privately(
         if folder is None:
             _check_merge(coordinator.pairs, "pass folder to write")
             return merge(_tiles(client, coordinator, meeting, _private_tile, options))
-        task = partial(_private_tile_to_file, str(pathlib.Path(folder).absolute()), coordinator.tiles)
+        task = partial(_private_tile_to_file, str(pathlib.Path(folder).absolute()), coordinator.tile_count)
         return [pathlib.Path(name) for name in _tiles(client, coordinator, meeting, task, options)]
     finally:
         _report(coordinator)
@@ -227,7 +227,7 @@ def _tiles(
     running: set[Future[Part]] = set()
     try:
         # The same order on both sides, so that their workers have the same tiles.
-        for tile in range(1, coordinator.tiles + 1):
+        for tile in range(1, coordinator.tile_count + 1):
             while len(running) >= QUEUED_PER_THREAD * max(_threads(client), 4):
                 running = _still_running(client, running, coordinator)
             if time.time() >= end:
@@ -318,7 +318,7 @@ def _run(
     finish: Callable[[list[Future[Part]], Client], Whole],
     cohorts: tuple[Cohort, Cohort],
     client: Client | None,
-    tiles: int | None,
+    tile_count: int | None,
     retries: int,
     options: dict[str, Any],
 ) -> Whole:
@@ -326,9 +326,9 @@ def _run(
     if "tile" in options or "coins" in options:
         raise PlanError("tile and coins are for one call of veilpath.compare, and not for all tiles of a cluster")
     client = _client(client)
-    count = tiles if tiles is not None else max(1, TILES_PER_THREAD * _threads(client))
+    count = tile_count if tile_count is not None else max(1, TILES_PER_THREAD * _threads(client))
     if count < 1:
-        raise PlanError(f"tiles: expected a number from 1, not {count}")
+        raise PlanError(f"tile_count: expected a number from 1, not {count}")
     # A task, not scattered data: Dask runs it again if its worker is lost.
     both = client.submit(_cohort_pair, *cohorts, pure=False)
     parts = [

@@ -363,7 +363,7 @@ fn metric_flag(field: MetricField) -> &'static str {
         MetricField::Wrap => "--wrap",
         MetricField::Scale => "--scale",
         MetricField::Precision => "--precision",
-        MetricField::Points => "--points",
+        MetricField::Positions => "--positions",
         MetricField::FixationGrid => "--fixation-grid",
         MetricField::DurationClasses => "--duration-classes",
         MetricField::Measures => "--measures",
@@ -406,7 +406,7 @@ fn no_effect(reason: NoEffectReason) -> String {
             "it is for --metric scanmatch; for other metrics use --scale".into()
         }
         NoEffectReason::LettersCompared => {
-            "letters are compared; use --points fixations to compare fixations".into()
+            "letters are compared; use --positions fixations to compare fixations".into()
         }
         NoEffectReason::OtherMetric => "this --metric does not use it".into(),
         NoEffectReason::NotAnAlignment => "it is for alignments, and this --metric is not one".into(),

@@ -4,7 +4,7 @@ use crate::inputs::NOT_STANDARD;
 use crate::numbers::decimal;
 use clap::{Args, ValueEnum};
 use veilpath::{
-    DivideBy, Grid, MetricOptions, NonAlignmentOptions, PointsChoice, Simplification,
+    DivideBy, Grid, MetricOptions, NonAlignmentOptions, PositionsChoice, Simplification,
     SubstitutionChoice, Undefined, UnknownName,
 };
 
@@ -106,13 +106,13 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "ERROR", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) precision: Option<f64>,
 
-    /// What dtw, frechet, hausdorff and crqa compare: letters, as places on the grid, or fixations, in their own unit
-    /// (private engines need --fixation-grid for fixations)
-    #[arg(long, value_name = "POINTS", default_value = "letters")]
-    pub(crate) points: PointsChoice,
+    /// Which positions dtw, frechet, hausdorff and crqa compare: centres of the grid cells of the letters, or fixations, in
+    /// their own unit (private engines need --fixation-grid for fixations)
+    #[arg(long, value_name = "POSITIONS", default_value = "letters")]
+    pub(crate) positions: PositionsChoice,
 
     /// Round fixations to the cells of this grid over the screen, COLUMNSxROWS, up to 1024 cells. Private engines need it for
-    /// scasim and --points fixations [default: compare fixations as they are]
+    /// scasim and --positions fixations [default: compare fixations as they are]
     #[arg(long, value_name = "GRID")]
     pub(crate) fixation_grid: Option<Grid>,
 
@@ -126,7 +126,7 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) measures: Vec<String>,
 
-    /// For crqa: the largest distance between two fixations that recur, in grid cells or, with --points fixations, in the
+    /// For crqa: the largest distance between two fixations that recur, in grid cells or, with --positions fixations, in the
     /// unit of the fixations [default: fixations with the same letter recur]
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) radius: Option<f64>,
@@ -196,7 +196,7 @@ impl From<&MetricArgs> for MetricOptions {
             scale: args.scale,
             precision: args.precision,
             non_alignment: NonAlignmentOptions {
-                points: args.points,
+                positions: args.positions,
                 fixation_grid: args.fixation_grid,
                 duration_classes: args.duration_classes.clone(),
                 measures: args.measures.clone(),

@@ -271,7 +271,7 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
         "pairs": summary.pairs,
         "agreement": summary.agreement,
         "tile": summary.tile,
-        "tiles": summary.tiles.map(|plan| json!({"tiles": plan.tiles, "pairs": plan.pairs})),
+        "tiles": summary.tiles.map(|plan| json!({"tiles": plan.tile_count, "pairs": plan.pairs})),
         "pairs_from_journal": summary.from_journal,
         "cells": summary.cells,
         "unpaired": summary.unpaired,

@@ -23,8 +23,8 @@ use crate::grid_cell::cell_at;
 use crate::groups::FileGroups;
 use crate::observations::{DurationCounts, PointCounts};
 use crate::runs::RunEncoder;
+use crate::screen_mapping::{ScreenMapping, ScreenSettings};
 use crate::summary::{DetectedCount, FileSummary};
-use crate::surface::{Display, Surface};
 use crate::{
     ColumnRoles, Detector, Dropped, EncodeField, EncodeNote, EncodeOptions, Fixation, Kind,
     LetterMap, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Space,
@@ -51,7 +51,7 @@ pub struct Collector {
     letters: usize,
     /// The number of fixations kept so far.
     kept: usize,
-    display: Display,
+    screen_settings: ScreenSettings,
     /// The screen of kept fixations.
     screen: Option<Screen>,
     detected: DetectedCount,
@@ -70,7 +70,7 @@ struct State {
     file: usize,
     space: Option<Space>,
     /// Set if fixations are kept or detected.
-    surface: Option<Surface>,
+    mapping: Option<ScreenMapping>,
     /// The areas that apply to the stimulus.
     areas: Vec<usize>,
     tally: Tally,
@@ -110,7 +110,7 @@ impl Collector {
             column: AoiNames::new(&options.letter_map),
             letters: 0,
             kept: 0,
-            display: Display::default(),
+            screen_settings: ScreenSettings::default(),
             screen: None,
             detected: DetectedCount::default(),
             point_counts: PointCounts::default(),
@@ -123,8 +123,8 @@ impl Collector {
     }
 
     /// Sets the user's screen settings, which are needed if fixations are kept or detected.
-    pub fn set_display(&mut self, options: &ReadOptions) {
-        self.display = Display::new(options);
+    pub fn set_screen_settings(&mut self, options: &ReadOptions) {
+        self.screen_settings = ScreenSettings::new(options);
     }
 
     /// Begins a file; the following rows come from it.
@@ -215,7 +215,7 @@ impl Collector {
             stimulus: recording.stimulus.map(str::to_string),
             file: self.files.len() - 1,
             space: recording.space,
-            surface: None,
+            mapping: None,
             areas: match &self.options.letter_map {
                 LetterMap::AoiFile(areas) => areas.on(recording.stimulus),
                 _ => Vec::new(),
@@ -278,7 +278,7 @@ impl Sink for Collector {
             spaces::check(recording.space.as_ref(), |problem| self.error(problem))?;
         }
         let found = self.find(recording)?;
-        self.update_surface(found, recording.space)?;
+        self.update_mapping(found, recording.space)?;
         let state = &mut self.recordings[found];
         state.space = recording.space;
         match (&state.path, recording.kind) {
@@ -310,11 +310,11 @@ impl Sink for Collector {
         self.file().drop_row(reason);
     }
 
-    fn left_out(&mut self, label: &str) {
+    fn unrequested_event(&mut self, label: &str) {
         self.file().leave_out(label);
     }
 
-    fn left_out_sample(&mut self, recording: RecordingId, time_ms: Option<f64>, label: &str) {
+    fn unrequested_sample(&mut self, recording: RecordingId, time_ms: Option<f64>, label: &str) {
         self.file().leave_out(label);
         self.add_lost(recording.0, time_ms);
     }
@@ -340,7 +340,7 @@ impl Sink for Collector {
         }
     }
 
-    fn needs_surface(&self) -> bool {
+    fn needs_size(&self) -> bool {
         matches!(self.options.letter_map, LetterMap::Grid(_))
             || self.options.keep_fixations
             || self.options.detection.detector != Detector::Runs

@@ -6,8 +6,8 @@ use crate::notes::pluralized;
 use crate::readers::{FORMATS, Format, SupportedOptions, without_effect};
 use crate::{
     Collector, ColumnRoles, Dropped, EncodeField, EncodeNote, EncodeOptions, Eye, Fixation, Head,
-    Input, NoEffect, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Summary, detect,
-    explain_unknown,
+    Input, NoEffect, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Summary,
+    explain_unknown, recognise_format,
 };
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -46,17 +46,24 @@ pub fn encode_files(
     options: &EncodeOptions,
     progress: &dyn Fn(u64) -> ControlFlow<()>,
 ) -> Result<Encoded, ReadError> {
-    encode_with((FORMATS, &detect), sources, format, read, options, progress)
+    encode_with(
+        (FORMATS, &recognise_format),
+        sources,
+        format,
+        read,
+        options,
+        progress,
+    )
 }
 
-/// The formats that can be chosen by name, and the function that detects a format by content.
+/// The formats that can be chosen by name, and the function that recognises a format by content.
 pub(crate) type Formats<'f> = (
     &'f [&'static dyn Format],
     &'f dyn Fn(&Head) -> Option<&'static dyn Format>,
 );
 
 fn encode_with(
-    (formats, detect): Formats<'_>,
+    (formats, recognise): Formats<'_>,
     sources: Vec<Source>,
     format: Option<&str>,
     read: &ReadOptions,
@@ -65,7 +72,7 @@ fn encode_with(
 ) -> Result<Encoded, ReadError> {
     format.map(|name| named(formats, name)).transpose()?;
     let mut collector = Collector::new(options)?;
-    collector.set_display(read);
+    collector.set_screen_settings(read);
     let mut no_effect = Vec::new();
     let mut accepts = SupportedOptions::NOTHING;
     let consumed = Arc::new(Consumed::default());
@@ -75,7 +82,7 @@ fn encode_with(
         let input = source.open(Arc::clone(&consumed))?;
         let name = input.name().to_string();
         first.get_or_insert_with(|| name.clone());
-        let format = format_of(&input, (formats, detect), format, read)?;
+        let format = format_of(&input, (formats, recognise), format, read)?;
         collector.begin_file(input.name(), format.name(), format.title());
         accepts = accepts.or(format.accepts());
         for note in without_effect(format, read) {
@@ -133,7 +140,7 @@ impl Source {
 /// The format of a file: the named one, or the one that recognises it.
 pub(crate) fn format_of<'f>(
     input: &Input,
-    (formats, detect): Formats<'f>,
+    (formats, recognise): Formats<'f>,
     name: Option<&str>,
     read: &ReadOptions,
 ) -> Result<&'f dyn Format, ReadError> {
@@ -148,7 +155,7 @@ pub(crate) fn format_of<'f>(
         return Ok(format);
     }
     let head = input.head();
-    match detect(&head) {
+    match recognise(&head) {
         Some(format) => Ok(format),
         // A user who names columns means a table.
         None => match with_named_columns(formats) {
@@ -221,7 +228,7 @@ fn no_scanpaths(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadEr
                 Eye::Any => "chosen",
             };
             let problem = format!(
-                "no row is about the {eye} eye ({} read)",
+                "no row has data of the {eye} eye ({} read)",
                 pluralized(rows, "row")
             );
             ReadError::new(&files_named, problem)
@@ -230,7 +237,7 @@ fn no_scanpaths(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadEr
         }
         (_, rows) => ReadError::new(
             &files_named,
-            format!("no row is about gaze ({} read)", pluralized(rows, "row")),
+            format!("no row has gaze data ({} read)", pluralized(rows, "row")),
         )
         .with_remedy("choose fixations or samples, choose the events, or name the format")
         .with_fields(&[EncodeField::Rows, EncodeField::Events, EncodeField::Format]),
@@ -284,14 +291,14 @@ impl Sink for ProgressSink<'_> {
         self.collector.dropped(reason);
     }
 
-    fn left_out(&mut self, label: &str) {
+    fn unrequested_event(&mut self, label: &str) {
         self.tick();
-        self.collector.left_out(label);
+        self.collector.unrequested_event(label);
     }
 
-    fn left_out_sample(&mut self, recording: RecordingId, time_ms: Option<f64>, label: &str) {
+    fn unrequested_sample(&mut self, recording: RecordingId, time_ms: Option<f64>, label: &str) {
         self.tick();
-        self.collector.left_out_sample(recording, time_ms, label);
+        self.collector.unrequested_sample(recording, time_ms, label);
     }
 
     fn assumed(&mut self, assumption: &str, changed_by: &[EncodeField]) {
@@ -311,8 +318,8 @@ impl Sink for ProgressSink<'_> {
         Ok(())
     }
 
-    fn needs_surface(&self) -> bool {
-        self.collector.needs_surface()
+    fn needs_size(&self) -> bool {
+        self.collector.needs_size()
     }
 
     fn groups(&mut self, groups: HashMap<String, String>, requested: bool) {

@@ -41,7 +41,6 @@ pub enum EncodeField {
     /// The stimulus column.
     StimulusColumn,
     /// The coordinate columns.
-    #[serde(rename = "place-columns")]
     CoordinateColumns,
     /// The trial column.
     TrialColumn,
@@ -54,7 +53,7 @@ pub enum EncodeField {
     /// The stimulus' name.
     Stimulus,
     /// The pattern that finds names in file names.
-    NameTemplate,
+    NamePattern,
     /// The names of columns.
     Columns,
     /// The grid.

@@ -16,7 +16,7 @@ use veilpath_metrics::Grid;
 ///
 /// `x` and `y` must be finite and the space must have an area (see [`has_area`]).
 pub(crate) fn cell_at(grid: &Grid, space: &Space, outside: Outside, x: f64, y: f64) -> Option<u16> {
-    let (x, y) = space.on_surface(x, y);
+    let (x, y) = space.project(x, y);
     let pixels = space.kind == SpaceKind::Pixels;
     let part = |value, start, end, parts| part(value, start, end, parts, pixels, outside);
     let column = part(

@@ -1,7 +1,7 @@
 //! Reads gaze and fixation files and turns them into scanpaths.
 //!
 //! ```text
-//! file ─▶ Input ─▶ Format (readers/) ─▶ Sink: fixations and samples ─▶ place to letter ─▶ runs ─▶ Cohort
+//! file ─▶ Input ─▶ Format (readers/) ─▶ Sink: fixations and samples ─▶ point to letter ─▶ runs ─▶ Cohort
 //!         bytes     rows                 in the file's coordinates      grid or AOI      raw gaze
 //! ```
 //! A fixation detector, if requested, runs before points become letters and replaces the runs.
@@ -12,12 +12,12 @@ mod aoi;
 mod aoi_column;
 pub mod cohort_file;
 mod collector;
-mod detect;
 mod detector;
 mod encode;
 mod error;
 mod field;
 mod fixation_path;
+mod format_recognition;
 mod frame;
 mod grid_cell;
 mod groups;
@@ -28,16 +28,15 @@ mod options;
 pub mod readers;
 mod rows;
 mod runs;
+mod screen_mapping;
 mod settings;
 mod sink;
 mod summary;
-mod surface;
 mod trace;
 
 pub use aoi::Areas;
 pub use cohort_file::{CohortNote, RawCohort};
 pub use collector::Collector;
-pub use detect::{detect, explain_binary, explain_unknown};
 pub use detector::{
     DetectionOptions, Detector, LengthUnit, ScreenLength, ScreenLengthError, VelocityMethod,
     VelocityMethodError,
@@ -45,12 +44,13 @@ pub use detector::{
 pub use encode::{Encoded, Source, encode_files};
 pub use error::ReadError;
 pub use field::EncodeField;
+pub use format_recognition::{explain_binary, explain_unknown, recognise_format};
 pub use frame::{ColumnKind, Frame, FrameColumn, NamedFrame, Value};
 pub use groups::{Groups, GroupsNotUsed, is_group_name};
 pub use input::{Head, Input, Lines};
 pub use notes::{EncodeNote, Half, LikelyCause, NoEffect, NoLetters};
 pub use options::{
-    CoordinateUnit, EventChoice, Eye, NameTemplate, NameTemplateError, NamesInFile, ReadOptions,
+    CoordinateUnit, EventChoice, Eye, NamePattern, NamePatternError, NamesInFile, ReadOptions,
     RowChoice, TimeUnit,
 };
 pub use readers::is_bids_metadata;

@@ -215,7 +215,7 @@ pub enum NoEffect {
 
 impl EncodeNote {
     /// Whether it says that the points of all files together are not where they are expected.
-    pub(crate) fn is_about_all_places(&self) -> bool {
+    pub(crate) fn is_about_all_points(&self) -> bool {
         matches!(
             self,
             EncodeNote::MostlyOutside { .. }
@@ -228,7 +228,7 @@ impl EncodeNote {
     /// without effect on the files.
     pub fn fields(&self) -> &'static [EncodeField] {
         match self {
-            EncodeNote::RepeatedIds { .. } => &[EncodeField::NameTemplate],
+            EncodeNote::RepeatedIds { .. } => &[EncodeField::NamePattern],
             EncodeNote::FixationsOverlap { .. } => &[EncodeField::TrialColumn],
             EncodeNote::UnlikelyDurations { .. } => &[EncodeField::TimeUnit],
             EncodeNote::MostlyOutside {

@@ -31,7 +31,7 @@ pub struct ReadOptions {
     /// The stimulus of files that have only one and do not name it.
     pub stimulus: Option<String>,
     /// How to find participant and stimulus in file names.
-    pub name_template: Option<NameTemplate>,
+    pub name_pattern: Option<NamePattern>,
     /// The columns of generic tables, from our name (`x`, `y`, `duration`, …) to the file's.
     pub columns: BTreeMap<String, String>,
 }
@@ -162,7 +162,7 @@ pub enum EventChoice {
 /// A file name pattern such as `video{stimulus}_p{participant}`. The two words in braces match any text, `{}` matches
 /// text that is ignored, and everything else is literal. Extensions are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NameTemplate {
+pub struct NamePattern {
     parts: Vec<Part>,
 }
 
@@ -174,7 +174,7 @@ enum Part {
     Any,
 }
 
-/// The names that a [`NameTemplate`] found in a file name.
+/// The names that a [`NamePattern`] found in a file name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamesInFile {
     /// The participant's part.
@@ -185,7 +185,7 @@ pub struct NamesInFile {
 
 /// Why a text is not a file name pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NameTemplateError {
+pub enum NamePatternError {
     /// A brace is not closed.
     #[error("a {{ in the pattern is never closed")]
     Unclosed,
@@ -197,9 +197,9 @@ pub enum NameTemplateError {
     NoTextBetween,
 }
 
-impl NameTemplate {
+impl NamePattern {
     /// Reads a pattern.
-    pub fn parse(pattern: &str) -> Result<Self, NameTemplateError> {
+    pub fn parse(pattern: &str) -> Result<Self, NamePatternError> {
         let mut parts = Vec::new();
         let mut rest = pattern;
         while let Some(open) = rest.find('{') {
@@ -207,13 +207,13 @@ impl NameTemplate {
                 parts.push(Part::Text(rest[..open].to_string()));
             }
             let Some(length) = rest[open..].find('}') else {
-                return Err(NameTemplateError::Unclosed);
+                return Err(NamePatternError::Unclosed);
             };
             parts.push(match &rest[open + 1..open + length] {
                 "participant" => Part::Participant,
                 "stimulus" => Part::Stimulus,
                 "" => Part::Any,
-                _ => return Err(NameTemplateError::UnknownWord),
+                _ => return Err(NamePatternError::UnknownWord),
             });
             rest = &rest[open + length + 1..];
         }
@@ -224,7 +224,7 @@ impl NameTemplate {
             .windows(2)
             .any(|pair| !pair.iter().any(|part| matches!(part, Part::Text(_))))
         {
-            return Err(NameTemplateError::NoTextBetween);
+            return Err(NamePatternError::NoTextBetween);
         }
         Ok(Self { parts })
     }
@@ -260,20 +260,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn templates_split_names() {
-        let template = NameTemplate::parse("video{stimulus}_p{participant}").unwrap();
-        let names = template.apply("video028_p006").unwrap();
+    fn patterns_split_names() {
+        let pattern = NamePattern::parse("video{stimulus}_p{participant}").unwrap();
+        let names = pattern.apply("video028_p006").unwrap();
         assert_eq!(names.participant.as_deref(), Some("006"));
         assert_eq!(names.stimulus.as_deref(), Some("028"));
-        assert!(template.apply("clip028_p006").is_none());
+        assert!(pattern.apply("clip028_p006").is_none());
         for (pattern, error) in [
-            ("{participant}{stimulus}", NameTemplateError::NoTextBetween),
-            ("{x}", NameTemplateError::UnknownWord),
-            ("{participant", NameTemplateError::Unclosed),
+            ("{participant}{stimulus}", NamePatternError::NoTextBetween),
+            ("{x}", NamePatternError::UnknownWord),
+            ("{participant", NamePatternError::Unclosed),
         ] {
-            assert_eq!(NameTemplate::parse(pattern), Err(error), "{pattern}");
+            assert_eq!(NamePattern::parse(pattern), Err(error), "{pattern}");
         }
-        let any = NameTemplate::parse("{}_{participant}").unwrap();
+        let any = NamePattern::parse("{}_{participant}").unwrap();
         assert_eq!(any.apply("a_b").unwrap().participant.as_deref(), Some("b"));
     }
 }

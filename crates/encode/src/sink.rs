@@ -24,11 +24,11 @@ pub trait Sink {
     fn dropped(&mut self, reason: Dropped);
 
     /// A row of an event that was not requested, with the label that the file gives it.
-    fn left_out(&mut self, label: &str);
+    fn unrequested_event(&mut self, label: &str);
 
     /// The same for a gaze sample of a recording: it has no point, but takes its place in time, so that the samples before
     /// and after it are not neighbours.
-    fn left_out_sample(&mut self, recording: RecordingId, time_ms: Option<f64>, label: &str);
+    fn unrequested_sample(&mut self, recording: RecordingId, time_ms: Option<f64>, label: &str);
 
     /// An assumption about something that the file does not state, for the summary, with the options that change it.
     /// Repeating it is harmless.
@@ -42,8 +42,8 @@ pub trait Sink {
         Ok(())
     }
 
-    /// Whether points are placed on the screen or stimulus, so that its size must be known.
-    fn needs_surface(&self) -> bool {
+    /// Whether the size of the screen or stimulus must be known, because points become positions on it.
+    fn needs_size(&self) -> bool {
         true
     }
 
@@ -216,15 +216,15 @@ impl Space {
 
     /// Converts a point to the coordinates of the edges. A visual angle is projected onto the screen; at 90° or more it
     /// becomes infinite.
-    pub(crate) fn on_surface(&self, x: f64, y: f64) -> (f64, f64) {
+    pub(crate) fn project(&self, x: f64, y: f64) -> (f64, f64) {
         let SpaceKind::VisualAngle { distance_cm } = self.kind else {
             return (x, y);
         };
-        let project = |degrees: f64| match degrees {
+        let to_cm = |degrees: f64| match degrees {
             ahead if ahead.abs() < 90.0 => distance_cm * ahead.to_radians().tan(),
             behind => f64::INFINITY.copysign(behind),
         };
-        (project(x), project(y))
+        (to_cm(x), to_cm(y))
     }
 
     /// The point as fractions of width and height from the top left.

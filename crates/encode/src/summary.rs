@@ -51,7 +51,7 @@ pub struct Summary {
     /// Width divided by height of what was looked at, if it is known and the same for all recordings.
     pub aspect: Option<f64>,
     /// Rows of events that were not requested, by label; they are included in `dropped`.
-    pub left_out: BTreeMap<String, u64>,
+    pub unrequested_events: BTreeMap<String, u64>,
     /// Assumptions about any file.
     pub assumed: Vec<Assumption>,
     /// Notes about the whole cohort.
@@ -90,7 +90,7 @@ pub struct FileSummary {
     /// The others, by reason.
     pub dropped: BTreeMap<Dropped, u64>,
     /// Rows of events that were not requested, by label.
-    pub left_out: BTreeMap<String, u64>,
+    pub unrequested_events: BTreeMap<String, u64>,
     /// Assumptions about the file.
     pub assumed: Vec<Assumption>,
     /// The roles of the columns of a generic table.
@@ -146,7 +146,10 @@ impl FileSummary {
 
     pub(crate) fn leave_out(&mut self, label: &str) {
         self.drop_row(Dropped::OtherEvent);
-        *self.left_out.entry(label.to_string()).or_default() += 1;
+        *self
+            .unrequested_events
+            .entry(label.to_string())
+            .or_default() += 1;
     }
 
     pub(crate) fn assume(&mut self, text: &str, changed_by: &[EncodeField]) {
@@ -202,8 +205,8 @@ impl Summary {
     }
 
     /// How many rows have events that were not requested.
-    pub fn rows_left_out(&self) -> u64 {
-        self.left_out.values().sum()
+    pub fn unrequested_rows(&self) -> u64 {
+        self.unrequested_events.values().sum()
     }
 
     /// The option fields that could change what a note is about, without those that the files' formats define.
@@ -230,8 +233,8 @@ impl Summary {
             for (&reason, count) in &file.dropped {
                 *summary.dropped.entry(reason).or_default() += count;
             }
-            for (label, count) in &file.left_out {
-                *summary.left_out.entry(label.clone()).or_default() += count;
+            for (label, count) in &file.unrequested_events {
+                *summary.unrequested_events.entry(label.clone()).or_default() += count;
             }
             for assumption in &file.assumed {
                 if !summary.assumed.contains(assumption) {
@@ -320,7 +323,10 @@ mod tests {
     #[test]
     fn the_most_frequent_reason_comes_first() {
         let summary = summary();
-        assert_eq!((summary.rows_not_used(), summary.rows_left_out()), (4, 1));
+        assert_eq!(
+            (summary.rows_not_used(), summary.unrequested_rows()),
+            (4, 1)
+        );
         let reasons = [
             (Dropped::Lost, 2),
             (Dropped::NoAoi, 1),
@@ -370,7 +376,7 @@ mod tests {
             (&json["empty"], &json["empty_left_out"]),
             (&1.into(), &0.into())
         );
-        assert_eq!(json["left_out"], serde_json::json!({"SACC": 1}));
+        assert_eq!(json["unrequested_events"], serde_json::json!({"SACC": 1}));
         let assumed = serde_json::json!([{"text": "pixels", "changed_by": ["units"]}]);
         assert_eq!(json["assumed"], assumed);
         assert_eq!(json["files"][0]["file"], "a.csv");

@@ -62,7 +62,7 @@ pub fn trace_files(
     let mut tracer = Tracer::default();
     for source in sources {
         let input = source.open(Default::default())?;
-        let format = format_of(&input, (FORMATS, &crate::detect), format, read)?;
+        let format = format_of(&input, (FORMATS, &crate::recognise_format), format, read)?;
         tracer.begin_file();
         format.read(input, read, &mut tracer)?;
     }
@@ -71,7 +71,7 @@ pub fn trace_files(
 
 impl Space {
     /// Converts a point, given as fractions of the stimulus' width and height, to the file's coordinates. The inverse
-    /// of [`Space::fraction`] of a point on the surface.
+    /// of [`Space::fraction`] of a point that [`Space::project`] returned.
     pub fn at_fraction(&self, (x, y): (f64, f64)) -> (f64, f64) {
         let x = self.left + x * (self.right - self.left);
         let y = self.top + y * (self.bottom - self.top);
@@ -107,7 +107,7 @@ impl Tracer {
         let Some(space) = &recording.space else {
             return;
         };
-        let (x, y) = space.on_surface(x, y);
+        let (x, y) = space.project(x, y);
         let (x, y) = space.fraction(x, y);
         if !(x.is_finite() && y.is_finite()) {
             return;
@@ -168,9 +168,10 @@ impl Sink for Tracer {
 
     fn dropped(&mut self, _reason: Dropped) {}
 
-    fn left_out(&mut self, _label: &str) {}
+    fn unrequested_event(&mut self, _label: &str) {}
 
-    fn left_out_sample(&mut self, _recording: RecordingId, _time_ms: Option<f64>, _label: &str) {}
+    fn unrequested_sample(&mut self, _recording: RecordingId, _time_ms: Option<f64>, _label: &str) {
+    }
 
     fn assumed(&mut self, _assumption: &str, _changed_by: &[EncodeField]) {}
 }
@@ -224,7 +225,7 @@ mod tests {
         ] {
             for part in [(0.0, 0.0), (0.25, 0.75), (1.0, 1.0)] {
                 let (x, y) = space.at_fraction(part);
-                let (x, y) = space.on_surface(x, y);
+                let (x, y) = space.project(x, y);
                 let (x, y) = space.fraction(x, y);
                 assert!((x - part.0).abs() < 1e-9 && (y - part.1).abs() < 1e-9);
             }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use veilpath_encode::readers::{FORMATS, Format};
 use veilpath_encode::{
     Dropped, EncodeField, Fixation, Head, Input, ReadError, ReadOptions, Recording, RecordingId,
-    Sample, Sink, detect, explain_unknown,
+    Sample, Sink, explain_unknown, recognise_format,
 };
 
 /// How often each file is damaged for the reader that recognises it, and for each of the others.
@@ -26,7 +26,7 @@ fn damaged_files_never_panic_and_are_never_counted_twice() {
     assert!(files.len() > 10);
     let mut random = Random(0x5eed_0f7e_57da_7a01);
     for (name, bytes) in &files {
-        let own = head(name, bytes).and_then(|head| detect(&head));
+        let own = head(name, bytes).and_then(|head| recognise_format(&head));
         for format in FORMATS {
             let is_own = own.is_some_and(|own| own.name() == format.name());
             let rounds = if is_own {
@@ -70,7 +70,7 @@ fn damaged_metadata_never_panic() {
 /// Detection, explanation and reading of one file.
 fn try_everything(format: &dyn Format, name: &str, bytes: Vec<u8>) {
     if let Some(head) = head(name, &bytes)
-        && detect(&head).is_none()
+        && recognise_format(&head).is_none()
     {
         let refusal = explain_unknown(&head);
         assert!(!refusal.problem.is_empty() && !refusal.remedy.is_empty());
@@ -148,14 +148,14 @@ impl Sink for Counter {
         self.reports += 1;
     }
 
-    fn left_out(&mut self, label: &str) {
+    fn unrequested_event(&mut self, label: &str) {
         assert!(!label.is_empty());
         self.dropped(Dropped::OtherEvent);
     }
 
-    fn left_out_sample(&mut self, _: RecordingId, time_ms: Option<f64>, label: &str) {
+    fn unrequested_sample(&mut self, _: RecordingId, time_ms: Option<f64>, label: &str) {
         assert!(time_ms.is_none_or(|time| !time.is_nan()));
-        self.left_out(label);
+        self.unrequested_event(label);
     }
 
     fn assumed(&mut self, assumption: &str, _: &[EncodeField]) {

@@ -11,8 +11,8 @@ use std::hint::black_box;
 use std::time::Duration;
 use veilpath_metrics::{
     Alphabet, Comparison, Crqa, CrqaMeasure, Distance, Dtw, Frechet, Grid, Hausdorff, LocalScoring,
-    Metric, Model, PathDivisor, Points, RecurrenceRule, Scanpath, Substitution, Table, Undefined,
-    reference,
+    Metric, Model, PathDivisor, Positions, RecurrenceRule, Scanpath, Substitution, Table,
+    Undefined, reference,
 };
 
 /// Lengths of a short scanpath, a long one, and a whole session.
@@ -145,13 +145,13 @@ fn textbook_integer(comparison: &Comparison, a: &Scanpath, b: &Scanpath) -> f64 
 
 /// Letter metrics other than alignments.
 fn non_alignment_metrics(criterion: &mut Criterion) {
-    let points = Points::Grid {
+    let positions = Positions::Grid {
         grid: grid(),
         wrap: false,
     };
     let dtw = |scale| {
         Metric::Dtw(Dtw {
-            points,
+            positions,
             divisor: PathDivisor::None,
             scale,
         })
@@ -167,8 +167,8 @@ fn non_alignment_metrics(criterion: &mut Criterion) {
         ("sequence_score", Metric::SequenceScore),
         ("dtw_double", dtw(None)),
         ("dtw_integer", dtw(Some(100))),
-        ("frechet", Metric::Frechet(Frechet { points })),
-        ("hausdorff", Metric::Hausdorff(Hausdorff { points })),
+        ("frechet", Metric::Frechet(Frechet { positions })),
+        ("hausdorff", Metric::Hausdorff(Hausdorff { positions })),
         ("crqa", crqa),
     ] {
         kernel(criterion, name, metric, textbook_integer);

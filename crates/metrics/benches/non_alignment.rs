@@ -12,7 +12,7 @@ use veilpath_metrics::reference::{multimatch, positions};
 use veilpath_metrics::{
     Alphabet, Comparison, Crqa, CrqaMeasure, Dtw, DurationClasses, DurationDivisor, Fixation,
     FixationComparison, Fixations, Frechet, Grid, Hausdorff, Metric, MultiMatch, MultiMatchMeasure,
-    PathDivisor, Points, RecurrenceRule, ScaSim, Scanpath, Screen, ScreenUnit, SubsMatch,
+    PathDivisor, Positions, RecurrenceRule, ScaSim, Scanpath, Screen, ScreenUnit, SubsMatch,
     Undefined, View,
 };
 
@@ -98,9 +98,9 @@ fn fixations(
 }
 
 fn measures_of_fixations(criterion: &mut Criterion) {
-    let points = Points::Fixations;
+    let positions = Positions::Fixations;
     let dtw = Metric::Dtw(Dtw {
-        points,
+        positions,
         divisor: PathDivisor::None,
         scale: None,
     });
@@ -108,12 +108,12 @@ fn measures_of_fixations(criterion: &mut Criterion) {
         let distance = |i: usize, j: usize| between(&a[i], &b[j]);
         positions::walk(a.len(), b.len(), distance, |before, here| before + here)
     });
-    let frechet = Metric::Frechet(Frechet { points });
+    let frechet = Metric::Frechet(Frechet { positions });
     fixations(criterion, "frechet of fixations", frechet, |a, b| {
         let distance = |i: usize, j: usize| between(&a[i], &b[j]);
         positions::walk(a.len(), b.len(), distance, f64::max)
     });
-    let hausdorff = Metric::Hausdorff(Hausdorff { points });
+    let hausdorff = Metric::Hausdorff(Hausdorff { positions });
     fixations(criterion, "hausdorff of fixations", hausdorff, |a, b| {
         positions::hausdorff(a.len(), b.len(), |i, j| between(&a[i], &b[j]))
     });
@@ -123,7 +123,7 @@ fn measures_of_fixations(criterion: &mut Criterion) {
     ] {
         let crqa = Metric::Crqa(Crqa {
             rule: RecurrenceRule::Within {
-                points,
+                positions,
                 radius: 100.0,
             },
             line: 2,

@@ -7,7 +7,7 @@ use crate::non_alignment::{
 };
 use crate::{
     Alphabet, Crqa, Dtw, Fixations, Frechet, Hausdorff, Metric, MetricError, Notation, PairScore,
-    Points, RecurrenceRule, RecurrentLines, Screen,
+    Positions, RecurrenceRule, RecurrentLines, Screen,
 };
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -108,7 +108,7 @@ impl FixationComparison {
                     crqa @ Crqa {
                         rule:
                             RecurrenceRule::Within {
-                                points: Points::Fixations,
+                                positions: Positions::Fixations,
                                 radius,
                             },
                         ..

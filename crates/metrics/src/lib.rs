@@ -66,7 +66,7 @@ pub use metric::{LocalScoring, Metric};
 pub use model::{Costs, GlobalModel, LocalModel, Model, ScoreFormula, Scores};
 pub use non_alignment::{
     Crqa, CrqaMeasure, Dtw, DurationClasses, DurationDivisor, Frechet, Hausdorff, Lattice,
-    LineLengths, LineMeasure, MAX_CELLS, MultiMatch, MultiMatchMeasure, PathDivisor, Points,
+    LineLengths, LineMeasure, MAX_CELLS, MultiMatch, MultiMatchMeasure, PathDivisor, Positions,
     RATIO_ONE, RankModel, Ranks, RecurrenceModel, RecurrenceRule, RecurrentLetters, RecurrentLines,
     RecurrentPoints, RewardModel, ScaSim, Simplification, SubsMatch, Undefined, View, WarpingModel,
 };

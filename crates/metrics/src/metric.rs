@@ -5,7 +5,7 @@ mod serialized;
 
 use crate::model::{Costs, GlobalModel, Model, ScoreFormula};
 use crate::non_alignment::{
-    Crqa, Dtw, DurationDivisor, Frechet, Hausdorff, MultiMatch, PathDivisor, Points,
+    Crqa, Dtw, DurationDivisor, Frechet, Hausdorff, MultiMatch, PathDivisor, Positions,
     RecurrenceRule, ScaSim, SubsMatch, distance_scale, dtw_model, ranks_of,
 };
 use crate::{Alphabet, Grid, Measure, MeasureKind, MetricError, Substitution, Table, scanmatch};
@@ -192,7 +192,7 @@ impl Metric {
         match self {
             Metric::MultiMatch(_) => true,
             Metric::ScaSim(scasim) => scasim.classes.is_none(),
-            metric => metric.points() == Some(Points::Fixations),
+            metric => metric.positions() == Some(Positions::Fixations),
         }
     }
 
@@ -201,16 +201,16 @@ impl Metric {
         self.needs_fixations() || self.quantisation().is_some()
     }
 
-    /// The positions of the letters, for metrics that compare points.
-    pub fn points(&self) -> Option<Points> {
+    /// The positions of the letters, for metrics that compare positions.
+    pub fn positions(&self) -> Option<Positions> {
         match self {
-            Metric::Dtw(Dtw { points, .. })
-            | Metric::Frechet(Frechet { points })
-            | Metric::Hausdorff(Hausdorff { points })
+            Metric::Dtw(Dtw { positions, .. })
+            | Metric::Frechet(Frechet { positions })
+            | Metric::Hausdorff(Hausdorff { positions })
             | Metric::Crqa(Crqa {
-                rule: RecurrenceRule::Within { points, .. },
+                rule: RecurrenceRule::Within { positions, .. },
                 ..
-            }) => Some(*points),
+            }) => Some(*positions),
             _ => None,
         }
     }
@@ -223,7 +223,7 @@ impl Metric {
                 substitution: Substitution::Grid { wrap, .. },
                 ..
             } => *wrap,
-            _ => matches!(self.points(), Some(Points::Grid { wrap: true, .. })),
+            _ => matches!(self.positions(), Some(Positions::Grid { wrap: true, .. })),
         }
     }
 
@@ -247,7 +247,7 @@ impl Metric {
                 classes: Some(classes),
                 ..
             }) => u32::try_from(classes.letters()).ok(),
-            _ => self.points()?.grid().map(|grid| grid.cells()),
+            _ => self.positions()?.grid().map(|grid| grid.cells()),
         }
     }
 
@@ -272,8 +272,8 @@ impl Metric {
                     scale: Some(scale),
                 })
             }
-            Metric::Dtw(dtw) if dtw.points != Points::Fixations => Ok(Metric::Dtw(Dtw {
-                scale: dtw.scale.or(Some(distance_scale(&dtw.points))),
+            Metric::Dtw(dtw) if dtw.positions != Positions::Fixations => Ok(Metric::Dtw(Dtw {
+                scale: dtw.scale.or(Some(distance_scale(&dtw.positions))),
                 ..dtw
             })),
             Metric::Crqa(crqa) => Ok(Metric::Crqa(Crqa {
@@ -347,11 +347,11 @@ impl Metric {
                 formula: ScoreFormula::CommonSubsequence,
             })),
             Metric::Dtw(dtw) => dtw_model(dtw, alphabet),
-            Metric::Frechet(Frechet { points }) => {
-                Ok(ranks_of(points, alphabet)?.map_or(Model::Clear, Model::Bottleneck))
+            Metric::Frechet(Frechet { positions }) => {
+                Ok(ranks_of(positions, alphabet)?.map_or(Model::Clear, Model::Bottleneck))
             }
-            Metric::Hausdorff(Hausdorff { points }) => {
-                Ok(ranks_of(points, alphabet)?.map_or(Model::Clear, Model::Hausdorff))
+            Metric::Hausdorff(Hausdorff { positions }) => {
+                Ok(ranks_of(positions, alphabet)?.map_or(Model::Clear, Model::Hausdorff))
             }
             Metric::Crqa(crqa) => crqa.model(alphabet),
             Metric::ScaSim(scasim) => scasim.model(alphabet),

@@ -6,7 +6,7 @@
 use crate::non_alignment::cell_of;
 use crate::{
     Alphabet, Cohort, Entry, Fixation, Fixations, Grid, MAX_CELLS, Metric, MetricError, Notation,
-    Points, ScaSim, Scanpath,
+    Positions, ScaSim, Scanpath,
 };
 use serde::{Deserialize, Serialize};
 
@@ -53,8 +53,8 @@ impl Metric {
                 durations: classes.durations.clone(),
             });
         }
-        match self.points()? {
-            Points::Cells {
+        match self.positions()? {
+            Positions::Cells {
                 grid,
                 width,
                 height,
@@ -66,7 +66,7 @@ impl Metric {
                 ],
                 durations: Vec::new(),
             }),
-            Points::Grid { .. } | Points::Fixations => None,
+            Positions::Grid { .. } | Positions::Fixations => None,
         }
     }
 }
@@ -261,13 +261,13 @@ mod tests {
 
     #[test]
     fn a_metric_knows_its_cells() {
-        let points = Points::Cells {
+        let positions = Positions::Cells {
             grid: Grid::new(4, 3).unwrap(),
             width: 100.0,
             height: 100.0,
         };
         let metric = Metric::Dtw(Dtw {
-            points,
+            positions,
             divisor: PathDivisor::None,
             scale: None,
         });

@@ -226,8 +226,8 @@ mod tests {
     use super::*;
     use crate::{Engine, PairRule, Role};
     use veilpath_metrics::{
-        Alphabet, Cohort, Dtw, Encoding, Frechet, Grid, Metric, PathDivisor, Points, Substitution,
-        Threshold,
+        Alphabet, Cohort, Dtw, Encoding, Frechet, Grid, Metric, PathDivisor, Positions,
+        Substitution, Threshold,
     };
 
     fn limit(metric: Metric, letters: u32) -> DefaultLimit {
@@ -297,7 +297,7 @@ mod tests {
     fn rounded_fixations_have_the_limit_of_their_longest_answers() {
         let dtw = |columns: u32, rows: u32| {
             Metric::Dtw(Dtw {
-                points: Points::Cells {
+                positions: Positions::Cells {
                     grid: Grid::new(columns, rows).unwrap(),
                     width: 1920.0 / f64::from(columns),
                     height: 1080.0 / f64::from(rows),
@@ -321,7 +321,7 @@ mod tests {
         assert!(rule(dtw(4, 4), None).comparisons(100) < fine.comparisons(100));
         let frechet = |columns| {
             Metric::Frechet(Frechet {
-                points: dtw(columns, 8).points().unwrap(),
+                positions: dtw(columns, 8).positions().unwrap(),
             })
         };
         assert!(rule(frechet(32), None).comparisons(100) > fine.comparisons(100));

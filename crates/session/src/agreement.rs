@@ -44,7 +44,7 @@ const METRIC: &str = "metric.name";
 pub const ENGINE_FIELD: &str = "engine";
 
 /// The field of a [`Difference`] in the number of tiles.
-pub const TILES_FIELD: &str = "tiles";
+pub const TILE_COUNT_FIELD: &str = "tile_count";
 
 /// The field of a [`Difference`] in the tile of the session.
 pub const TILE_FIELD: &str = "tile";
@@ -185,7 +185,7 @@ impl Terms {
         // The encoding has its own rule: a cohort without encoding settings is compatible with any.
         fields.retain(|name, _| !name.starts_with("encoding."));
         if let Some(tile) = tile {
-            fields.insert(TILES_FIELD.into(), tile.count().to_string());
+            fields.insert(TILE_COUNT_FIELD.into(), tile.count().to_string());
         }
         Ok(Self {
             fields,
@@ -239,7 +239,7 @@ impl Terms {
                 theirs: value(theirs, name),
             });
         let tile = |terms: &Terms| terms.tile.map_or(ABSENT.into(), |tile| tile.to_string());
-        let same_tiles = self.fields.get(TILES_FIELD) == theirs.fields.get(TILES_FIELD);
+        let same_tiles = self.fields.get(TILE_COUNT_FIELD) == theirs.fields.get(TILE_COUNT_FIELD);
         let tiles = (same_tiles && self.tile != theirs.tile).then(|| Difference {
             field: TILE_FIELD.into(),
             ours: tile(self),
@@ -269,8 +269,9 @@ impl Terms {
     }
 
     /// Sets the number of tiles of the plan.
-    pub(crate) fn set_tiles(&mut self, tiles: u32) {
-        self.fields.insert(TILES_FIELD.into(), tiles.to_string());
+    pub(crate) fn set_tile_count(&mut self, count: u32) {
+        self.fields
+            .insert(TILE_COUNT_FIELD.into(), count.to_string());
     }
 
     /// Whether the choice between the proven engines is open.

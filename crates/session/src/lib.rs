@@ -65,7 +65,9 @@ mod tls;
 mod worker;
 
 pub use acceptor::{Acceptor, Incoming};
-pub use agreement::{AlphabetInfo, ENGINE_FIELD, PROTOCOL_VERSION_FIELD, TILE_FIELD, TILES_FIELD};
+pub use agreement::{
+    AlphabetInfo, ENGINE_FIELD, PROTOCOL_VERSION_FIELD, TILE_COUNT_FIELD, TILE_FIELD,
+};
 pub use channel::{ChannelStop, SecureChannel};
 pub use checksummed::ChecksummedChannel;
 pub use connect::{Listener, check_address, join, join_unless};

@@ -70,7 +70,7 @@ pub fn compare_tile_on_loopback(
         },
         memory: None,
         tile,
-        tiles: None,
+        tile_count: None,
         key,
     };
     let (host, joining) = std::thread::scope(|scope| {

@@ -142,8 +142,8 @@ impl AgreedSession {
             ledger.charge(charge)?;
         }
         observer.started();
-        match self.agreement.proposal.tiles {
-            Some(tiles) => self.store_plan(tiles)?,
+        match self.agreement.proposal.tile_count {
+            Some(count) => self.store_plan(count)?,
             None => {
                 self.open_committed()?;
                 self.describe()?;
@@ -164,7 +164,7 @@ impl AgreedSession {
             self.agreement.journal.finish()?;
         }
         let both = self.agreement.proposal.spec.reveal_to == RevealTo::Both;
-        let signs = self.agreement.signs && self.agreement.proposal.tiles.is_none();
+        let signs = self.agreement.signs && self.agreement.proposal.tile_count.is_none();
         let signed = match signs {
             true => Some(self.own_signature(Step::Completion, disclosure)?),
             false => None,

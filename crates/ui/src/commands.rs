@@ -99,7 +99,7 @@ fn encode(workspace: &Workspace, side: usize) -> Option<String> {
     add("--events", &read.events);
     add("--participant", &read.participant);
     add("--stimulus", &read.stimulus);
-    add("--file-name", &read.file_name);
+    add("--name-pattern", &read.name_pattern);
     let columns = read.columns.iter().filter(|(_, theirs)| !theirs.is_empty());
     let columns: Vec<String> = columns.map(|(ours, it)| format!("{ours}={it}")).collect();
     add("--columns", &columns.join(","));
@@ -202,8 +202,8 @@ fn flags(plan: &NamedPlan, with_partner: bool) -> String {
     if let Some(substitution) = &plan.substitution {
         add("--substitution", substitution);
     }
-    if plan.points != "letters" {
-        add("--points", &plan.points);
+    if plan.positions != "letters" {
+        add("--positions", &plan.positions);
     }
     if plan.engine != default {
         add("--engine", &plan.engine);

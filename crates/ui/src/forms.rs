@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use veilpath::Choice;
 use veilpath::encode::{
     CoordinateUnit, DetectionOptions, DrawnArea, DrawnOutline, EncodeField, EncodeOptions,
-    EventChoice, LetterMap, LetterOptions, NameTemplate, ReadOptions, RunOptions, ScreenLength,
+    EventChoice, LetterMap, LetterOptions, NamePattern, ReadOptions, RunOptions, ScreenLength,
 };
 
 /// What the files do not say.
@@ -26,7 +26,7 @@ pub(crate) struct ReadForm {
     pub(crate) events: String,
     pub(crate) participant: String,
     pub(crate) stimulus: String,
-    pub(crate) file_name: String,
+    pub(crate) name_pattern: String,
     pub(crate) columns: BTreeMap<String, String>,
 }
 
@@ -101,14 +101,11 @@ impl ReadForm {
             events: text(&self.events).map(|words| events(&words)),
             participant: text(&self.participant),
             stimulus: text(&self.stimulus),
-            name_template: match text(&self.file_name) {
+            name_pattern: match text(&self.name_pattern) {
                 None => None,
                 Some(pattern) => {
-                    let parsed = NameTemplate::parse(&pattern);
-                    Some(
-                        parsed
-                            .map_err(|problem| wrong(problem.to_string(), Field::NameTemplate))?,
-                    )
+                    let parsed = NamePattern::parse(&pattern);
+                    Some(parsed.map_err(|problem| wrong(problem.to_string(), Field::NamePattern))?)
                 }
             },
             columns: self

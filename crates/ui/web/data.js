@@ -203,7 +203,7 @@ function cohortLines(now) {
 }
 
 const commonRoles = ["participant", "group", "stimulus", "x", "y", "duration", "start"];
-const roleNames = { participant: "Participant", group: "Group", stimulus: "Stimulus", x: "Horizontal place (x)", y: "Vertical place (y)", duration: "Duration", start: "Start", time: "Time" };
+const roleNames = { participant: "Participant", group: "Group", stimulus: "Stimulus", x: "Horizontal position (x)", y: "Vertical position (y)", duration: "Duration", start: "Start", time: "Time" };
 
 function readForm(now) {
   const read = now.read;
@@ -214,13 +214,13 @@ function readForm(now) {
   const columns = [...new Set([...read_columns, ...now.headers])];
   const used = new Map(files.flatMap((file) => (file.columns?.used ?? []).map((it) => [it.role, it.column])));
   const roles = [...new Set([...commonRoles, ...used.keys(), ...Object.keys(read.columns)])];
-  const labels = [...new Set(files.flatMap((file) => Object.keys(file.left_out)))];
+  const labels = [...new Set(files.flatMap((file) => Object.keys(file.unrequested_events)))];
   const column = (role) => {
     const value = read.columns[role] ?? "";
     const choose = (name) => change({ read: { ...state.now.read, columns: { ...state.now.read.columns, [role]: name } } });
     const automatic = used.has(role) && !value ? `automatic: ${used.get(role)}` : "automatic";
     const input = columns.length ? select(value, [["", automatic], ...columns.map((name) => [name, name])], choose) : text(value, choose, { placeholder: "automatic" });
-    return formField(`column-${role}`, roleNames[role] ?? role, input, { field: { participant: "participant-column", stimulus: "stimulus-column", group: "group-column", x: "place-columns", y: "place-columns" }[role] });
+    return formField(`column-${role}`, roleNames[role] ?? role, input, { field: { participant: "participant-column", stimulus: "stimulus-column", group: "group-column", x: "coordinate-columns", y: "coordinate-columns" }[role] });
   };
   const hasColumns = columns.length || now.problem?.fields?.some((field) => field.endsWith("columns"));
   return h("section", { id: "reading" }, h("h2", null, "What the files do not say"),
@@ -233,13 +233,13 @@ function readForm(now) {
       formField("read-events", "Events to use", text(read.events, set("events"), { placeholder: "automatic" }), { field: "events", help: labels.length ? `“all”, or labels: ${labels.join(", ")}` : "“all”, or labels of the file" }),
       formField("read-rows", "Rows to use", select(read.rows, [["", "automatic"], ["fixations", "fixations"], ["samples", "gaze samples"]], set("rows")), { field: "rows" })),
     hasColumns ? h("details", { open: Object.values(read.columns).some(Boolean) || now.problem?.fields?.some((field) => field.endsWith("columns") || field.endsWith("column")) }, h("summary", null, "Columns"), h("div", { class: "fields" }, roles.map(column))) : null,
-    h("details", { open: [read.eye, read.screen_cm, read.distance, read.rate, read.file_name, read.participant, read.stimulus, read.flip_y].some(Boolean) || ["screen-cm", "distance", "rate", "eye", "flip-y", "name-template", "participant", "stimulus"].some((field) => now.problem?.fields?.includes(field)) }, h("summary", null, "More"),
+    h("details", { open: [read.eye, read.screen_cm, read.distance, read.rate, read.name_pattern, read.participant, read.stimulus, read.flip_y].some(Boolean) || ["screen-cm", "distance", "rate", "eye", "flip-y", "name-pattern", "participant", "stimulus"].some((field) => now.problem?.fields?.includes(field)) }, h("summary", null, "More"),
       h("div", { class: "fields" },
         formField("read-eye", "Eye", select(read.eye, [["", "left if recorded"], ["left", "left"], ["right", "right"]], set("eye")), { field: "eye" }),
         formField("read-screen-cm", "Screen, in centimetres", text(read.screen_cm, set("screen_cm"), { placeholder: "52x29" }), { field: "screen-cm" }),
         formField("read-distance", "Eye to screen, in centimetres", text(read.distance, set("distance"), { placeholder: "60" }), { field: "distance" }),
         formField("read-rate", "Samples per second", text(read.rate, set("rate"), { placeholder: "from the times" }), { field: "rate" }),
-        formField("read-file-name", "Pattern of file names", text(read.file_name, set("file_name"), { placeholder: "{stimulus}_p{participant}" }), { field: "name-template", help: "Where a file’s name says who looked at what." }),
+        formField("read-name-pattern", "Pattern of file names", text(read.name_pattern, set("name_pattern"), { placeholder: "{stimulus}_p{participant}" }), { field: "name-pattern", help: "Where a file’s name says who looked at what." }),
         formField("read-participant", "Participant, if no file names one", text(read.participant, set("participant")), { field: "participant" }),
         formField("read-stimulus", "Stimulus, if no file names one", text(read.stimulus, set("stimulus")), { field: "stimulus" })),
       check("read-flip-y", "The vertical axis points the other way", read.flip_y, set("flip_y"))));

@@ -57,7 +57,7 @@ export function letterForm(now) {
   const unit = (value, fallback) => (value.match(/(px|deg)$/)?.[1] ?? fallback) === "px" ? "px" : "deg";
   const number = (value, fallback) => Number(value.replace(/[a-z ]/g, "")) || fallback;
   const lengthUnit = (name, current, change_to) => formField(`unit-${name}`, "Unit", select(current, [["deg", "degrees"], ["px", "pixels"]], change_to), { field: name });
-  return h("section", { id: "letters" }, h("h2", null, "From places to letters"),
+  return h("section", { id: "letters" }, h("h2", null, "From positions to letters"),
     h("fieldset", null, h("legend", null, "What a letter is"), letterChoice("grid", "A cell of a grid"), letterChoice("areas", "An area of interest, drawn on the picture"), letterChoice("column", "An area that the files name in a column")),
     form.placing === "grid" ? h("div", { class: "fields" },
       side("grid-columns", "Columns", columns, (value) => `${value}x${now_grid()[1]}`),
@@ -79,7 +79,7 @@ export function letterForm(now) {
     h("details", { open: Boolean(form.bin) || form.drop_empty || form.keep_fixations }, h("summary", null, "More"),
       h("div", { class: "fields" }, formField("bin", "One letter per … ms of fixation (ScanMatch)", text(form.bin, (bin) => letters({ bin }), { placeholder: "off", inputmode: "numeric" }), { field: "bin" })),
       check("drop-empty", "Leave out empty scanpaths", form.drop_empty, (drop_empty) => letters({ drop_empty })),
-      check("keep-fixations", "Keep fixations, for metrics that compare places or durations", form.keep_fixations, (keep_fixations) => letters({ keep_fixations }))));
+      check("keep-fixations", "Keep fixations, for metrics that compare positions or durations", form.keep_fixations, (keep_fixations) => letters({ keep_fixations }))));
 }
 
 function lettersTable(now) {

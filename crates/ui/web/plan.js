@@ -11,7 +11,7 @@ export const metrics = {
   frechet: ["Discrete Fréchet distance", "The shortest leash with which two walkers can follow the two paths.", []],
   hausdorff: ["Hausdorff distance", "How far the most remote place of either path is from the other path.", []],
   crqa: ["Cross-recurrence", "How often, and in which order, both look at the same places.", [["radius", "Radius in cells"], ["line", "Shortest line"]]],
-  scasim: ["ScaSim", "Differences in the places and durations of fixations, in visual angle. Needs fixations.", []],
+  scasim: ["ScaSim", "Differences in the positions and durations of fixations, in visual angle. Needs fixations.", []],
   multimatch: ["MultiMatch", "Five similarities: shape, length, direction, position and duration. Needs fixations.", []],
   subsmatch: ["SubsMatch", "How similar the frequencies of short sequences of letters are.", [["window", "Letters in a sequence"]]],
 };

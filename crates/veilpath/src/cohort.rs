@@ -6,7 +6,7 @@
 use crate::{Error, Event, EventSink, MetricOptions, MetricOptionsError, Note, PlanOptions};
 use std::fmt;
 use std::path::Path;
-use veilpath_encode::{Head, Input, RawCohort, ReadError, detect, explain_unknown};
+use veilpath_encode::{Head, Input, RawCohort, ReadError, explain_unknown, recognise_format};
 use veilpath_metrics::{Alphabet, Cohort, Grid, Metric, Notation, Screen};
 use veilpath_protocol::check_cohort;
 use veilpath_report::result_file::ResultFormat;
@@ -129,7 +129,7 @@ pub(crate) fn other_file(head: &Head) -> Option<OtherFile> {
     } else if first_line.parse::<Fingerprint>().is_ok() {
         Some(OtherFile::Fingerprint)
     } else {
-        detect(head).map(|format| OtherFile::Gaze(format.title().to_string()))
+        recognise_format(head).map(|format| OtherFile::Gaze(format.title().to_string()))
     }
 }
 

@@ -13,7 +13,7 @@ pub use veilpath_encode::{
     Areas, Assumption, ColumnKind, ColumnRole, ColumnRoles, CoordinateUnit, DataKinds,
     DetectedCount, DetectionOptions, Detector, Downsize, Dropped, EncodeField, EncodeNote, Encoded,
     EventChoice, Eye, FileSummary, Frame, FrameColumn, Groups, GroupsNotUsed, Half, LengthUnit,
-    LetterMap, LikelyCause, NameTemplate, NameTemplateError, NamedFrame, NoEffect, NoLetters,
+    LetterMap, LikelyCause, NamePattern, NamePatternError, NamedFrame, NoEffect, NoLetters,
     Outside, ReadOptions, RowChoice, RunOptions, RunsBy, ScreenLength, ScreenLengthError, Source,
     Space, SpaceKind, Summary, TimeUnit, Trace, TracePoint, TracedRecording, Value, VelocityMethod,
     VelocityMethodError,
@@ -22,7 +22,7 @@ pub use veilpath_encode::{
 /// How to read files and turn their points into letters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodeOptions {
-    /// The name of the format of all files; `None` detects it for each file.
+    /// The name of the format of all files; `None` recognises it for each file.
     pub format: Option<String>,
     /// Details that the files do not contain.
     pub read: ReadOptions,

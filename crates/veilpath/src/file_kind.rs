@@ -4,7 +4,7 @@ use crate::cohort::other_file;
 use crate::report::Image;
 use crate::{Error, Invitation, OtherFile, decode_cohort, read_cohort_from};
 use std::sync::Arc;
-use veilpath_encode::{Columns, Input, detect, parse_number};
+use veilpath_encode::{Columns, Input, parse_number, recognise_format};
 
 /// The kind of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub fn table_columns(name: &str, bytes: &Arc<[u8]>) -> Vec<String> {
         return Vec::new();
     };
     let head = input.head();
-    let is_table = detect(&head).is_none_or(|format| format.accepts().columns);
+    let is_table = recognise_format(&head).is_none_or(|format| format.accepts().columns);
     let columns = Columns::of_head(&head);
     let names = columns.names();
     let is_data = |name: &String| parse_number(name, true).is_some();

@@ -133,7 +133,7 @@ pub use local_cohort::LocalCohort;
 pub use merge::{merge_files, merge_named, read_outcome, read_outcome_file};
 pub use metric::{
     DivideBy, MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason,
-    NonAlignmentOptions, PointsChoice, SubstitutionChoice, UnknownChoice, UnknownName,
+    NonAlignmentOptions, PositionsChoice, SubstitutionChoice, UnknownChoice, UnknownName,
 };
 pub use named_plan::NamedPlan;
 pub use outcome::{OutcomeFormat, write_outcome};
@@ -177,7 +177,7 @@ pub use veilpath_session::{
     PROTOCOL_VERSION_FIELD, PeerState, Policy, PolicyError, PolicyPartner, PolicyProblem,
     PolicyRefusal, PolicyRule, PolicyTexts, RecordComparison, RecordEntry, RecordLine,
     RecordProblem, Relay, RelayEvent, RelayOptions, RelayProblem, ScanpathLimit, SessionError,
-    SessionFailure, SharesObstacle, SignedRecord, StateDir, Step, StoredComparison, TILE_FIELD,
-    TILES_FIELD, TileRange, TileRangeError, TiledPlan, UsageError, Withdrawn, WorkOrder,
-    WorkerKeyProblem, disable_core_dumps, now,
+    SessionFailure, SharesObstacle, SignedRecord, StateDir, Step, StoredComparison,
+    TILE_COUNT_FIELD, TILE_FIELD, TileRange, TileRangeError, TiledPlan, UsageError, Withdrawn,
+    WorkOrder, WorkerKeyProblem, disable_core_dumps, now,
 };

@@ -8,7 +8,7 @@ mod names;
 mod non_alignment;
 
 pub use names::{MetricName, SubstitutionChoice, UnknownName};
-pub use non_alignment::{DivideBy, NonAlignmentOptions, PointsChoice, UnknownChoice};
+pub use non_alignment::{DivideBy, NonAlignmentOptions, PositionsChoice, UnknownChoice};
 
 use crate::Error;
 use std::path::{Path, PathBuf};
@@ -71,8 +71,8 @@ pub enum MetricField {
     Scale,
     /// `precision`
     Precision,
-    /// `non_alignment.points`
-    Points,
+    /// `non_alignment.positions`
+    Positions,
     /// `non_alignment.fixation_grid`
     FixationGrid,
     /// `non_alignment.duration_classes`
@@ -132,7 +132,7 @@ pub enum MetricOptionsError {
     ViewMissing,
     /// ScaSim with a fixation grid but no duration classes, or the other way round.
     #[error(
-        "scasim compares places and durations, and rounds both or none: it needs a grid for fixations and classes of durations"
+        "scasim compares positions and durations, and rounds both or none: it needs a grid for fixations and classes of durations"
     )]
     RoundingIncomplete,
     /// ScaSim on rounded fixations, divided by durations.
@@ -224,7 +224,7 @@ impl MetricOptions {
             )?;
         }
         let grid = self.grid.or(declared);
-        let points = || self.points(alphabet, grid, screen);
+        let positions = || self.positions(alphabet, grid, screen);
         match (self.name, self.reward) {
             (MetricName::Levenshtein, _) => self.levenshtein(),
             (MetricName::NeedlemanWunsch, None) => self.needleman_wunsch(alphabet, grid),
@@ -232,10 +232,14 @@ impl MetricOptions {
             (MetricName::SmithWaterman, _) => self.smith_waterman(alphabet),
             (MetricName::ScanMatch, _) => self.scanmatch(alphabet, grid),
             (MetricName::SequenceScore, _) => Ok(Metric::SequenceScore),
-            (MetricName::Dtw, _) => self.dtw(points()?).map(Metric::Dtw),
-            (MetricName::Frechet, _) => Ok(Metric::Frechet(Frechet { points: points()? })),
-            (MetricName::Hausdorff, _) => Ok(Metric::Hausdorff(Hausdorff { points: points()? })),
-            (MetricName::Crqa, _) => self.crqa(points).map(Metric::Crqa),
+            (MetricName::Dtw, _) => self.dtw(positions()?).map(Metric::Dtw),
+            (MetricName::Frechet, _) => Ok(Metric::Frechet(Frechet {
+                positions: positions()?,
+            })),
+            (MetricName::Hausdorff, _) => Ok(Metric::Hausdorff(Hausdorff {
+                positions: positions()?,
+            })),
+            (MetricName::Crqa, _) => self.crqa(positions).map(Metric::Crqa),
             (MetricName::ScaSim, _) => self.scasim(screen).map(Metric::ScaSim),
             (MetricName::MultiMatch, _) => self.multimatch().map(Metric::MultiMatch),
             (MetricName::SubsMatch, _) => Ok(Metric::SubsMatch(self.subsmatch())),

@@ -18,8 +18,8 @@ pub struct NamedPlan {
     pub parameters: BTreeMap<String, f64>,
     /// How to determine the cost of a replacement; `None` for the metric's default. Not a file.
     pub substitution: Option<String>,
-    /// The points to compare: `letters` or `fixations`.
-    pub points: String,
+    /// The positions to compare: `letters` or `fixations`.
+    pub positions: String,
     /// Whether the left and right edges of the grid are joined.
     pub wrap: bool,
     /// `auto`, or the name of an engine without options.
@@ -40,7 +40,7 @@ impl Default for NamedPlan {
             metric: MetricName::default().name().into(),
             parameters: BTreeMap::new(),
             substitution: None,
-            points: "letters".into(),
+            positions: "letters".into(),
             wrap: false,
             engine: EngineChoice::AUTO.into(),
             pairs: PairRule::default().name().into(),
@@ -75,7 +75,7 @@ impl NamedPlan {
             wrap: self.wrap,
             ..MetricOptions::default()
         };
-        metric.non_alignment.points = parsed("points", &self.points)?;
+        metric.non_alignment.positions = parsed("positions", &self.positions)?;
         for (name, &number) in &self.parameters {
             if !number.is_finite() {
                 return Err(invalid("numbers", format!("{name} is not a finite number")));

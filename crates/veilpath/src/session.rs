@@ -158,7 +158,7 @@ impl<'a> Side<'a> {
 
     /// Before connecting, rejects tiles of a plan that cannot be split, and a new agreement for a single tile.
     fn check_tiles(&self) -> Result<(), Error> {
-        if self.options.tiles.is_some() {
+        if self.options.tile_count.is_some() {
             self.options.cohort.check_splittable()?;
         }
         match self.options.fresh && self.options.cohort.tile().is_some() {
@@ -407,7 +407,7 @@ impl<'a> Side<'a> {
             disclosure: options.disclosure_limits(),
             memory: Some(memory_per_session(options.memory, self.sessions)),
             tile: options.cohort.tile(),
-            tiles: options.tiles,
+            tile_count: options.tile_count,
             key: options.key.clone(),
         })
     }

@@ -2,7 +2,7 @@
 
 use veilpath_metrics::{
     Crqa, CrqaMeasure, Dtw, DurationClasses, DurationDivisor, Frechet, Grid, Hausdorff,
-    LocalScoring, Metric, PathDivisor, Points, RecurrenceRule, ScaSim, Undefined, View,
+    LocalScoring, Metric, PathDivisor, Positions, RecurrenceRule, ScaSim, Undefined, View,
 };
 
 /// Letters of the alphabet: few, so that a row of substitution costs fits into a short script.
@@ -36,7 +36,7 @@ pub(super) fn scanmatch() -> Option<Metric> {
 /// A metric other than an alignment.
 pub(super) fn measure(number: u8) -> Option<Metric> {
     let grid = Grid::new(LETTERS, 1)?;
-    let points = Points::Grid { grid, wrap: false };
+    let positions = Positions::Grid { grid, wrap: false };
     let crqa = |measures: &[CrqaMeasure]| Crqa {
         rule: RecurrenceRule::SameLetter,
         line: 2,
@@ -46,7 +46,7 @@ pub(super) fn measure(number: u8) -> Option<Metric> {
     };
     if number % 16 == 8 {
         return Some(Metric::Frechet(Frechet {
-            points: Points::Cells {
+            positions: Positions::Cells {
                 grid,
                 width: 12.5,
                 height: 20.0,
@@ -71,12 +71,12 @@ pub(super) fn measure(number: u8) -> Option<Metric> {
         })),
         1 => Some(Metric::SequenceScore),
         2 => Some(Metric::Dtw(Dtw {
-            points,
+            positions,
             divisor: PathDivisor::None,
             scale: Some(1),
         })),
-        3 => Some(Metric::Frechet(Frechet { points })),
-        4 => Some(Metric::Hausdorff(Hausdorff { points })),
+        3 => Some(Metric::Frechet(Frechet { positions })),
+        4 => Some(Metric::Hausdorff(Hausdorff { positions })),
         5 => Some(Metric::Crqa(crqa(&[CrqaMeasure::Det]))),
         6 => Some(Metric::Crqa(crqa(&CrqaMeasure::ALL[..3]))),
         _ => None,

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha20Rng;
 use std::collections::BTreeMap;
 use veilpath_metrics::{
     Alphabet, Crqa, CrqaMeasure, Distance, Dtw, DurationClasses, DurationDivisor, Frechet, Grid,
-    Hausdorff, LocalScoring, Metric, PathDivisor, Points, RecurrenceRule, ScaSim, Substitution,
+    Hausdorff, LocalScoring, Metric, PathDivisor, Positions, RecurrenceRule, ScaSim, Substitution,
     Threshold, Undefined, View,
 };
 use veilpath_protocol::{DefaultLimit, Engine, PairRule, RevealTo, Spec, risky_settings};
@@ -123,7 +123,7 @@ fn attacks_on_unit_costs_work_for_any_gap() {
 #[test]
 fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
     let grid = Grid::new(5, 5).unwrap();
-    let points = Points::Grid { grid, wrap: false };
+    let positions = Positions::Grid { grid, wrap: false };
     let metrics = [
         Metric::Levenshtein,
         needleman_wunsch(Substitution::Unit { mismatch: 1.0 }, 2.0),
@@ -162,10 +162,10 @@ fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
     // For these metrics, results are computed from scratch for every letter that is tried.
     let metrics = [
         Metric::SequenceScore,
-        Metric::Frechet(Frechet { points }),
-        Metric::Hausdorff(Hausdorff { points }),
+        Metric::Frechet(Frechet { positions }),
+        Metric::Hausdorff(Hausdorff { positions }),
         Metric::Dtw(Dtw {
-            points,
+            positions,
             divisor: PathDivisor::None,
             scale: None,
         }),
@@ -178,7 +178,7 @@ fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
         }),
         // Rounded fixations: 25 cells, and 5 cells with 5 durations.
         Metric::Dtw(Dtw {
-            points: Points::Cells {
+            positions: Positions::Cells {
                 grid,
                 width: 384.0,
                 height: 216.0,

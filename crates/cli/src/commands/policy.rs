@@ -67,7 +67,7 @@ enum Action {
     /// Describe a plan under a policy on two pages, for a data protection officer
     #[command(after_help = DOCUMENT_HELP)]
     Document(DocumentArgs),
-    /// Leave participants who have withdrawn consent out of all later answers
+    /// Exclude participants from all later answers because they have withdrawn their consent
     #[command(after_help = WITHDRAW_HELP)]
     Withdraw(WithdrawArgs),
 }

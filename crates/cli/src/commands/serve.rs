@@ -38,8 +38,8 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
     if args.list.is_some_and(is_dash) {
         inputs::check_single_stdin(&[Path::new("-"), args.session.cohort()])?;
     }
-    if args.session.tiles.is_some() {
-        return Err(Failure::input("--tiles is for one --peer"));
+    if args.session.tile_count.is_some() {
+        return Err(Failure::input("--tile-count is for one --peer"));
     }
     let peers = peers(args)?;
     let mut prepared = args.session.prepare(args.key, args.wait)?;

@@ -59,7 +59,7 @@ pub(crate) struct SessionArgs {
     /// Agree on the plan, its limits and this many tiles, and compute nothing: `veilpath worker-key` then makes keys for the machines that
     /// compute them, with `veilpath worker`; needs the same --engine on both sides (not auto)
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["tile", "estimate", "output"], value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_TILES)))]
-    pub(crate) tiles: Option<u32>,
+    pub(crate) tile_count: Option<u32>,
 
     /// Names of the two cohorts in this side's results and reports [default: host,join]
     #[arg(long, value_name = "HOST,JOIN", value_parser = names)]
@@ -234,7 +234,7 @@ impl SessionArgs {
         options.pseudonyms = self.pseudonyms;
         options.estimate_only = self.estimate;
         options.fresh = self.fresh;
-        options.tiles = self.tiles;
+        options.tile_count = self.tile_count;
         let limit = self.limit_per_scanpath.map(ScanpathLimit::Count);
         options.limit_per_scanpath = limit.unwrap_or_default();
         options.allow = self.allow.clone();
@@ -276,8 +276,8 @@ pub(crate) fn run(
         log.warn_about(prepared.engine);
         let completed = connect(&mut prepared.options, &log)?;
         log.end_progress();
-        if let (Some(completed), Some(tiles)) = (&completed, args.tiles) {
-            log.agreed_on_tiles(&Peer::unnamed(peer), &completed.agreement, tiles);
+        if let (Some(completed), Some(count)) = (&completed, args.tile_count) {
+            log.agreed_on_tiles(&Peer::unnamed(peer), &completed.agreement, count);
         } else if let Some(completed) = completed {
             let outcome = &completed.outcome;
             let written = match args.prints_only_withheld_note(outcome) {

@@ -115,7 +115,7 @@ struct LifelikeArgs {
     #[arg(long = "as", value_enum, value_name = "WHAT", default_value = "cohort")]
     what: SynthOutput,
 
-    /// Also write fixations, with places and durations, for metrics that need them
+    /// Also write fixations, with positions and durations, for metrics that need them
     #[arg(long)]
     keep_fixations: bool,
 

@@ -11,7 +11,7 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath worker-key 3fa4c1d0 --tiles 1-100 --hours 24 -o work.json
 
-`veilpath host` and `veilpath join` with --tiles COUNT agree on a plan with COUNT tiles, and print the id of the agreement, here one \
+`veilpath host` and `veilpath join` with --tile-count COUNT agree on a plan with COUNT tiles, and print the id of the agreement, here one \
 that starts with 3fa4c1d0. The work order that this command writes contains a key for tiles 1 to 100, its certificate, the plan, and \
 this side's scanpaths in these tiles: give it to one machine, and keep it as secret as the cohort. Until it expires, the key can open \
 sessions about these tiles, and do nothing else. `veilpath worker` computes with it.";
@@ -52,11 +52,11 @@ pub(crate) fn run(args: &WorkerKeyArgs) -> Result<(), Failure> {
     let identity = Identity::load(&identity_file)?;
     let state_dir = veilpath::state_dir(args.identity.as_deref())?;
     let plan = state_dir.agreed_plan(&args.agreement)?;
-    if args.tiles.last() > plan.tiles() {
+    if args.tiles.last() > plan.tile_count() {
         return Err(Failure::input(format!(
             "--tiles {}: this agreement has {}",
             args.tiles,
-            units::counted(plan.tiles().into(), "tile")
+            units::counted(plan.tile_count().into(), "tile")
         )));
     }
     if args.output.exists() {
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &WorkerKeyArgs) -> Result<(), Failure> {
     messages::info(&format!(
         "a key for tiles {} of {}, valid for {}, in {}\n",
         args.tiles,
-        plan.tiles(),
+        plan.tile_count(),
         units::counted(args.hours, "hour"),
         args.output.display()
     ));

@@ -103,7 +103,7 @@ fn example(field: EncodeField) -> &'static str {
         EncodeField::Groups => "--groups FILE",
         EncodeField::Participant => "--participant",
         EncodeField::Stimulus => "--stimulus",
-        EncodeField::NameTemplate => "--file-name 'video{stimulus}_p{participant}'",
+        EncodeField::NamePattern => "--name-pattern 'video{stimulus}_p{participant}'",
         EncodeField::Columns => "--columns x=NAME,y=NAME,duration=NAME",
         EncodeField::Grid => "--grid 7x7",
         EncodeField::AoiFile => "--aoi FILE",

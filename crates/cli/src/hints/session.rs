@@ -94,7 +94,7 @@ fn hint(error: &SessionError) -> Option<String> {
             FileProblem::NoLedger(_) => "`veilpath peers` lists the partners of earlier sessions",
             FileProblem::Exists => "choose another name for the new file",
             FileProblem::NoSuchAgreement => {
-                "`veilpath host` and `veilpath join` with --tiles make one, and print its id"
+                "`veilpath host` and `veilpath join` with --tile-count make one, and print its id"
             }
             FileProblem::NoSuchComparison => "`veilpath results` lists all comparisons",
             FileProblem::SeveralComparisons => {

@@ -213,7 +213,7 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         Some(plan) => format!(
             "{} in {}",
             units::counted(plan.pairs, "pair"),
-            units::counted(plan.tiles.into(), "tile")
+            units::counted(plan.tile_count.into(), "tile")
         ),
     };
     let to = match summary.reveal_to {

@@ -37,7 +37,7 @@ impl Institutions {
     fn new(tiles: usize) -> Self {
         let pair = Pair::with_cohorts();
         let tiles = tiles.to_string();
-        let agreed = pair.run(&["--engine", "garbled", "--tiles", &tiles], &[], &[]);
+        let agreed = pair.run(&["--engine", "garbled", "--tile-count", &tiles], &[], &[]);
         let [agreement, _] = agreed.map(|side| {
             let mut lines = side.stderr.lines();
             let event = lines.find(|line| line.contains("agreed on tiles")).unwrap();

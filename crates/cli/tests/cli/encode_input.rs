@@ -82,7 +82,7 @@ fn saccades_and_blinks_are_skipped_and_counted() {
     let json = folder.run(&[&call[..], &["--summary", "json"]].concat());
     let summary: serde_json::Value = serde_json::from_str(&json.stderr).unwrap();
     assert_eq!(
-        summary["left_out"],
+        summary["unrequested_events"],
         serde_json::json!({"Blink": 1, "Saccade": 1})
     );
 }

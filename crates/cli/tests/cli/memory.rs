@@ -266,7 +266,7 @@ fn shares_memory_is_bounded_for_a_fine_grid() {
         let places: Vec<String> = (0..12).map(place).collect();
         writeln!(text, "{number},{},{}", "A".repeat(12), places.join(";")).unwrap();
     }
-    let metric = "hausdorff --points fixations --fixation-grid 32x18";
+    let metric = "hausdorff --positions fixations --fixation-grid 32x18";
     let peaks = shares_of(&text, metric);
     eprintln!("shares, 60² comparisons by {metric}: {peaks:.0?} MiB");
     for peak in peaks {

@@ -20,10 +20,10 @@ fn words(text: &str) -> Vec<&str> {
 
 const ROUNDED: [&str; 5] = [
     "--metric scasim --fixation-grid 16x9 --duration-classes 100,200,300,500,800",
-    "--metric dtw --points fixations --fixation-grid 32x18",
-    "--metric frechet --points fixations --fixation-grid 32x32",
-    "--metric hausdorff --points fixations --fixation-grid 32x18",
-    "--metric crqa --points fixations --fixation-grid 32x18 --radius 150",
+    "--metric dtw --positions fixations --fixation-grid 32x18",
+    "--metric frechet --positions fixations --fixation-grid 32x32",
+    "--metric hausdorff --positions fixations --fixation-grid 32x18",
+    "--metric crqa --positions fixations --fixation-grid 32x18 --radius 150",
 ];
 
 #[test]
@@ -91,7 +91,7 @@ fn refusals_say_why_and_what_to_do() {
             ("subsmatch", "short sequences", "sequence-score"),
             ("scasim", "must be rounded", "--duration-classes"),
             (
-                "dtw --points fixations",
+                "dtw --positions fixations",
                 "must be rounded",
                 "--fixation-grid",
             ),
@@ -103,10 +103,10 @@ fn refusals_say_why_and_what_to_do() {
             (
                 "dtw --fixation-grid 4x4",
                 "letters are compared",
-                "--points fixations",
+                "--positions fixations",
             ),
             (
-                "frechet --points fixations --fixation-grid 64x64",
+                "frechet --positions fixations --fixation-grid 64x64",
                 "1024",
                 "",
             ),
@@ -128,7 +128,7 @@ fn refusals_say_why_and_what_to_do() {
     }
     let other = HEAD.replace("1920 x 1080", "1280 x 720");
     folder.file("b.csv", format!("{other}{B}"));
-    for metric in [ROUNDED[1], "--metric dtw --points fixations"] {
+    for metric in [ROUNDED[1], "--metric dtw --positions fixations"] {
         let call = format!("compare a.csv b.csv --engine plain {metric}");
         let text = folder.run(&words(&call)).refused();
         assert!(text.contains("screen is"), "{text}");
@@ -141,7 +141,7 @@ fn bench_cell_measures_every_metric() {
     let metrics = [
         ("sequence-score", true),
         ("dtw --grid 7x7", true),
-        ("dtw --points fixations", false),
+        ("dtw --positions fixations", false),
         ("frechet --grid 7x7", true),
         ("hausdorff --grid 7x7", true),
         ("crqa --measures rec,det", true),
@@ -175,7 +175,7 @@ fn cells_of_rounded_fixations_are_measured() {
     for engine in ["garbled", "shares"] {
         for metric in [
             "scasim --fixation-grid 4x3 --duration-classes 100,300",
-            "dtw --points fixations --fixation-grid 8x5",
+            "dtw --positions fixations --fixation-grid 8x5",
         ] {
             let call = format!(
                 "bench cell --engine {engine} --seconds 0.05 --format json --metric {metric}"

@@ -174,7 +174,7 @@ fn workers_compute_tiles_with_their_own_keys() {
     join.ok();
     pair.forget();
     let sides = [Side::Host, Side::Join];
-    let agreed = pair.run(&["--engine", "garbled", "--tiles", "2"], &[], &[]);
+    let agreed = pair.run(&["--engine", "garbled", "--tile-count", "2"], &[], &[]);
     let ids = agreed.map(|side| {
         let plan = r#""tiles":{"tiles":2,"pairs":"#;
         assert!(side.stderr.contains(plan), "{}", side.stderr);

@@ -129,7 +129,7 @@ impl Collector {
             summary.detected = Some(self.detected);
         }
         if !(has_angles || detects || self.options.keep_fixations) {
-            let unused = self.display.viewing_fields();
+            let unused = self.screen_settings.viewing_fields();
             self.notes.extend(unused.map(|field| EncodeNote::NoEffect {
                 field,
                 reason: NoEffect::NoVisualAngles,

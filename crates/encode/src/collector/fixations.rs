@@ -7,7 +7,7 @@ use super::limits::{
 use super::{Collector, Path};
 use crate::detector::{DetectedFixation, Point};
 use crate::runs::{Gaze, MAX_LETTERS, ReductionError};
-use crate::surface::Surface;
+use crate::screen_mapping::ScreenMapping;
 use crate::{Dropped, EncodeField, Fixation, ReadError, Sample, Space};
 use veilpath_metrics::{Fixation as KeptFixation, temporal_repeats};
 
@@ -125,10 +125,10 @@ impl Collector {
         let point = sample
             .point
             .filter(|(x, y)| x.is_finite() && y.is_finite())
-            .zip(state.surface.zip(unit))
-            .map(|((x, y), (surface, unit))| Point {
+            .zip(state.mapping.zip(unit))
+            .map(|((x, y), (mapping, unit))| Point {
                 file: (x, y),
-                measured: surface.measured(unit, x, y),
+                measured: mapping.measured(unit, x, y),
             });
         let mut found = Vec::new();
         if let Path::Detected {
@@ -142,7 +142,7 @@ impl Collector {
         self.add_detected(recording, &found);
     }
 
-    /// Adds a sample without a point that is already counted.
+    /// Adds a sample that has no point and has already been counted.
     pub(super) fn add_lost(&mut self, recording: usize, time_ms: Option<f64>) {
         let mut found = Vec::new();
         match self
@@ -220,12 +220,12 @@ impl Collector {
                 "export the durations as well, or do not keep the fixations",
             );
         };
-        let surface = self
+        let mapping = self
             .recordings
             .get(recording)
-            .and_then(|state| state.surface);
-        let place = surface.map(|surface| surface.point(fixation.x, fixation.y));
-        match place.filter(|(x, y)| x.is_finite() && y.is_finite()) {
+            .and_then(|state| state.mapping);
+        let point = mapping.map(|mapping| mapping.point(fixation.x, fixation.y));
+        match point.filter(|(x, y)| x.is_finite() && y.is_finite()) {
             Some((x, y)) => Ok(KeptFixation {
                 x,
                 y,
@@ -240,7 +240,7 @@ impl Collector {
     }
 
     /// Updates how points of a recording map to the screen, if fixations are kept or detected.
-    pub(super) fn update_surface(
+    pub(super) fn update_mapping(
         &mut self,
         recording: usize,
         space: Option<Space>,
@@ -248,7 +248,7 @@ impl Collector {
         let keep = self.options.keep_fixations;
         let state = &self.recordings[recording];
         let detects = matches!(state.path, Path::Detected { .. });
-        let is_known = state.surface.is_some() && state.space == space;
+        let is_known = state.mapping.is_some() && state.space == space;
         if !(keep || detects) || is_known {
             return Ok(());
         }
@@ -259,22 +259,22 @@ impl Collector {
                 .with_fields(&[EncodeField::Screen]));
         };
         let unit = self.options.detection.unit().filter(|_| detects);
-        let surface = Surface::new(&space, &self.display).and_then(|surface| {
-            unit.map_or(Ok(()), |unit| surface.check_unit(unit))?;
-            Ok(surface)
+        let mapping = ScreenMapping::new(&space, &self.screen_settings).and_then(|mapping| {
+            unit.map_or(Ok(()), |unit| mapping.check_unit(unit))?;
+            Ok(mapping)
         });
-        let surface = surface.map_err(|why| {
+        let mapping = mapping.map_err(|why| {
             let error = self.error(why.problem()).with_remedy(why.remedy());
             error.with_fields(why.fields())
         })?;
-        let screen = *self.screen.get_or_insert(surface.screen());
-        if keep && screen != surface.screen() {
+        let screen = *self.screen.get_or_insert(mapping.screen());
+        if keep && screen != mapping.screen() {
             return Err(self
                 .error("the recordings have screens or stimuli of different sizes, but kept fixations need the same size")
                 .with_remedy("encode those of each size separately, or do not keep the fixations")
                 .with_fields(&[EncodeField::KeepFixations]));
         }
-        self.recordings[recording].surface = Some(surface);
+        self.recordings[recording].mapping = Some(mapping);
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ mod real;
 use super::*;
 use crate::ReadOptions;
 use crate::Space;
-use crate::surface::{Display, Surface};
+use crate::screen_mapping::{ScreenMapping, ScreenSettings};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -20,19 +20,19 @@ fn table(name: &str) -> Vec<Vec<String>> {
 
 /// Time and position of each row; the screen is that of `make.py`.
 fn samples(name: &str, unit: LengthUnit) -> Vec<(f64, Option<Point>)> {
-    let display = Display::new(&ReadOptions {
+    let settings = ScreenSettings::new(&ReadOptions {
         screen_cm: Some((38.0, 30.2)),
         distance_cm: Some(68.0),
         ..ReadOptions::default()
     });
-    let surface = Surface::new(&Space::pixels(1280.0, 1024.0), &display).unwrap();
+    let mapping = ScreenMapping::new(&Space::pixels(1280.0, 1024.0), &settings).unwrap();
     let rows = table(&format!("{name}.csv"));
     rows.iter()
         .map(|row| {
             let position = row[1].parse().ok().zip(row[2].parse().ok());
             let point = position.map(|(x, y)| Point {
                 file: (x, y),
-                measured: surface.measured(unit, x, y),
+                measured: mapping.measured(unit, x, y),
             });
             (row[0].parse().unwrap(), point)
         })

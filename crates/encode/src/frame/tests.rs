@@ -235,7 +235,7 @@ fn a_cohort_is_read_from_a_frame() {
 #[test]
 fn a_frame_has_no_lines() {
     let input = Input::from_frame(frame(&HEADER, vec![rows()])).unwrap();
-    assert!(crate::detect(&input.head()).is_none());
+    assert!(crate::recognise_format(&input.head()).is_none());
     assert!(Recorder::default().recordings.is_empty());
 }
 

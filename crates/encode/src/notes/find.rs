@@ -51,7 +51,7 @@ pub(crate) fn notes(
         notes.extend(observations.points.half_empty(grid));
     }
     // If all participants are unusual, the notes above already say so.
-    if !notes.iter().any(EncodeNote::is_about_all_places) {
+    if !notes.iter().any(EncodeNote::is_about_all_points) {
         notes.extend(observations.odd_participants.clone());
     }
     if observations.stimuli_without_area > 0 {

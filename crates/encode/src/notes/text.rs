@@ -201,7 +201,7 @@ impl fmt::Display for NoLetters {
             NoLetters::ShortRuns { runs } => {
                 return write!(
                     f,
-                    "all {runs} runs of raw gaze are shorter than the minimum dwell; check whether the rows are fixations, the sampling rate and the unit of time"
+                    "all {runs} runs of raw gaze are shorter than the minimum dwell; check the sampling rate and the unit of time, and whether the rows are fixations"
                 );
             }
             NoLetters::NoFixations { found: 0 } => {

@@ -250,13 +250,13 @@ mod tests {
 
     #[test]
     fn the_test_file_is_read() {
-        let (read, detected) = read_file(
+        let (read, recognised) = read_file(
             &ArffGaze,
             &tiny_file("arff-gaze.arff"),
             &ReadOptions::default(),
         )
         .unwrap();
-        assert_eq!(detected, "arff-gaze");
+        assert_eq!(recognised, "arff-gaze");
         let [recording] = read.recordings.as_slice() else {
             panic!("one recording");
         };
@@ -371,8 +371,8 @@ mod tests {
         let Some(path) = shared_file("arff_gazecom/deep_em_input.arff") else {
             return;
         };
-        let (read, detected) = read_file(&ArffGaze, &path, &ReadOptions::default()).unwrap();
-        assert_eq!(detected, "arff-gaze");
+        let (read, recognised) = read_file(&ArffGaze, &path, &ReadOptions::default()).unwrap();
+        assert_eq!(recognised, "arff-gaze");
         let recording = &read.recordings[0];
         assert_eq!(recording.space, Some(Space::pixels(1280.0, 720.0)));
         assert_eq!(recording.samples.len(), 4996);

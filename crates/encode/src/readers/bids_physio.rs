@@ -160,7 +160,7 @@ fn names(
     sink: &mut dyn Sink,
 ) -> Result<(String, Option<String>), ReadError> {
     // The user's pattern takes precedence over BIDS' own rule for file names.
-    let in_bids = match (name, &options.name_template) {
+    let in_bids = match (name, &options.name_pattern) {
         (Some(name), None) => NamesInFile {
             participant: name.participant(),
             stimulus: name.stimulus(),
@@ -216,7 +216,7 @@ fn open_rows(input: Input, sidecar: &Sidecar) -> Result<Rows, ReadError> {
         );
         return Err(error.with_remedy(match sidecar.files.last() {
             Some(file) => format!("\"Columns\" is missing in {file}"),
-            None => "give the recording's JSON file (the same name with .json), too: put it into the same folder, or drop it on the page; BIDS requires it".to_string(),
+            None => "provide the recording's JSON file (same name, extension .json) together with it, for example in the same folder; BIDS requires it".to_string(),
         }));
     };
     Ok(Rows::with_names(input.into_lines(), names, b'\t'))
@@ -369,7 +369,7 @@ fn coordinate_unit(
     }
     if let Some(system @ ("gaze-in-world" | "eye-in-head")) = sidecar.text("SampleCoordinateSystem")
     {
-        return Err(ReadError::new(file, format!("the coordinates are \"{system}\", not places on a screen"))
+        return Err(ReadError::new(file, format!("the coordinates are \"{system}\", not positions on a screen"))
             .with_remedy("map the gaze to the screen or stimulus first; if the JSON file is wrong, give the unit yourself")
             .with_fields(&[EncodeField::Units]));
     }

@@ -188,21 +188,21 @@ pub(crate) mod testing {
         Ok(recorder)
     }
 
-    /// Reads a test file after checking that detection selects this reader.
-    pub(crate) fn read_detected(
+    /// Reads a test file after checking that recognition selects this reader.
+    pub(crate) fn read_recognised(
         format: &dyn Format,
         name: &str,
         options: &ReadOptions,
     ) -> Recorder {
         let path = testdata(name);
         let head = Input::open(&path).unwrap().head();
-        assert_eq!(detected(&head), Some(format.name()), "{name}");
+        assert_eq!(recognised(&head), Some(format.name()), "{name}");
         read_path(format, &path, options).unwrap()
     }
 
-    /// The name of the format that detection finds.
-    pub(crate) fn detected(head: &crate::Head) -> Option<&'static str> {
-        crate::detect(head).map(|format| format.name())
+    /// The name of the format that recognition finds.
+    pub(crate) fn recognised(head: &crate::Head) -> Option<&'static str> {
+        crate::recognise_format(head).map(|format| format.name())
     }
 
     /// Reads every prefix of a file, and the file with single bytes corrupted. None of them may panic.

@@ -206,13 +206,13 @@ fn names_in_stem(stem: &str) -> NamesInFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::readers::recorder::{detected, read_file, read_text, tiny_file};
+    use crate::readers::recorder::{read_file, read_text, recognised, tiny_file};
 
     #[test]
     fn the_test_file_is_read() {
         let path = tiny_file("User_07_Video_02_Task_1.txt");
-        let (read, detected) = read_file(&Ehtask, &path, &ReadOptions::default()).unwrap();
-        assert_eq!(detected, "ehtask");
+        let (read, recognised) = read_file(&Ehtask, &path, &ReadOptions::default()).unwrap();
+        assert_eq!(recognised, "ehtask");
         let [recording] = read.recordings.as_slice() else {
             panic!("one recording");
         };
@@ -236,7 +236,7 @@ mod tests {
     fn spaces_headers_and_bare_longitudes_are_read() {
         let spaces = "\u{feff}5 1 0 0 0.5 0.5 10 20\r\n15 1 0 0 0.5 0.5 11  21\r\n";
         let input = Input::from_bytes("rec.txt", spaces.into()).unwrap();
-        assert_eq!(detected(&input), "ehtask");
+        assert_eq!(recognised(&input), "ehtask");
         let read = read_text(&Ehtask, "rec.txt", spaces, &ReadOptions::default()).unwrap();
         assert_eq!(read.recordings[0].participant, "rec");
         assert_eq!(
@@ -255,7 +255,7 @@ mod tests {
         let bare = "10\t20\nNaN\tNaN\n";
         let name = "User_1_Video_2_Task_3.txt";
         let input = Input::from_bytes(name, bare.into()).unwrap();
-        assert_eq!(detected(&input), "ehtask");
+        assert_eq!(recognised(&input), "ehtask");
         let read = read_text(&Ehtask, name, bare, &ReadOptions::default()).unwrap();
         let recording = &read.recordings[0];
         assert_eq!(
@@ -283,7 +283,7 @@ mod tests {
             "",
         ] {
             let input = Input::from_bytes("t.txt", text.into()).unwrap();
-            assert_ne!(detected(&input), "ehtask", "{text}");
+            assert_ne!(recognised(&input), "ehtask", "{text}");
         }
     }
 

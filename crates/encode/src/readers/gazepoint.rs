@@ -48,7 +48,7 @@ impl Format for Gazepoint {
             participant: ["_fixations", "_all_gaze"]
                 .iter()
                 .find_map(|ending| participant.strip_suffix(ending))
-                .filter(|_| options.participant.is_none() && options.name_template.is_none())
+                .filter(|_| options.participant.is_none() && options.name_pattern.is_none())
                 .unwrap_or(&participant)
                 .to_string(),
             stimulus,
@@ -259,7 +259,7 @@ fn is_off(row: Row<'_>, valid: Option<usize>) -> Result<bool, ReadError> {
 mod tests {
     use super::*;
     use crate::readers::common::testing::{
-        assert_damage_does_not_panic, detected, read_detected, read_path,
+        assert_damage_does_not_panic, read_path, read_recognised, recognised,
     };
     use crate::readers::recorder::{Recorder, read_text, shared_file};
 
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn fixations_are_read_from_all_gaze() {
-        let read = read_detected(&Gazepoint, "gazepoint.csv", &ReadOptions::default());
+        let read = read_recognised(&Gazepoint, "gazepoint.csv", &ReadOptions::default());
         let [sea, hill] = read.recordings.as_slice() else {
             panic!("{read:?}")
         };
@@ -297,7 +297,7 @@ mod tests {
             rows: RowChoice::Samples,
             ..ReadOptions::default()
         };
-        let read = read_detected(&Gazepoint, "gazepoint.csv", &samples);
+        let read = read_recognised(&Gazepoint, "gazepoint.csv", &samples);
         assert_eq!(read.recordings[0].samples.len(), 5);
         assert_eq!(
             read.recordings[0].samples[0],
@@ -348,7 +348,7 @@ mod tests {
             return;
         };
         assert_eq!(
-            detected(&Input::open(&path).unwrap().head()),
+            recognised(&Input::open(&path).unwrap().head()),
             Some("gazepoint")
         );
         let read = read_path(&Gazepoint, &path, &ReadOptions::default()).unwrap();

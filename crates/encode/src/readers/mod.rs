@@ -93,7 +93,7 @@ pub static FORMATS: &[&dyn Format] = &[
 ];
 
 /// Participant and stimulus of a file, if known: from the user, else from the file's preamble, else from the name
-/// template.
+/// pattern.
 ///
 /// Ids in columns of a table take precedence; the reader handles them.
 pub(crate) fn names_found(
@@ -101,8 +101,8 @@ pub(crate) fn names_found(
     options: &ReadOptions,
     in_preamble: NamesInFile,
 ) -> Result<NamesInFile, ReadError> {
-    let in_name = match &options.name_template {
-        Some(template) => template.apply(input.stem()).ok_or_else(|| {
+    let in_name = match &options.name_pattern {
+        Some(pattern) => pattern.apply(input.stem()).ok_or_else(|| {
             ReadError::new(
                 input.name(),
                 "the file's name does not match the name pattern",
@@ -110,7 +110,7 @@ pub(crate) fn names_found(
             .with_remedy(
                 "change the pattern so that it fits all files, or encode the files in groups",
             )
-            .with_fields(&[EncodeField::NameTemplate])
+            .with_fields(&[EncodeField::NamePattern])
         })?,
         None => NamesInFile::default(),
     };
@@ -191,7 +191,7 @@ pub(crate) fn or_file_name(found: NamesInFile, input: &Input) -> (String, Option
 
 /// The options that name a participant.
 pub(crate) const PARTICIPANT_NAME_FIELDS: &[EncodeField] =
-    &[EncodeField::Participant, EncodeField::NameTemplate];
+    &[EncodeField::Participant, EncodeField::NamePattern];
 
 /// The note about a file that does not name its participant. It lists unused columns that may do so.
 pub(crate) fn named_after_file(unused_columns: &[String]) -> String {
@@ -214,14 +214,14 @@ pub(crate) fn named_after_file(unused_columns: &[String]) -> String {
     )
 }
 
-/// Participant and stimulus for a data set that has them in its file names. The user's name template takes precedence.
+/// Participant and stimulus for a data set that has them in its file names. The user's name pattern takes precedence.
 pub(crate) fn names_by_convention(
     input: &Input,
     options: &ReadOptions,
     by_convention: NamesInFile,
     sink: &mut dyn Sink,
 ) -> Result<(String, Option<String>), ReadError> {
-    let by_convention = match options.name_template {
+    let by_convention = match options.name_pattern {
         Some(_) => NamesInFile::default(),
         None => by_convention,
     };

@@ -123,14 +123,14 @@ fn names_in_stem(input: &Input) -> NamesInFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::readers::recorder::{detected, read_file, read_text, shared_file, tiny_file};
+    use crate::readers::recorder::{read_file, read_text, recognised, shared_file, tiny_file};
     use crate::{EncodeNote, EventChoice};
 
     #[test]
     fn the_test_file_is_read() {
-        let (read, detected) =
+        let (read, recognised) =
             read_file(&Oemc, &tiny_file("QQQ_pond.csv"), &ReadOptions::default()).unwrap();
-        assert_eq!(detected, "oemc");
+        assert_eq!(recognised, "oemc");
         let [recording] = read.recordings.as_slice() else {
             panic!("one recording");
         };
@@ -203,7 +203,7 @@ mod tests {
             utf16,
         ] {
             let input = Input::from_bytes("a.csv", bytes).unwrap();
-            assert_eq!(detected(&input), "oemc");
+            assert_eq!(recognised(&input), "oemc");
             let options = ReadOptions {
                 rate_hz: Some(200.0),
                 ..ReadOptions::default()
@@ -250,8 +250,8 @@ mod tests {
         let Some(path) = shared_file("oemc_gazecom/AAF_beach.csv") else {
             return;
         };
-        let (read, detected) = read_file(&Oemc, &path, &ReadOptions::default()).unwrap();
-        assert_eq!(detected, "oemc");
+        let (read, recognised) = read_file(&Oemc, &path, &ReadOptions::default()).unwrap();
+        assert_eq!(recognised, "oemc");
         let recording = &read.recordings[0];
         assert_eq!(recording.participant, "AAF");
         assert_eq!(recording.stimulus.as_deref(), Some("beach"));

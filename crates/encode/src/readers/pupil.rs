@@ -82,8 +82,8 @@ impl Names {
         surface_prefix: &str,
     ) -> Result<Self, ReadError> {
         let named_by_user = options.participant.is_some()
-            || options.name_template.as_ref().is_some_and(|template| {
-                let names = template.apply(input.stem());
+            || options.name_pattern.as_ref().is_some_and(|pattern| {
+                let names = pattern.apply(input.stem());
                 names.is_some_and(|names| names.participant.is_some())
             });
         let folder = recording_folder(input.name()).filter(|_| !named_by_user);

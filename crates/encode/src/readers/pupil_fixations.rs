@@ -103,13 +103,13 @@ mod tests {
     use super::*;
     use crate::Space;
     use crate::readers::common::testing::{
-        assert_damage_does_not_panic, detected, read_detected, read_path,
+        assert_damage_does_not_panic, read_path, read_recognised, recognised,
     };
     use crate::readers::recorder::{read_text, shared_file};
 
     #[test]
     fn a_pupil_player_file_is_read() {
-        let read = read_detected(
+        let read = read_recognised(
             &PupilFixations,
             "pupil-fixations.csv",
             &ReadOptions::default(),
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_surface_file_is_read() {
-        let read = read_detected(
+        let read = read_recognised(
             &PupilFixations,
             "fixations_on_surface_poster.csv",
             &ReadOptions::default(),
@@ -155,7 +155,7 @@ mod tests {
             screen: Some((1600.0, 1200.0)),
             ..ReadOptions::default()
         };
-        let read = read_detected(&PupilFixations, "pupil-neon-fixations.csv", &options);
+        let read = read_recognised(&PupilFixations, "pupil-neon-fixations.csv", &options);
         let [one, two] = read.recordings.as_slice() else {
             panic!("{read:?}")
         };
@@ -173,7 +173,7 @@ mod tests {
         );
         assert_eq!(one.starts, [Some(1.7e12), Some(1.7e12 + 300.0)]);
         let plain = ReadOptions::default();
-        let read = read_detected(&PupilFixations, "pupil-neon-fixations.csv", &plain);
+        let read = read_recognised(&PupilFixations, "pupil-neon-fixations.csv", &plain);
         assert_eq!(read.recordings[0].space, None);
         let named = ReadOptions {
             participant: Some("anna".into()),
@@ -222,7 +222,7 @@ mod tests {
             return;
         };
         assert_eq!(
-            detected(&Input::open(&path).unwrap().head()),
+            recognised(&Input::open(&path).unwrap().head()),
             Some("pupil-fixations")
         );
         let read = read_path(&PupilFixations, &path, &ReadOptions::default()).unwrap();

@@ -106,12 +106,14 @@ impl Format for PupilGaze {
 mod tests {
     use super::*;
     use crate::Space;
-    use crate::readers::common::testing::{assert_damage_does_not_panic, detected, read_detected};
+    use crate::readers::common::testing::{
+        assert_damage_does_not_panic, read_recognised, recognised,
+    };
     use crate::readers::recorder::read_text;
 
     #[test]
     fn a_pupil_player_file_is_read() {
-        let read = read_detected(&PupilGaze, "pupil-gaze.csv", &ReadOptions::default());
+        let read = read_recognised(&PupilGaze, "pupil-gaze.csv", &ReadOptions::default());
         assert_eq!(read.recordings[0].kind, Kind::Gaze { rate_hz: None });
         assert_eq!(read.recordings[0].space, Some(Space::unit().flipped()));
         assert_eq!(
@@ -134,14 +136,14 @@ mod tests {
                        1,1,2,0.5,0.25,1,1,True,0.9\n";
         let name = "p/gaze_positions_on_surface_map.csv";
         let head = Input::from_bytes(name, surface.into()).unwrap().head();
-        assert_eq!(detected(&head), Some("pupil-gaze"));
+        assert_eq!(recognised(&head), Some("pupil-gaze"));
         let read = read_text(&PupilGaze, name, surface, &plain).unwrap();
         assert_eq!(read.recordings[0].stimulus.as_deref(), Some("map"));
         assert_eq!(read.recordings[0].samples[0].0, Some(2000.0));
         let neon = "section id,recording id,timestamp [ns],gaze x [px],gaze y [px],worn,fixation id,blink id\n\
                     s,r,1000000,10,20,True,1,\ns,r,6000000,11,21,False,1,\ns,r,11000000,12,22,True,,3\n";
         let head = Input::from_bytes("gaze.csv", neon.into()).unwrap().head();
-        assert_eq!(detected(&head), Some("pupil-gaze"));
+        assert_eq!(recognised(&head), Some("pupil-gaze"));
         let read = read_text(&PupilGaze, "gaze.csv", neon, &plain).unwrap();
         assert_eq!(read.recordings[0].participant, "r");
         assert_eq!(

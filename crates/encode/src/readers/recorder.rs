@@ -27,7 +27,7 @@ pub(crate) struct Recorded {
 pub(crate) struct Recorder {
     pub(crate) recordings: Vec<Recorded>,
     pub(crate) dropped: std::collections::BTreeMap<Dropped, u64>,
-    pub(crate) left_out: std::collections::BTreeMap<String, u64>,
+    pub(crate) unrequested_events: std::collections::BTreeMap<String, u64>,
     pub(crate) assumed: Vec<String>,
     pub(crate) notes: Vec<EncodeNote>,
     pub(crate) columns: Option<ColumnRoles>,
@@ -75,13 +75,16 @@ impl Sink for Recorder {
         *self.dropped.entry(reason).or_default() += 1;
     }
 
-    fn left_out(&mut self, label: &str) {
-        *self.left_out.entry(label.to_string()).or_default() += 1;
+    fn unrequested_event(&mut self, label: &str) {
+        *self
+            .unrequested_events
+            .entry(label.to_string())
+            .or_default() += 1;
         self.dropped(Dropped::OtherEvent);
     }
 
-    fn left_out_sample(&mut self, _: RecordingId, _: Option<f64>, label: &str) {
-        self.left_out(label);
+    fn unrequested_sample(&mut self, _: RecordingId, _: Option<f64>, label: &str) {
+        self.unrequested_event(label);
     }
 
     fn assumed(&mut self, assumption: &str, _: &[EncodeField]) {
@@ -112,7 +115,7 @@ pub(crate) fn read_text(
     Ok(recorder)
 }
 
-/// Reads a file; also returns the name of the detected format.
+/// Reads a file; also returns the name of the recognised format.
 pub(crate) fn read_file(
     format: &dyn Format,
     path: &std::path::Path,
@@ -120,14 +123,14 @@ pub(crate) fn read_file(
 ) -> Result<(Recorder, &'static str), ReadError> {
     let mut recorder = Recorder::default();
     let input = Input::open(path)?;
-    let detected = detected(&input);
+    let recognised = recognised(&input);
     format.read(input, options, &mut recorder)?;
-    Ok((recorder, detected))
+    Ok((recorder, recognised))
 }
 
 /// The first format that recognises the file.
-pub(crate) fn detected(input: &Input) -> &'static str {
-    crate::detect(&input.head()).map_or("none", |format| format.name())
+pub(crate) fn recognised(input: &Input) -> &'static str {
+    crate::recognise_format(&input.head()).map_or("none", |format| format.name())
 }
 
 /// A synthetic file under `testdata/formats`.

@@ -197,8 +197,8 @@ fn space(
 mod tests {
     use super::*;
     use crate::Dropped;
-    use crate::NameTemplate;
-    use crate::readers::recorder::{detected, read_file, read_text, shared_file, tiny_file};
+    use crate::NamePattern;
+    use crate::readers::recorder::{read_file, read_text, recognised, shared_file, tiny_file};
 
     const HEADER: &str =
         "# Idx, longitude, latitude, start timestamp, duration, start frame, end frame\n";
@@ -206,8 +206,8 @@ mod tests {
     #[test]
     fn the_test_file_is_read() {
         let path = tiny_file("salient360_fixations.csv");
-        let (read, detected) = read_file(&Salient360, &path, &ReadOptions::default()).unwrap();
-        assert_eq!(detected, "salient360");
+        let (read, recognised) = read_file(&Salient360, &path, &ReadOptions::default()).unwrap();
+        assert_eq!(recognised, "salient360");
         let [first, second] = read.recordings.as_slice() else {
             panic!("two recordings");
         };
@@ -234,7 +234,7 @@ mod tests {
     fn exports_of_the_toolbox_and_short_lists_are_read_too() {
         let text = "# Fix_index, long_Gaze, lat_Gaze, Fix_time_start\r\n0,1.0e-1,0.25,0\r\n1,0.5,0.5,310\r\n";
         let input = Input::from_bytes("t.csv", text.into()).unwrap();
-        assert_eq!(detected(&input), "salient360");
+        assert_eq!(recognised(&input), "salient360");
         let options = ReadOptions {
             participant: Some("P1".into()),
             ..ReadOptions::default()
@@ -253,9 +253,9 @@ mod tests {
     }
 
     #[test]
-    fn a_template_may_name_participant_and_stimulus() {
+    fn a_pattern_may_name_participant_and_stimulus() {
         let options = ReadOptions {
-            name_template: Some(NameTemplate::parse("{stimulus}_by_{participant}").unwrap()),
+            name_pattern: Some(NamePattern::parse("{stimulus}_by_{participant}").unwrap()),
             time_unit: Some(TimeUnit::Seconds),
             ..ReadOptions::default()
         };
@@ -321,8 +321,8 @@ mod tests {
         let Some(path) = shared_file("salient360_videos_H/10_Cows_fixations.csv") else {
             return;
         };
-        let (read, detected) = read_file(&Salient360, &path, &ReadOptions::default()).unwrap();
-        assert_eq!(detected, "salient360");
+        let (read, recognised) = read_file(&Salient360, &path, &ReadOptions::default()).unwrap();
+        assert_eq!(recognised, "salient360");
         assert_eq!(read.recordings.len(), 57);
         assert!(read.recordings.iter().all(|one| one.fixations.len() == 100));
         assert!(read.dropped.is_empty());

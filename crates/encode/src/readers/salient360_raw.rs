@@ -48,7 +48,7 @@ impl Format for Salient360Raw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::readers::recorder::{detected, read_file, shared_file, tiny_file};
+    use crate::readers::recorder::{read_file, recognised, shared_file, tiny_file};
 
     #[test]
     fn both_kinds_of_raw_recordings_are_recognised_and_refused() {
@@ -57,12 +57,12 @@ mod tests {
             "\u{feff}oculoTS, unityTS, currFrame,LeftPosX\r",
         ] {
             let input = Input::from_bytes("t.csv", format!("{header}\n1,2,3,4\n").into()).unwrap();
-            assert_eq!(detected(&input), "salient360-raw", "{header}");
+            assert_eq!(recognised(&input), "salient360-raw", "{header}");
         }
         let path = tiny_file("salient360-raw.csv");
         let error = read_file(&Salient360Raw, &path, &ReadOptions::default()).unwrap_err();
         assert!(error.remedy.contains("toolbox"), "{error}");
-        assert_eq!(detected(&Input::open(&path).unwrap()), "salient360-raw");
+        assert_eq!(recognised(&Input::open(&path).unwrap()), "salient360-raw");
     }
 
     #[test]
@@ -70,7 +70,7 @@ mod tests {
         let Some(path) = shared_file("salient360_toolbox_raw/rawDataStatic2.csv") else {
             return;
         };
-        assert_eq!(detected(&Input::open(&path).unwrap()), "salient360-raw");
+        assert_eq!(recognised(&Input::open(&path).unwrap()), "salient360-raw");
         assert!(read_file(&Salient360Raw, &path, &ReadOptions::default()).is_err());
     }
 }

@@ -287,13 +287,13 @@ mod tests {
     use super::*;
     use crate::Space;
     use crate::readers::common::testing::{
-        assert_damage_does_not_panic, detected, read_detected, read_path,
+        assert_damage_does_not_panic, read_path, read_recognised, recognised,
     };
     use crate::readers::recorder::{read_text, shared_file};
 
     #[test]
     fn the_test_list_is_read() {
-        let read = read_detected(&SmiEvents, "smi-events.txt", &ReadOptions::default());
+        let read = read_recognised(&SmiEvents, "smi-events.txt", &ReadOptions::default());
         let [one, two] = read.recordings.as_slice() else {
             panic!("{read:?}")
         };
@@ -339,7 +339,7 @@ mod tests {
                     Trial001\tmap.png\tP01\tLeft\tSaccade\t120\t20\t-\t-\t-\r\n\
                     Trial002\tmap.png\tP01\tLeft\tVisual Intake\t0\t100\t-\t-\tWhite Space\r\n";
         let head = Input::from_bytes("t.txt", text.into()).unwrap().head();
-        assert_eq!(detected(&head), Some("smi-events"));
+        assert_eq!(recognised(&head), Some("smi-events"));
         let read = read_text(&SmiEvents, "t.txt", text, &ReadOptions::default()).unwrap();
         assert_eq!(read.recordings[0].participant, "P01");
         assert_eq!(
@@ -378,7 +378,7 @@ mod tests {
             return;
         };
         assert_eq!(
-            detected(&Input::open(&path).unwrap().head()),
+            recognised(&Input::open(&path).unwrap().head()),
             Some("smi-events")
         );
         let read = read_path(&SmiEvents, &path, &ReadOptions::default()).unwrap();

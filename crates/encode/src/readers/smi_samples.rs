@@ -195,13 +195,15 @@ fn point_columns(
 mod tests {
     use super::*;
     use crate::Space;
-    use crate::readers::common::testing::{assert_damage_does_not_panic, detected, read_detected};
+    use crate::readers::common::testing::{
+        assert_damage_does_not_panic, read_recognised, recognised,
+    };
     use crate::readers::recorder::read_text;
 
     #[test]
     fn an_idf_converter_file_is_read() {
         let plain = ReadOptions::default();
-        let read = read_detected(&SmiSamples, "smi-samples.txt", &plain);
+        let read = read_recognised(&SmiSamples, "smi-samples.txt", &plain);
         let [one, two] = read.recordings.as_slice() else {
             panic!("{read:?}")
         };
@@ -229,7 +231,7 @@ mod tests {
             rate_hz: Some(60.0),
             ..plain.clone()
         };
-        let read = read_detected(&SmiSamples, "smi-samples.txt", &faster);
+        let read = read_recognised(&SmiSamples, "smi-samples.txt", &faster);
         let rate_hz = Some(60.0);
         assert_eq!(read.recordings[0].kind, Kind::Gaze { rate_hz });
         assert!(
@@ -241,7 +243,7 @@ mod tests {
             eye: Eye::Right,
             ..plain
         };
-        let read = read_detected(&SmiSamples, "smi-samples.txt", &right);
+        let read = read_recognised(&SmiSamples, "smi-samples.txt", &right);
         assert_eq!(read.recordings[0].samples[1].1, Some((505.0, 305.0)));
     }
 
@@ -253,7 +255,7 @@ mod tests {
                     13.0,Trial1,a.png,P1,Information,-,-,-,-\r\n\
                     14.5,Trial1,-,P1,Eye,Saccade,-,-,-\r\n";
         let head = Input::from_bytes("t.csv", text.into()).unwrap().head();
-        assert_eq!(detected(&head), Some("smi-samples"));
+        assert_eq!(recognised(&head), Some("smi-samples"));
         let read = read_text(&SmiSamples, "t.csv", text, &ReadOptions::default()).unwrap();
         assert_eq!(
             read.recordings[0].samples,

@@ -78,7 +78,7 @@ fn is_code(columns: &Columns) -> bool {
 mod tests {
     use super::*;
     use crate::readers::common::testing::{
-        assert_damage_does_not_panic, detected, read_detected, read_path, testdata,
+        assert_damage_does_not_panic, read_path, read_recognised, recognised, testdata,
     };
     use crate::readers::recorder::{Recorder, read_text, shared_file};
     use crate::{Dropped, Kind, RowChoice, Space};
@@ -115,13 +115,13 @@ mod tests {
     #[test]
     fn the_test_file_is_read() {
         let plain = ReadOptions::default();
-        check_tiny(&read_detected(&TobiiProLab, "tobii-pro-lab.tsv", &plain));
+        check_tiny(&read_recognised(&TobiiProLab, "tobii-pro-lab.tsv", &plain));
         // The same as Pro Lab likes to write it: UTF-16 with a mark and Windows line ends.
         let text = std::fs::read_to_string(testdata("tobii-pro-lab.tsv")).unwrap();
         let text = format!("\u{feff}{}", text.replace('\n', "\r\n"));
         let bytes: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let input = Input::from_bytes("t.tsv", bytes).unwrap();
-        assert_eq!(detected(&input.head()), Some("tobii-pro-lab"));
+        assert_eq!(recognised(&input.head()), Some("tobii-pro-lab"));
         let mut recorder = Recorder::default();
         TobiiProLab.read(input, &plain, &mut recorder).unwrap();
         check_tiny(&recorder);
@@ -134,7 +134,7 @@ mod tests {
             rows: RowChoice::Samples,
             ..ReadOptions::default()
         };
-        let read = read_detected(&TobiiProLab, "tobii-pro-lab.tsv", &samples);
+        let read = read_recognised(&TobiiProLab, "tobii-pro-lab.tsv", &samples);
         let sea = &read.recordings[0];
         assert_eq!(sea.kind, Kind::Gaze { rate_hz: None });
         assert_eq!(
@@ -197,7 +197,7 @@ mod tests {
         // The rows are in the source code of a program: that file is rejected, and its quoted table is
         // read.
         let head = Input::open(&path).unwrap().head();
-        assert_eq!(detected(&head), None);
+        assert_eq!(recognised(&head), None);
         let explained = crate::explain_unknown(&head);
         assert!(explained.problem.contains("source code"), "{explained}");
         let plain = ReadOptions::default();
@@ -206,7 +206,7 @@ mod tests {
         let program = std::fs::read_to_string(&path).unwrap();
         let text = program.split('`').nth(1).unwrap();
         let head = Input::from_bytes("t.tsv", text.into()).unwrap().head();
-        assert_eq!(detected(&head), Some("tobii-pro-lab"));
+        assert_eq!(recognised(&head), Some("tobii-pro-lab"));
         let read = read_text(&TobiiProLab, "t.tsv", text, &plain).unwrap();
         assert_eq!(read.recordings.len(), 1);
         let snapshot = &read.recordings[0];

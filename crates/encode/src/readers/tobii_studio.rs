@@ -178,7 +178,7 @@ fn is_version_3(head: &Head) -> bool {
 mod tests {
     use super::*;
     use crate::readers::common::testing::{
-        assert_damage_does_not_panic, detected, read_detected, read_path,
+        assert_damage_does_not_panic, read_path, read_recognised, recognised,
     };
     use crate::readers::recorder::{read_text, shared_file};
     use crate::{Dropped, Space};
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn a_version_2_file_is_read() {
         let plain = ReadOptions::default();
-        let read = read_detected(&TobiiStudio, "tobii-studio.tsv", &plain);
+        let read = read_recognised(&TobiiStudio, "tobii-studio.tsv", &plain);
         let recording = &read.recordings[0];
         assert_eq!(recording.participant, "P7");
         assert_eq!(recording.stimulus, None);
@@ -213,7 +213,7 @@ mod tests {
                     P1\tR1\t1920 x 1080\ta.png\t800\t600\t7\t\tUnclassified\t3\t\t\t\t\t0\t\r\n\
                     P1\tR1\t1920 x 1080\t\t\t\t10\t2\tFixation\t90\t\t\t5\t6\t\t\r\n";
         let head = Input::from_bytes("t.tsv", text.into()).unwrap().head();
-        assert_eq!(detected(&head), Some("tobii-studio"));
+        assert_eq!(recognised(&head), Some("tobii-studio"));
         let mut options = ReadOptions::default();
         let read = read_text(&TobiiStudio, "t.tsv", text, &options).unwrap();
         assert_eq!(read.recordings.len(), 1);
@@ -258,7 +258,7 @@ mod tests {
             return;
         };
         assert_eq!(
-            detected(&Input::open(&path).unwrap().head()),
+            recognised(&Input::open(&path).unwrap().head()),
             Some("tobii-studio")
         );
         let read = read_path(&TobiiStudio, &path, &ReadOptions::default()).unwrap();

@@ -152,7 +152,7 @@ impl RecordSink<'_> {
             ));
         }
         if t.as_ref().is_some_and(|t| t.len() > x.len()) {
-            self.sink.assumed("where a scanpath has more durations than places (it was cut when the target was found), the first durations belong to the places", &[]);
+            self.sink.assumed("where a scanpath has more durations than positions (it was cut when the target was found), the first durations belong to the positions", &[]);
         }
         self.sink.assumed(
             "X and Y are pixels of the image with the origin at its top left, not of the screen",

@@ -145,18 +145,18 @@ fn is_numbered(text: &str, prefix: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::NameTemplate;
+    use crate::NamePattern;
     use crate::readers::recorder::{read_file, read_text, shared_file, tiny_file};
 
     #[test]
     fn the_test_file_is_read() {
-        let (read, detected) = read_file(
+        let (read, recognised) = read_file(
             &Xu360,
             &tiny_file("video007_p012.txt"),
             &ReadOptions::default(),
         )
         .unwrap();
-        assert_eq!(detected, "xu360");
+        assert_eq!(recognised, "xu360");
         let [recording] = read.recordings.as_slice() else {
             panic!("one recording");
         };
@@ -181,7 +181,7 @@ mod tests {
         let options = ReadOptions {
             rate_hz: Some(50.0),
             flip_y: true,
-            name_template: Some(NameTemplate::parse("{participant}-{stimulus}").unwrap()),
+            name_pattern: Some(NamePattern::parse("{participant}-{stimulus}").unwrap()),
             ..ReadOptions::default()
         };
         let text = "\u{feff}frame,2,forward,0,0,eye,0.5,0.25\r\n\r\n";
@@ -238,8 +238,8 @@ mod tests {
         let Some(path) = shared_file("xu_cvpr18_360gaze/video028_p003.txt") else {
             return;
         };
-        let (read, detected) = read_file(&Xu360, &path, &ReadOptions::default()).unwrap();
-        assert_eq!(detected, "xu360");
+        let (read, recognised) = read_file(&Xu360, &path, &ReadOptions::default()).unwrap();
+        assert_eq!(recognised, "xu360");
         let recording = &read.recordings[0];
         assert_eq!(recording.participant, "p003");
         assert_eq!(recording.stimulus.as_deref(), Some("video028"));

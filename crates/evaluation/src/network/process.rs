@@ -146,7 +146,7 @@ fn side(task: &SideTask, output: &mut impl Write) -> Result<SideReport, Error> {
         disclosure: veilpath_session::DisclosureLimits::default(),
         memory: None,
         tile: None,
-        tiles: None,
+        tile_count: None,
         key,
     };
     let (start, busy, channel);

@@ -21,7 +21,7 @@ pub use veilpath_audit::reconstruct::Effort;
 use veilpath_audit::reconstruct::{Attack, Oracle, digit_table};
 use veilpath_metrics::{
     Alphabet, Comparison, Crqa, CrqaMeasure, Distance, Dtw, DurationClasses, DurationDivisor,
-    Frechet, Grid, Hausdorff, LocalScoring, Metric, PathDivisor, Points, RecurrenceRule, ScaSim,
+    Frechet, Grid, Hausdorff, LocalScoring, Metric, PathDivisor, Positions, RecurrenceRule, ScaSim,
     Substitution, Undefined, View,
 };
 use veilpath_protocol::{DefaultLimit, Engine, PairRule, Reveal, RevealTo, Spec};
@@ -145,24 +145,24 @@ pub fn default_metrics(alphabet: Alphabet) -> Vec<(String, Metric)> {
             scale: None,
         };
         metrics.push((format!("scanmatch {grid}"), scanmatch));
-        let points = Points::Grid { grid, wrap: false };
+        let positions = Positions::Grid { grid, wrap: false };
         let dtw = Dtw {
-            points,
+            positions,
             divisor: PathDivisor::None,
             scale: None,
         };
         metrics.push((format!("dtw {grid}"), Metric::Dtw(dtw)));
-        let frechet = Metric::Frechet(Frechet { points });
+        let frechet = Metric::Frechet(Frechet { positions });
         metrics.push((format!("frechet {grid}"), frechet));
-        let hausdorff = Metric::Hausdorff(Hausdorff { points });
+        let hausdorff = Metric::Hausdorff(Hausdorff { positions });
         metrics.push((format!("hausdorff {grid}"), hausdorff));
-        let cells = Points::Cells {
+        let cells = Positions::Cells {
             grid,
             width: 1920.0 / f64::from(grid.columns()),
             height: 1080.0 / f64::from(grid.rows()),
         };
         let rounded = Dtw {
-            points: cells,
+            positions: cells,
             ..dtw
         };
         metrics.push((format!("dtw, fixations {grid}"), Metric::Dtw(rounded)));

@@ -1,6 +1,6 @@
 //! Dynamic time warping, discrete Fréchet distance and Hausdorff distance.
 
-use super::points::{Lattice, Points, Ranks};
+use super::positions::{Lattice, Positions, Ranks};
 use crate::scale::{self, DEFAULT_DISTANCE_SCALE};
 use crate::{Alphabet, MetricError, Model, PairScore};
 use serde::{Deserialize, Serialize};
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 /// where each step advances one of them or both.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dtw {
-    /// The points to compare.
-    pub points: Points,
+    /// The positions to compare.
+    pub positions: Positions,
     /// The divisor of the sum.
     pub divisor: PathDivisor,
     /// The fixed-point scale. `None` means double precision in the clear; secure engines then compute in
@@ -32,16 +32,16 @@ pub enum PathDivisor {
 /// Discrete Fréchet distance: the smallest maximum distance over all walks along both scanpaths, as in [`Dtw`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frechet {
-    /// The points to compare.
-    pub points: Points,
+    /// The positions to compare.
+    pub positions: Positions,
 }
 
 /// Hausdorff distance: the largest distance from a point to the nearest point of the other scanpath. The order of the
 /// points does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hausdorff {
-    /// The points to compare.
-    pub points: Points,
+    /// The positions to compare.
+    pub positions: Positions,
 }
 
 /// Dynamic time warping in integers. The raw result is the minimum sum.
@@ -107,17 +107,17 @@ impl Dtw {
     /// The largest error of an integer score for scanpaths of up to these lengths: half a unit for each step of a path.
     #[allow(clippy::cast_precision_loss)] // lengths are far below 2⁵³
     pub fn error_bound(&self, m: usize, n: usize) -> f64 {
-        let scale = self.scale.unwrap_or(distance_scale(&self.points));
+        let scale = self.scale.unwrap_or(distance_scale(&self.positions));
         let steps = (m + n).saturating_sub(1);
         self.divisor
             .divide(steps as f64 / 2.0 / f64::from(scale), m, n)
     }
 }
 
-/// The scale for sums of distances between these points. For cells of a screen, it is the smallest power of ten whose
+/// The scale for sums of distances between these positions. For cells of a screen, it is the smallest power of ten whose
 /// units are at most a fiftieth of a cell's diagonal. Finer units would cost more and say nothing about fixations.
-pub(crate) fn distance_scale(points: &Points) -> u32 {
-    let Points::Cells { width, height, .. } = points else {
+pub(crate) fn distance_scale(positions: &Positions) -> u32 {
+    let Positions::Cells { width, height, .. } = positions else {
         return DEFAULT_DISTANCE_SCALE;
     };
     let diagonal = (width * width + height * height).sqrt();
@@ -129,10 +129,10 @@ pub(crate) fn distance_scale(points: &Points) -> u32 {
 }
 
 pub(crate) fn dtw_model(dtw: &Dtw, alphabet: &Alphabet) -> Result<Model, MetricError> {
-    let Some(lattice) = dtw.points.of_letters(alphabet)? else {
+    let Some(lattice) = dtw.positions.of_letters(alphabet)? else {
         return Ok(Model::Clear);
     };
-    let scale = scale::check(dtw.scale.unwrap_or(distance_scale(&dtw.points)))?;
+    let scale = scale::check(dtw.scale.unwrap_or(distance_scale(&dtw.positions)))?;
     let farthest = lattice.farthest(lattice.grid().cells());
     scale::cost("largest distance on the grid", farthest, scale)?;
     Ok(Model::Warping(WarpingModel {
@@ -142,12 +142,12 @@ pub(crate) fn dtw_model(dtw: &Dtw, alphabet: &Alphabet) -> Result<Model, MetricE
     }))
 }
 
-/// The ranks of the distances between an alphabet's letters, if the points are letters.
+/// The ranks of the distances between an alphabet's letters, if the positions are those of letters.
 pub(crate) fn ranks_of(
-    points: &Points,
+    positions: &Positions,
     alphabet: &Alphabet,
 ) -> Result<Option<RankModel>, MetricError> {
-    let lattice = points.of_letters(alphabet)?;
+    let lattice = positions.of_letters(alphabet)?;
     Ok(lattice.map(|lattice| RankModel {
         ranks: Ranks::new(lattice),
     }))

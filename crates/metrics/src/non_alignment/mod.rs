@@ -4,7 +4,7 @@ mod coordinates;
 mod geometry;
 mod lines;
 mod multimatch;
-mod points;
+mod positions;
 mod recurrence;
 mod rewards;
 mod scasim;
@@ -20,7 +20,7 @@ pub(crate) use geometry::{distance_scale, dtw_model, ranks_of};
 pub use lines::{LineLengths, LineMeasure, RecurrentLines};
 pub(crate) use multimatch::Saccades;
 pub use multimatch::{MultiMatch, MultiMatchMeasure, Simplification};
-pub use points::{Lattice, Points, Ranks};
+pub use positions::{Lattice, Positions, Ranks};
 pub(crate) use recurrence::MAX_LINE;
 pub use recurrence::{
     Crqa, CrqaMeasure, RATIO_ONE, RecurrenceModel, RecurrenceRule, RecurrentLetters,

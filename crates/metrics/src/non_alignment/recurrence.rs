@@ -11,7 +11,7 @@
 //! never negative.
 
 use super::lines::{LineMeasure, RecurrentLines};
-use super::points::{Lattice, Points};
+use super::positions::{Lattice, Positions};
 use crate::{Alphabet, Measure, MeasureKind, MetricError, Model, PairScore};
 use serde::{Deserialize, Serialize};
 
@@ -41,8 +41,8 @@ pub enum RecurrenceRule {
     SameLetter,
     /// Their distance is at most the radius.
     Within {
-        /// The points to compare.
-        points: Points,
+        /// The positions to compare.
+        positions: Positions,
         /// The radius, in the unit of distances.
         radius: f64,
     },
@@ -284,7 +284,7 @@ impl Crqa {
         self.check()?;
         let letters = match &self.rule {
             RecurrenceRule::SameLetter => RecurrentLetters::Same,
-            RecurrenceRule::Within { points, radius } => match points.of_letters(alphabet)? {
+            RecurrenceRule::Within { positions, radius } => match positions.of_letters(alphabet)? {
                 Some(lattice) => RecurrentLetters::Within {
                     lattice,
                     radius: *radius,

@@ -8,8 +8,8 @@ use crate::shared_vectors::rows;
 use veilpath_metrics::reference::multimatch::{Saccades, multimatch};
 use veilpath_metrics::{
     Dtw, DurationDivisor, Fixation, FixationComparison, Fixations, Frechet, Hausdorff, Metric,
-    MultiMatch, MultiMatchMeasure, PairScore, PathDivisor, Points, RecurrenceRule, ScaSim, Screen,
-    ScreenUnit, Simplification, View,
+    MultiMatch, MultiMatchMeasure, PairScore, PathDivisor, Positions, RecurrenceRule, ScaSim,
+    Screen, ScreenUnit, Simplification, View,
 };
 
 fn screen(width: &str, height: &str) -> Screen {
@@ -37,16 +37,16 @@ fn distances_in_pixels_match_the_vectors() {
     let Some(rows) = rows("geometry_px.csv", header) else {
         return;
     };
-    let points = Points::Fixations;
+    let positions = Positions::Fixations;
     let dtw = Dtw {
-        points,
+        positions,
         divisor: PathDivisor::None,
         scale: None,
     };
     let metrics = [
         Metric::Dtw(dtw),
-        Metric::Frechet(Frechet { points }),
-        Metric::Hausdorff(Hausdorff { points }),
+        Metric::Frechet(Frechet { positions }),
+        Metric::Hausdorff(Hausdorff { positions }),
     ];
     for row in &rows {
         let [a, b] = [&row[7], &row[8]].map(|text| fixations(text));
@@ -67,7 +67,7 @@ fn recurrence_of_fixations_matches_the_vectors() {
     let (mut compared, mut lost) = (0, 0);
     for row in rows.iter().filter(|row| row[3] == "px") {
         let rule = RecurrenceRule::Within {
-            points: Points::Fixations,
+            positions: Positions::Fixations,
             radius: row[4].parse().unwrap(),
         };
         let comparison = FixationComparison::new(crqa(rule), screen("1", "1")).unwrap();

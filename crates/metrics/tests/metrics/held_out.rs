@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use veilpath_metrics::reference::{multimatch, positions};
 use veilpath_metrics::{
     Crqa, CrqaMeasure, Dtw, DurationDivisor, Fixation, FixationComparison, Fixations, Frechet,
-    Hausdorff, LineMeasure, Metric, MultiMatch, MultiMatchMeasure, PairScore, PathDivisor, Points,
-    RecurrenceRule, ScaSim, Screen, ScreenUnit, Simplification, Undefined, View,
+    Hausdorff, LineMeasure, Metric, MultiMatch, MultiMatchMeasure, PairScore, PathDivisor,
+    Positions, RecurrenceRule, ScaSim, Screen, ScreenUnit, Simplification, Undefined, View,
 };
 
 const SCREEN: (f64, f64) = (1280.0, 720.0);
@@ -90,16 +90,16 @@ proptest! {
 
     #[test]
     fn distances_equal_the_definitions((a, b) in pair(1)) {
-        let points = Points::Fixations;
+        let positions = Positions::Fixations;
         let (m, n) = (a.len(), b.len());
         let distance = |i: usize, j: usize| between(&a[i], &b[j]);
         let sum = positions::walk(m, n, distance, |before, here| before + here);
-        let dtw = |divisor| Metric::Dtw(Dtw { points, divisor, scale: None });
+        let dtw = |divisor| Metric::Dtw(Dtw { positions, divisor, scale: None });
         prop_assert_eq!(compare(dtw(PathDivisor::None), &a, &b).score(), sum);
         let longest = positions::walk(m, n, distance, f64::max);
-        prop_assert_eq!(compare(Metric::Frechet(Frechet { points }), &a, &b).score(), longest);
+        prop_assert_eq!(compare(Metric::Frechet(Frechet { positions }), &a, &b).score(), longest);
         let nearest = positions::hausdorff(m, n, distance);
-        prop_assert_eq!(compare(Metric::Hausdorff(Hausdorff { points }), &a, &b).score(), nearest);
+        prop_assert_eq!(compare(Metric::Hausdorff(Hausdorff { positions }), &a, &b).score(), nearest);
     }
 
     #[test]
@@ -110,7 +110,7 @@ proptest! {
     ) {
         let (m, n) = (a.len(), b.len());
         let crqa = |measures: Vec<CrqaMeasure>| Metric::Crqa(Crqa {
-            rule: RecurrenceRule::Within { points: Points::Fixations, radius },
+            rule: RecurrenceRule::Within { positions: Positions::Fixations, radius },
             line,
             measures,
             undefined: Undefined::Missing,

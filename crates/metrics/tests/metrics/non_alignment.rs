@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use support::{alphabet, grid, two_scanpaths};
 use veilpath_metrics::{
     Alphabet, Comparison, Crqa, CrqaMeasure, Dtw, DurationClasses, DurationDivisor, Frechet, Grid,
-    Hausdorff, LineLengths, LineMeasure, Metric, Model, PairScore, PathDivisor, Points,
+    Hausdorff, LineLengths, LineMeasure, Metric, Model, PairScore, PathDivisor, Positions,
     RecurrenceRule, ScaSim, Scanpath, SubsMatch, Threshold, Undefined, View, reference,
 };
 
@@ -24,7 +24,7 @@ pub(crate) fn crqa(rule: RecurrenceRule, line: u32) -> Crqa {
 }
 
 /// An alphabet, a grid for it, and two non-empty scanpaths.
-fn on_a_grid() -> impl Strategy<Value = (Alphabet, Points, Scanpath, Scanpath)> {
+fn on_a_grid() -> impl Strategy<Value = (Alphabet, Positions, Scanpath, Scanpath)> {
     let some = alphabet().prop_flat_map(|alphabet| {
         let size = alphabet.size();
         (
@@ -37,15 +37,15 @@ fn on_a_grid() -> impl Strategy<Value = (Alphabet, Points, Scanpath, Scanpath)> 
     let some = some.prop_filter("both have letters", |(.., (a, b))| {
         !a.is_empty() && !b.is_empty()
     });
-    some.prop_map(|(alphabet, grid, wrap, (a, b))| (alphabet, Points::Grid { grid, wrap }, a, b))
+    some.prop_map(|(alphabet, grid, wrap, (a, b))| (alphabet, Positions::Grid { grid, wrap }, a, b))
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn warping_in_integers_equals_the_definition((alphabet, points, a, b) in on_a_grid(), scale in 1u32..2000) {
-        let dtw = Dtw { points, divisor: PathDivisor::None, scale: Some(scale) };
+    fn warping_in_integers_equals_the_definition((alphabet, positions, a, b) in on_a_grid(), scale in 1u32..2000) {
+        let dtw = Dtw { positions, divisor: PathDivisor::None, scale: Some(scale) };
         let comparison = Comparison::new(Metric::Dtw(dtw), alphabet).unwrap();
         let Model::Warping(model) = comparison.model() else { panic!() };
         let sum = reference::warping_distance(&a, &b, |x, y| f64::from(model.distance(x, y)));
@@ -60,9 +60,9 @@ proptest! {
     }
 
     #[test]
-    fn warping_equals_the_definition_to_the_last_bit((alphabet, points, a, b) in on_a_grid()) {
-        let dtw = |divisor| Metric::Dtw(Dtw { points, divisor, scale: None });
-        let lattice = points.lattice().unwrap();
+    fn warping_equals_the_definition_to_the_last_bit((alphabet, positions, a, b) in on_a_grid()) {
+        let dtw = |divisor| Metric::Dtw(Dtw { positions, divisor, scale: None });
+        let lattice = positions.lattice().unwrap();
         let sum = reference::warping_distance(&a, &b, |x, y| lattice.distance(x, y));
         let score = |divisor| {
             let comparison = Comparison::new(dtw(divisor), alphabet).unwrap();
@@ -73,29 +73,29 @@ proptest! {
     }
 
     #[test]
-    fn frechet_and_hausdorff_equal_the_definitions((alphabet, points, a, b) in on_a_grid()) {
-        let lattice = points.lattice().unwrap();
+    fn frechet_and_hausdorff_equal_the_definitions((alphabet, positions, a, b) in on_a_grid()) {
+        let lattice = positions.lattice().unwrap();
         let distance = |x, y| lattice.distance(x, y);
         let compare = |metric| {
             let comparison = Comparison::new(metric, alphabet).unwrap();
             comparison.compare(&a, &b).unwrap().score()
         };
         let longest = reference::frechet_distance(&a, &b, distance);
-        prop_assert_eq!(compare(Metric::Frechet(Frechet { points })), longest);
+        prop_assert_eq!(compare(Metric::Frechet(Frechet { positions })), longest);
         let nearest = reference::hausdorff(&a, &b, distance);
-        prop_assert_eq!(compare(Metric::Hausdorff(Hausdorff { points })), nearest);
+        prop_assert_eq!(compare(Metric::Hausdorff(Hausdorff { positions })), nearest);
         prop_assert!(nearest <= longest);
     }
 
     #[test]
     fn recurrence_equals_the_definition(
-        (alphabet, points, a, b) in on_a_grid(),
+        (alphabet, positions, a, b) in on_a_grid(),
         line in prop_oneof![2u32..5, Just(64)],
         radius in prop_oneof![Just(None), (0.0f64..4.0).prop_map(Some)],
     ) {
         let rule = match radius {
             None => RecurrenceRule::SameLetter,
-            Some(radius) => RecurrenceRule::Within { points, radius },
+            Some(radius) => RecurrenceRule::Within { positions, radius },
         };
         let mut crqa = crqa(rule, line);
         let exact = Comparison::new(Metric::Crqa(crqa.clone()), alphabet).unwrap();
@@ -170,7 +170,7 @@ proptest! {
     }
 
     #[test]
-    fn thresholds_agree_with_scores((alphabet, points, a, b) in on_a_grid(), kind in 0usize..6) {
+    fn thresholds_agree_with_scores((alphabet, positions, a, b) in on_a_grid(), kind in 0usize..6) {
         let one = |measure| Crqa {
             measures: vec![measure],
             undefined: Undefined::Zero,
@@ -178,9 +178,9 @@ proptest! {
             ..crqa(RecurrenceRule::SameLetter, 2)
         };
         let metric = match kind {
-            0 => Metric::Dtw(Dtw { points, divisor: PathDivisor::Lengths, scale: Some(10) }),
-            1 => Metric::Frechet(Frechet { points }),
-            2 => Metric::Hausdorff(Hausdorff { points }),
+            0 => Metric::Dtw(Dtw { positions, divisor: PathDivisor::Lengths, scale: Some(10) }),
+            1 => Metric::Frechet(Frechet { positions }),
+            2 => Metric::Hausdorff(Hausdorff { positions }),
             3 => Metric::Crqa(one(CrqaMeasure::Rec)),
             4 => Metric::Crqa(one(CrqaMeasure::Det)),
             _ => Metric::SequenceScore,

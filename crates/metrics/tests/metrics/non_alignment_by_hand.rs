@@ -6,7 +6,7 @@
 use crate::non_alignment::{classes, crqa};
 use veilpath_metrics::{
     Alphabet, Comparison, Crqa, CrqaMeasure, Dtw, Fixation, Frechet, Grid, Hausdorff, LineMeasure,
-    Metric, MetricError, Model, PairScore, PathDivisor, Points, RATIO_ONE, RecurrenceRule,
+    Metric, MetricError, Model, PairScore, PathDivisor, Positions, RATIO_ONE, RecurrenceRule,
     SubsMatch, Undefined, reference,
 };
 
@@ -16,18 +16,18 @@ fn compare(metric: Metric, a: &str, b: &str) -> Result<PairScore, MetricError> {
     Comparison::new(metric, alphabet).unwrap().compare(&a, &b)
 }
 
-fn letters(grid: Grid) -> Points {
-    Points::Grid { grid, wrap: false }
+fn letters(grid: Grid) -> Positions {
+    Positions::Grid { grid, wrap: false }
 }
 
 /// On a 7×7 grid, A is (0, 0), B (1, 0), H (0, 1), I (1, 1) and O (0, 2).
 #[test]
 fn distances_match_manual_values() {
-    let points = letters(Grid::default());
+    let positions = letters(Grid::default());
     let score = |metric, a, b| compare(metric, a, b).unwrap().score();
     let dtw = |divisor| {
         Metric::Dtw(Dtw {
-            points,
+            positions,
             divisor,
             scale: None,
         })
@@ -36,11 +36,11 @@ fn distances_match_manual_values() {
     assert_eq!(score(dtw(PathDivisor::None), "AH", "ABI"), 2.0);
     assert_eq!(score(dtw(PathDivisor::Lengths), "AH", "ABI"), 0.4);
     // The first points are always paired, and so are the last: A and O are 2 cells apart.
-    let frechet = Metric::Frechet(Frechet { points });
+    let frechet = Metric::Frechet(Frechet { positions });
     assert_eq!(score(frechet.clone(), "AO", "OA"), 2.0);
     assert_eq!(score(frechet, "AIA", "A"), 2f64.sqrt());
     // The order does not matter.
-    let hausdorff = Metric::Hausdorff(Hausdorff { points });
+    let hausdorff = Metric::Hausdorff(Hausdorff { positions });
     assert_eq!(score(hausdorff.clone(), "AO", "OA"), 0.0);
     assert_eq!(score(hausdorff, "AAAO", "A"), 2.0);
 }
@@ -129,10 +129,10 @@ fn packed_results_have_public_widths() {
 
 #[test]
 fn empty_scanpaths_are_refused_where_a_measure_is_undefined() {
-    let points = letters(Grid::default());
+    let positions = letters(Grid::default());
     let metrics = [
-        Metric::Frechet(Frechet { points }),
-        Metric::Hausdorff(Hausdorff { points }),
+        Metric::Frechet(Frechet { positions }),
+        Metric::Hausdorff(Hausdorff { positions }),
         Metric::Crqa(crqa(RecurrenceRule::SameLetter, 2)),
     ];
     for metric in metrics {
@@ -183,7 +183,7 @@ fn settings_are_checked() {
     let alphabet = Alphabet::letters(49).unwrap();
     let refused = |metric| Comparison::new(metric, alphabet).err();
     let within = |radius| RecurrenceRule::Within {
-        points: letters(Grid::default()),
+        positions: letters(Grid::default()),
         radius,
     };
     let wrong = [
@@ -201,10 +201,10 @@ fn settings_are_checked() {
         }),
         Metric::SubsMatch(SubsMatch { window: 0 }),
         Metric::Frechet(Frechet {
-            points: letters(Grid::new(5, 5).unwrap()),
+            positions: letters(Grid::new(5, 5).unwrap()),
         }),
         Metric::Dtw(Dtw {
-            points: letters(Grid::default()),
+            positions: letters(Grid::default()),
             divisor: PathDivisor::None,
             scale: Some(0),
         }),
@@ -230,19 +230,19 @@ fn durations_to_round_to_are_in_ascending_order() {
 
 #[test]
 fn metrics_are_read_as_they_are_written() {
-    let points = letters(Grid::default());
+    let positions = letters(Grid::default());
     let metrics = [
         Metric::SequenceScore,
         Metric::Dtw(Dtw {
-            points,
+            positions,
             divisor: PathDivisor::Lengths,
             scale: Some(7),
         }),
-        Metric::Frechet(Frechet { points }),
-        Metric::Hausdorff(Hausdorff { points }),
+        Metric::Frechet(Frechet { positions }),
+        Metric::Hausdorff(Hausdorff { positions }),
         Metric::Crqa(crqa(
             RecurrenceRule::Within {
-                points,
+                positions,
                 radius: 1.5,
             },
             3,

@@ -6,7 +6,7 @@
 use crate::shared_vectors::rows;
 use veilpath_metrics::{
     Alphabet, Comparison, Crqa, CrqaMeasure, Dtw, Frechet, Grid, Hausdorff, Metric, Notation,
-    PairScore, PathDivisor, Points, RecurrenceRule, Scanpath, SubsMatch, Undefined,
+    PairScore, PathDivisor, Positions, RecurrenceRule, Scanpath, SubsMatch, Undefined,
 };
 
 pub(crate) fn close(ours: f64, theirs: &str, context: &[String]) {
@@ -144,7 +144,7 @@ fn distances_on_grids_match_the_vectors() {
     };
     for row in &rows {
         let grid: Grid = row[3].parse().unwrap();
-        let points = Points::Grid { grid, wrap: false };
+        let positions = Positions::Grid { grid, wrap: false };
         let alphabet = Alphabet::new(Notation::Numbers, grid.cells()).unwrap();
         let [a, b] = [&row[6], &row[7]].map(|text| {
             let cell = |text: &str| {
@@ -155,14 +155,14 @@ fn distances_on_grids_match_the_vectors() {
             Scanpath::new(text.split(';').map(cell).collect())
         });
         let dtw = Dtw {
-            points,
+            positions,
             divisor: PathDivisor::None,
             scale: None,
         };
         let metrics = [
             Metric::Dtw(dtw),
-            Metric::Frechet(Frechet { points }),
-            Metric::Hausdorff(Hausdorff { points }),
+            Metric::Frechet(Frechet { positions }),
+            Metric::Hausdorff(Hausdorff { positions }),
         ];
         for (metric, theirs) in metrics.into_iter().zip(&row[8..]) {
             let comparison = Comparison::new(metric, alphabet).unwrap();

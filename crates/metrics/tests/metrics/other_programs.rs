@@ -8,22 +8,22 @@ use crate::non_alignment_vectors::{close, crqa};
 use std::path::PathBuf;
 use veilpath_metrics::{
     Alphabet, Comparison, Dtw, DurationDivisor, Fixation, FixationComparison, Frechet, Grid,
-    Hausdorff, Metric, MultiMatch, MultiMatchMeasure, PairScore, PathDivisor, Points,
+    Hausdorff, Metric, MultiMatch, MultiMatchMeasure, PairScore, PathDivisor, Positions,
     RecurrenceRule, ScaSim, Scanpath, Screen, ScreenUnit, View,
 };
 
 const SCREEN: (f64, f64) = (1280.0, 720.0);
 const HEADER: &str = "kind,a,b,dtw,frechet,hausdorff,cells_dtw,cells_frechet,cells_hausdorff,shape,direction,length,position,duration,scasim,points,diagonal,along_b,along_a,lcs";
 
-fn distances(points: Points) -> [Metric; 3] {
+fn distances(positions: Positions) -> [Metric; 3] {
     [
         Metric::Dtw(Dtw {
-            points,
+            positions,
             divisor: PathDivisor::None,
             scale: None,
         }),
-        Metric::Frechet(Frechet { points }),
-        Metric::Hausdorff(Hausdorff { points }),
+        Metric::Frechet(Frechet { positions }),
+        Metric::Hausdorff(Hausdorff { positions }),
     ]
 }
 
@@ -57,10 +57,10 @@ fn measures_are_those_of_other_programs() {
             let comparison = Comparison::new(metric, alphabet).unwrap();
             comparison.compare(&first, &second).unwrap().score()
         };
-        for (metric, theirs) in distances(Points::Fixations).into_iter().zip(&row[3..]) {
+        for (metric, theirs) in distances(Positions::Fixations).into_iter().zip(&row[3..]) {
             close(of_fixations(metric).score(), theirs, &row);
         }
-        let on_grid = distances(Points::Grid { grid, wrap: false });
+        let on_grid = distances(Positions::Grid { grid, wrap: false });
         for (metric, theirs) in on_grid.into_iter().zip(&row[6..]) {
             close(of_letters(metric), theirs, &row);
         }
@@ -89,7 +89,7 @@ fn measures_are_those_of_other_programs() {
         });
         close(of_fixations(scasim).score(), &row[14], &row);
         let radius = RecurrenceRule::Within {
-            points: Points::Fixations,
+            positions: Positions::Fixations,
             radius: 100.0,
         };
         let count = |at: usize| row[at].parse::<f64>().unwrap();

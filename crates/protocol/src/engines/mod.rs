@@ -350,8 +350,8 @@ impl Engine {
     /// Whether the engine can compute this metric.
     pub fn can_compute(self, metric: &Metric) -> bool {
         let on_letters = || {
-            let points = metric.points();
-            points.is_none_or(|points| points.lattice().is_some())
+            let positions = metric.positions();
+            positions.is_none_or(|positions| positions.lattice().is_some())
         };
         match self {
             // Division by rounded durations has no integer model.

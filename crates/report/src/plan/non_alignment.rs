@@ -3,7 +3,7 @@
 use super::by;
 use crate::html::numbers::short;
 use veilpath_metrics::{
-    Crqa, Dtw, DurationDivisor, Frechet, Hausdorff, Metric, PathDivisor, Points, RecurrenceRule,
+    Crqa, Dtw, DurationDivisor, Frechet, Hausdorff, Metric, PathDivisor, Positions, RecurrenceRule,
     Undefined,
 };
 
@@ -14,7 +14,7 @@ pub(super) fn describe(metric: &Metric) -> String {
             "Sequence Score: the length of the longest common subsequence, divided by the length of the longer scanpath.".into()
         }
         Metric::Dtw(Dtw {
-            points,
+            positions,
             divisor,
             scale,
         }) => {
@@ -27,16 +27,16 @@ pub(super) fn describe(metric: &Metric) -> String {
             });
             format!(
                 "Dynamic time warping: the smallest sum of distances over all ways to walk along both scanpaths at once{divided}. {}{scale}.",
-                distances(points)
+                distances(positions)
             )
         }
-        Metric::Frechet(Frechet { points }) => format!(
+        Metric::Frechet(Frechet { positions }) => format!(
             "Discrete Fréchet distance: the smallest maximum distance over all ways to walk along both scanpaths at once. {}.",
-            distances(points)
+            distances(positions)
         ),
-        Metric::Hausdorff(Hausdorff { points }) => format!(
+        Metric::Hausdorff(Hausdorff { positions }) => format!(
             "Hausdorff distance: the largest distance from a point to the nearest point of the other scanpath. {}.",
-            distances(points)
+            distances(positions)
         ),
         Metric::Crqa(crqa) => recurrence(crqa),
         Metric::ScaSim(scasim) => format!(
@@ -71,10 +71,10 @@ pub(super) fn describe(metric: &Metric) -> String {
 fn recurrence(crqa: &Crqa) -> String {
     let rule = match &crqa.rule {
         RecurrenceRule::SameLetter => "two fixations recur if they have the same letter".into(),
-        RecurrenceRule::Within { points, radius } => format!(
+        RecurrenceRule::Within { positions, radius } => format!(
             "two fixations recur if they are at most {} apart. {}",
             short(*radius),
-            distances(points)
+            distances(positions)
         ),
     };
     let undefined = match crqa.undefined {
@@ -102,14 +102,14 @@ fn recurrence(crqa: &Crqa) -> String {
     )
 }
 
-fn distances(points: &Points) -> String {
-    match points {
-        Points::Fixations => "Distances are Euclidean, in the unit of the fixations".into(),
-        Points::Cells { grid, .. } => format!(
+fn distances(positions: &Positions) -> String {
+    match positions {
+        Positions::Fixations => "Distances are Euclidean, in the unit of the fixations".into(),
+        Positions::Cells { grid, .. } => format!(
             "Distances are Euclidean, between the cells of a grid of {} over the screen, to which fixations are rounded",
             by(&grid.to_string())
         ),
-        Points::Grid { grid, wrap } => format!(
+        Positions::Grid { grid, wrap } => format!(
             "Distances are Euclidean, in cells of a grid of {}{}",
             by(&grid.to_string()),
             if *wrap { ", joined left to right" } else { "" }

@@ -203,7 +203,7 @@ impl Setup {
             disclosure: crate::DisclosureLimits::default(),
             memory: None,
             tile: None,
-            tiles: None,
+            tile_count: None,
             key: None,
         };
         let (own, peer) = (&self.identities[side], &self.identities[1 - side]);

@@ -77,7 +77,7 @@ pub(super) fn proposal(engine: Engine, reveal: Reveal, cohort: Cohort) -> Propos
         },
         memory: None,
         tile: None,
-        tiles: None,
+        tile_count: None,
         key: None,
     }
 }

@@ -269,7 +269,7 @@ impl Setup {
             },
             memory: self.memory.filter(|_| !attacks),
             tile: None,
-            tiles: None,
+            tile_count: None,
             key: None,
         }
     }

@@ -100,8 +100,8 @@ impl Session {
             cohort_tag(&proposal.cohort, &self.identity, question.is_some()),
         )?;
         terms.estimate_only = proposal.estimate_only;
-        if let Some(tiles) = proposal.tiles {
-            terms.set_tiles(tiles);
+        if let Some(count) = proposal.tile_count {
+            terms.set_tile_count(count);
         }
         if proposal.auto_engine {
             terms.set_engine(EngineChoice::AUTO);
@@ -174,7 +174,7 @@ impl Session {
                 let needed = needed(&proposal.spec, &job_size(pairs));
                 memory::check(needed, proposal.memory)
             };
-            let pairs = match proposal.tiles {
+            let pairs = match proposal.tile_count {
                 None => roster::pairs(&blocks, &host, &join, tile, fits)?,
                 // The tiles have sessions of their own.
                 Some(_) if blocks.pairs() > 0 => PairBlocks::default(),
@@ -246,7 +246,7 @@ impl Session {
             let scope = StorageScope {
                 agreed: &agreed,
                 tile,
-                whole: proposal.tile_count().map(|_| &whole[..]),
+                whole: proposal.plan_tile_count().map(|_| &whole[..]),
                 numbers,
                 id: &id,
                 estimate_only,
@@ -257,7 +257,7 @@ impl Session {
                 ledger_file.inspect(|ledger| ledger.check_tile(&id, tile))??;
             }
             // If only tiles are agreed on, nothing is computed.
-            let journals = state_dir.filter(|_| proposal.tiles.is_none());
+            let journals = state_dir.filter(|_| proposal.tile_count.is_none());
             let mut journal = scope.journal(journals.map(StateDir::journals).as_deref())?;
             if let Some(group) = &group {
                 journal.check_group_digest(group.peer_digest())?;

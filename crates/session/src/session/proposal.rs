@@ -34,7 +34,7 @@ pub struct Proposal {
     /// The part of the plan to compute; `None` for all of it. All tiles of a plan are one agreement.
     pub tile: Option<Tile>,
     /// Agree on a plan of this many tiles, and compute none: the tiles have sessions of their own, which may use worker keys.
-    pub tiles: Option<u32>,
+    pub tile_count: Option<u32>,
     /// The host's own key, for an engine that takes one; without it, a new one is made for this session.
     pub key: Option<HostKey>,
 }
@@ -43,7 +43,7 @@ impl Proposal {
     /// Checks that the plan can be computed, in tiles if it has any.
     pub(super) fn check(&self) -> Result<(), SessionError> {
         self.spec.check()?;
-        let Some(count) = self.tile_count() else {
+        let Some(count) = self.plan_tile_count() else {
             return Ok(());
         };
         if !(1..=MAX_TILES).contains(&count) {
@@ -54,14 +54,14 @@ impl Proposal {
         }
         match (self.auto_engine, self.fresh) {
             (true, _) => Err(UsageError::TileWithoutEngine.into()),
-            (_, true) if self.tiles.is_none() => Err(UsageError::FreshTile.into()),
+            (_, true) if self.tile_count.is_none() => Err(UsageError::FreshTile.into()),
             (false, _) => Ok(()),
         }
     }
 
     /// The number of tiles of the plan, if it has tiles.
-    pub(crate) fn tile_count(&self) -> Option<u32> {
-        self.tiles.or(self.tile.map(Tile::count))
+    pub(crate) fn plan_tile_count(&self) -> Option<u32> {
+        self.tile_count.or(self.tile.map(Tile::count))
     }
 
     /// The engine that this side names, or an open choice.

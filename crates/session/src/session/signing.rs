@@ -68,7 +68,7 @@ impl AgreedSession {
         let (proposal, pairs) = (&agreement.proposal, &agreement.pairs);
         let tile = proposal.tile.map(|tile| tile.to_string());
         // Where only tiles are agreed on, all of them will be disclosed.
-        let (rows, columns, count) = match proposal.tiles {
+        let (rows, columns, count) = match proposal.tile_count {
             None => (
                 pairs.iter().map(|pair| pair.0).collect(),
                 pairs.iter().map(|pair| pair.1).collect(),

@@ -70,7 +70,7 @@ pub struct AgreementSummary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TiledPlan {
     /// How many tiles it has.
-    pub tiles: u32,
+    pub tile_count: u32,
     /// How many pairs it has.
     pub pairs: u64,
 }
@@ -110,8 +110,8 @@ impl AgreedSession {
             pairs: pairs.len(),
             agreement: hex(&agreement.id),
             tile: agreement.plan_tile(),
-            tiles: agreement.proposal.tiles.map(|tiles| TiledPlan {
-                tiles,
+            tiles: agreement.proposal.tile_count.map(|tile_count| TiledPlan {
+                tile_count,
                 pairs: agreement.blocks.pairs(),
             }),
             from_journal: pairs.len() - agreement.resume.compare.len(),

@@ -79,7 +79,7 @@ fn proposal(lengths: &[usize], pad_to: Option<u32>) -> Proposal {
         disclosure: crate::DisclosureLimits::default(),
         memory: None,
         tile: None,
-        tiles: None,
+        tile_count: None,
         key: None,
     }
 }

@@ -92,7 +92,7 @@ impl WorkOrder {
         if institution.fingerprint() != plan.institution() {
             return refuse(WorkerKeyProblem::OtherInstitution);
         }
-        if tiles.last() > plan.tiles {
+        if tiles.last() > plan.tile_count {
             return refuse(WorkerKeyProblem::OtherTile);
         }
         let time = expires.duration_since(date::now()).ok();

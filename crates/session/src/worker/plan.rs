@@ -30,7 +30,7 @@ pub struct AgreedPlan {
     pub(super) agreement: String,
     pub(super) plan: String,
     pub(super) number: u32,
-    pub(super) tiles: u32,
+    pub(super) tile_count: u32,
     is_host: bool,
     host: Fingerprint,
     join: Fingerprint,
@@ -57,7 +57,11 @@ pub struct AgreedPlan {
 /// Shows no letters.
 impl fmt::Debug for AgreedPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "AgreedPlan({}, {} tiles)", self.agreement, self.tiles)
+        write!(
+            f,
+            "AgreedPlan({}, {} tiles)",
+            self.agreement, self.tile_count
+        )
     }
 }
 
@@ -68,8 +72,8 @@ impl AgreedPlan {
     }
 
     /// The number of tiles.
-    pub fn tiles(&self) -> u32 {
-        self.tiles
+    pub fn tile_count(&self) -> u32 {
+        self.tile_count
     }
 
     /// What is computed.
@@ -133,7 +137,7 @@ impl AgreedPlan {
 
     /// The tile with this number.
     pub(super) fn tile(&self, index: u32) -> Option<Tile> {
-        Tile::new(index, self.tiles).ok()
+        Tile::new(index, self.tile_count).ok()
     }
 
     pub(super) fn parties(&self) -> Parties {
@@ -225,7 +229,7 @@ impl AgreedPlan {
             self.spec.alphabet.check(&scanpath).is_ok()
         };
         self.version == VERSION
-            && (1..=MAX_TILES).contains(&self.tiles)
+            && (1..=MAX_TILES).contains(&self.tile_count)
             && from_hex(&self.agreement).is_some()
             && from_hex(&self.plan).is_some()
             && self.ids.len() == own.len()
@@ -239,7 +243,7 @@ impl AgreedPlan {
 
 impl AgreedSession {
     /// Stores the plan for the workers.
-    pub(crate) fn store_plan(&self, tiles: u32) -> Result<(), SessionError> {
+    pub(crate) fn store_plan(&self, tile_count: u32) -> Result<(), SessionError> {
         let (session, agreement) = (&self.session, &self.agreement);
         let Some(folder) = &agreement.agreements_folder else {
             return Ok(());
@@ -253,7 +257,7 @@ impl AgreedSession {
             agreement: hex(&agreement.id),
             plan: hex(&agreement.plan),
             number: agreement.number,
-            tiles,
+            tile_count,
             is_host: session.role == Role::Host,
             host: agreement.parties.host,
             join: agreement.parties.join,

@@ -139,7 +139,7 @@ impl Session {
             disclosure: DisclosureLimits::default(),
             memory,
             tile: Some(tile),
-            tiles: None,
+            tile_count: None,
             key: None,
         };
         let ledger_file = match &storage {

@@ -60,7 +60,7 @@ fn proposal(side: &str, engine: Engine) -> Proposal {
         disclosure: DisclosureLimits::default(),
         memory: None,
         tile: None,
-        tiles: Some(TILES),
+        tile_count: Some(TILES),
         key: None,
     }
 }

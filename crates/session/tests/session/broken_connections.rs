@@ -101,7 +101,7 @@ impl Setup {
                 disclosure: veilpath_session::DisclosureLimits::default(),
                 memory: None,
                 tile: None,
-                tiles: None,
+                tile_count: None,
                 key: None,
             }
         });

@@ -142,7 +142,7 @@ fn compare(case: &Case) -> ComparisonRun {
             disclosure: veilpath_session::DisclosureLimits::default(),
             memory: None,
             tile: None,
-            tiles: None,
+            tile_count: None,
             key: None,
         };
         let opened = Session::open(channel, role, identity, peer, &letters, timeouts);

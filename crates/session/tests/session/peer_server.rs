@@ -65,7 +65,7 @@ fn proposal_for(cohort: Cohort) -> Proposal {
         disclosure: veilpath_session::DisclosureLimits::default(),
         memory: None,
         tile: None,
-        tiles: None,
+        tile_count: None,
         key: None,
     }
 }

@@ -178,7 +178,7 @@ fn proposal(cohort: Cohort) -> Proposal {
         disclosure: veilpath_session::DisclosureLimits::default(),
         memory: None,
         tile: None,
-        tiles: None,
+        tile_count: None,
         key: None,
     }
 }

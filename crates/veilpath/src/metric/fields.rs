@@ -17,7 +17,7 @@ impl fmt::Display for MetricField {
             MetricField::Wrap => "wrap",
             MetricField::Scale => "scale",
             MetricField::Precision => "precision",
-            MetricField::Points => "points",
+            MetricField::Positions => "positions",
             MetricField::FixationGrid => "fixation_grid",
             MetricField::DurationClasses => "duration_classes",
             MetricField::Measures => "measures",

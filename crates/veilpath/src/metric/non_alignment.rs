@@ -7,15 +7,15 @@ use crate::Error;
 use std::str::FromStr;
 use veilpath_metrics::{
     Alphabet, Crqa, CrqaMeasure, Dtw, DurationClasses, DurationDivisor, Grid, MultiMatch,
-    MultiMatchMeasure, Notation, PathDivisor, Points, RecurrenceRule, ScaSim, Screen,
+    MultiMatchMeasure, Notation, PathDivisor, Positions, RecurrenceRule, ScaSim, Screen,
     Simplification, SubsMatch, Undefined, View,
 };
 
 /// The parameters of metrics other than alignments. `None` means the metric's default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NonAlignmentOptions {
-    /// The points to compare.
-    pub points: PointsChoice,
+    /// The positions to compare.
+    pub positions: PositionsChoice,
     /// The measures to compute; empty for the default ones.
     pub measures: Vec<String>,
     /// Fixations within this distance recur. With `None`, fixations with the same letter recur.
@@ -41,9 +41,9 @@ pub struct NonAlignmentOptions {
     pub simplification: Option<Simplification>,
 }
 
-/// The points that a metric compares.
+/// The positions that a metric compares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PointsChoice {
+pub enum PositionsChoice {
     /// The grid cells of the letters.
     #[default]
     Letters,
@@ -65,7 +65,7 @@ pub enum DivideBy {
 #[error("expected {0}")]
 pub struct UnknownChoice(&'static str);
 
-impl FromStr for PointsChoice {
+impl FromStr for PositionsChoice {
     type Err = UnknownChoice;
 
     fn from_str(text: &str) -> Result<Self, UnknownChoice> {
@@ -91,7 +91,7 @@ impl FromStr for DivideBy {
 
 /// All fields of [`NonAlignmentOptions`].
 const FIELDS: [MetricField; 12] = [
-    MetricField::Points,
+    MetricField::Positions,
     MetricField::FixationGrid,
     MetricField::DurationClasses,
     MetricField::Measures,
@@ -120,7 +120,7 @@ const ALIGNMENT_FIELDS: [MetricField; 8] = [
 impl NonAlignmentOptions {
     pub(super) fn is_given(&self, field: MetricField) -> bool {
         match field {
-            MetricField::Points => self.points != PointsChoice::Letters,
+            MetricField::Positions => self.positions != PositionsChoice::Letters,
             MetricField::FixationGrid => self.fixation_grid.is_some(),
             MetricField::DurationClasses => !self.duration_classes.is_empty(),
             MetricField::Measures => !self.measures.is_empty(),
@@ -142,13 +142,13 @@ impl MetricName {
     fn non_alignment_fields(self) -> &'static [MetricField] {
         match self {
             Self::Dtw => &[
-                MetricField::Points,
+                MetricField::Positions,
                 MetricField::FixationGrid,
                 MetricField::DivideBy,
             ],
-            Self::Frechet | Self::Hausdorff => &[MetricField::Points, MetricField::FixationGrid],
+            Self::Frechet | Self::Hausdorff => &[MetricField::Positions, MetricField::FixationGrid],
             Self::Crqa => &[
-                MetricField::Points,
+                MetricField::Positions,
                 MetricField::FixationGrid,
                 MetricField::Measures,
                 MetricField::Radius,
@@ -212,7 +212,7 @@ impl MetricOptions {
     pub fn compares_fixations(&self) -> bool {
         match self.name {
             MetricName::ScaSim | MetricName::MultiMatch => true,
-            _ => self.non_alignment.points == PointsChoice::Fixations,
+            _ => self.non_alignment.positions == PositionsChoice::Fixations,
         }
     }
 
@@ -226,7 +226,7 @@ impl MetricOptions {
         has_distances && !self.compares_fixations()
     }
 
-    pub(super) fn dtw(&self, points: Points) -> Result<Dtw, Error> {
+    pub(super) fn dtw(&self, positions: Positions) -> Result<Dtw, Error> {
         let divisor = match self.non_alignment.divide_by {
             None => PathDivisor::None,
             Some(DivideBy::Lengths) => PathDivisor::Lengths,
@@ -235,7 +235,7 @@ impl MetricOptions {
             }
         };
         Ok(Dtw {
-            points,
+            positions,
             divisor,
             scale: self.whole_scale()?,
         })
@@ -291,12 +291,12 @@ impl MetricOptions {
 
     pub(super) fn crqa(
         &self,
-        points: impl FnOnce() -> Result<Points, Error>,
+        positions: impl FnOnce() -> Result<Positions, Error>,
     ) -> Result<Crqa, Error> {
         let options = &self.non_alignment;
         let rule = match options.radius {
             Some(radius) => RecurrenceRule::Within {
-                points: points()?,
+                positions: positions()?,
                 radius,
             },
             None if self.compares_fixations() => {
@@ -324,17 +324,17 @@ impl MetricOptions {
         })
     }
 
-    pub(super) fn points(
+    pub(super) fn positions(
         &self,
         alphabet: &Alphabet,
         grid: Option<Grid>,
         screen: Option<&Screen>,
-    ) -> Result<Points, Error> {
+    ) -> Result<Positions, Error> {
         if self.compares_fixations() {
             // A file without a screen has no fixations and is rejected for that reason.
             let rounded = self.non_alignment.fixation_grid.zip(screen);
             return Ok(
-                rounded.map_or(Points::Fixations, |(grid, screen)| Points::Cells {
+                rounded.map_or(Positions::Fixations, |(grid, screen)| Positions::Cells {
                     grid,
                     width: screen.width() / f64::from(grid.columns()),
                     height: screen.height() / f64::from(grid.rows()),
@@ -345,7 +345,7 @@ impl MetricOptions {
         if alphabet.notation() == Notation::Dna {
             return Err(MetricOptionsError::DnaGrid.into());
         }
-        Ok(Points::Grid {
+        Ok(Positions::Grid {
             grid,
             wrap: self.wrap,
         })

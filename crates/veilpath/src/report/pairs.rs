@@ -4,7 +4,7 @@ use super::{DrawingError, DrawnCohort, ResultFile};
 use crate::cohort::{decode_with_notes, read_cohort_from};
 use crate::{Error, Input};
 use veilpath_encode::RawCohort;
-use veilpath_metrics::{Cohort, Comparison, Crqa, Entry, Metric, Points, RecurrenceRule};
+use veilpath_metrics::{Cohort, Comparison, Crqa, Entry, Metric, Positions, RecurrenceRule};
 use veilpath_report::html::{OwnPair, Recurrence};
 
 /// Which pairs to show, and how.
@@ -72,7 +72,7 @@ fn rule(metric: &Metric) -> Recurrence {
         Metric::Crqa(Crqa {
             rule:
                 RecurrenceRule::Within {
-                    points: Points::Grid { grid, wrap },
+                    positions: Positions::Grid { grid, wrap },
                     radius,
                 },
             ..
@@ -132,10 +132,10 @@ mod tests {
     #[test]
     fn only_a_radius_in_cells_is_drawn() {
         let grid = Grid::new(7, 7).unwrap();
-        let of = |points| {
+        let of = |positions| {
             rule(&Metric::Crqa(Crqa {
                 rule: RecurrenceRule::Within {
-                    points,
+                    positions,
                     radius: 2.0,
                 },
                 line: 2,
@@ -144,15 +144,15 @@ mod tests {
                 rounded: false,
             }))
         };
-        let cells = Points::Cells {
+        let cells = Positions::Cells {
             grid,
             width: 100.0,
             height: 80.0,
         };
         assert_eq!(of(cells), Recurrence::SameLetter);
-        assert_eq!(of(Points::Fixations), Recurrence::SameLetter);
+        assert_eq!(of(Positions::Fixations), Recurrence::SameLetter);
         assert_eq!(
-            of(Points::Grid { grid, wrap: false }),
+            of(Positions::Grid { grid, wrap: false }),
             Recurrence::Within { grid, radius: 2.0 }
         );
     }

@@ -28,7 +28,7 @@ pub struct SessionOptions {
     /// Whether to make a new agreement and compute all pairs again. They then count again. Both sides must request it.
     pub fresh: bool,
     /// Agrees on a plan of this many tiles for workers, and computes none.
-    pub tiles: Option<u32>,
+    pub tile_count: Option<u32>,
     /// The maximum number of comparisons of each of this side's scanpaths with one peer, across all sessions.
     pub limit_per_scanpath: ScanpathLimit,
     /// The risky settings that this side accepts.
@@ -63,7 +63,7 @@ impl SessionOptions {
             pseudonyms: false,
             estimate_only: false,
             fresh: false,
-            tiles: None,
+            tile_count: None,
             limit_per_scanpath: ScanpathLimit::Default,
             allow: Vec::new(),
             memory: DEFAULT_MEMORY,

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use veilpath::{
     CompareOptions, Distance, DivideBy, Engine, Error, Event, Fault, Grid, Input, LocalCohort,
     MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason,
-    NonAlignmentOptions, Note, OtherFile, PlanOptions, PointsChoice, RawCohort, Reveal,
+    NonAlignmentOptions, Note, OtherFile, PlanOptions, PositionsChoice, RawCohort, Reveal,
     SubstitutionChoice, Threshold, compare, decode_cohort, plan, read_cohort_from,
 };
 
@@ -107,7 +107,7 @@ fn options_without_effect_are_refused_by_name() {
         ..MetricOptions::default()
     };
     let of_fixations = NonAlignmentOptions {
-        points: PointsChoice::Fixations,
+        positions: PositionsChoice::Fixations,
         ..NonAlignmentOptions::default()
     };
     let by_durations = NonAlignmentOptions {

@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 use veilpath::{
     Capability, CompareOptions, DivideBy, Engine, Error, Event, Identity, Input, LocalCohort,
     MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason,
-    NonAlignmentOptions, Note, Outcome, PeerEvent, PlanOptions, PointsChoice, ProtocolError,
+    NonAlignmentOptions, Note, Outcome, PeerEvent, PlanOptions, PositionsChoice, ProtocolError,
     RawCohort, Reveal, ScanpathLimit, SessionEvent, SessionOptions, SpecError, StateDir, Undefined,
     compare, host, join, plan, read_cohort_from,
 };
@@ -60,9 +60,9 @@ fn rounded(name: MetricName) -> MetricOptions {
     MetricOptions {
         name,
         non_alignment: NonAlignmentOptions {
-            points: match is_scasim {
-                true => PointsChoice::Letters,
-                false => PointsChoice::Fixations,
+            positions: match is_scasim {
+                true => PositionsChoice::Letters,
+                false => PositionsChoice::Fixations,
             },
             fixation_grid: Some(if is_scasim { "8x5" } else { "16x9" }.parse().unwrap()),
             duration_classes: match is_scasim {
@@ -279,7 +279,7 @@ fn metrics_without_a_private_engine_are_refused_with_a_reason() {
     );
     assert!(matches!(divided, MetricOptionsError::RoundedByDurations));
     let letters = error(
-        |it| it.non_alignment.points = PointsChoice::Letters,
+        |it| it.non_alignment.positions = PositionsChoice::Letters,
         MetricName::Dtw,
     );
     assert!(matches!(

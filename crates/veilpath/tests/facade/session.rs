@@ -333,7 +333,7 @@ fn impossible_options_are_refused_before_listening() {
     );
     let plan = PlanOptions::new(EngineChoice::Auto, MetricOptions::default());
     let mut options = a.options_with(A, plan);
-    options.tiles = Some(2);
+    options.tile_count = Some(2);
     let error = refused(&options, &[peer]);
     assert!(
         matches!(

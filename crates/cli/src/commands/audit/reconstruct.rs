@@ -16,7 +16,7 @@ Examples:
   veilpath audit reconstruct --length 20,50 --longest-search 0 --format markdown
   veilpath audit reconstruct --length 5 --rounds 1 --metric scanmatch --grid 6x5 --letters 26
   veilpath audit reconstruct --length 4 --rounds 1 --reveal threshold:2 --metric needleman-wunsch
-  veilpath audit reconstruct --length 2 --metric frechet --points fixations --fixation-grid 4x3
+  veilpath audit reconstruct --length 2 --metric frechet --positions fixations --fixation-grid 4x3
 
 The partner follows the protocol, but makes up its cohort. Each attack reconstructs random scanpaths from the answers, and a \
 scanpath counts only if everything that the metric depends on is right: every letter or, for some metrics, less. Without options about the metric, a list of common metrics is measured. MultiMatch and SubsMatch are not among them, because \

@@ -16,7 +16,7 @@ Examples:
   veilpath bench cell --engine garbled --seconds 0.2 --format json
   veilpath bench cell --engine shares --seconds 0.2 --format json
   veilpath bench cell --engine garbled --seconds 0.2 --metric scanmatch --grid 8x6
-  veilpath bench cell --engine shares --metric dtw --points fixations --fixation-grid 16x9
+  veilpath bench cell --engine shares --metric dtw --positions fixations --fixation-grid 16x9
   veilpath bench cell --engine plain --seconds 0.2 --metric multimatch
   veilpath bench cell --engine plain --seconds 0.2 --metric scasim --length 50 --format json
 

@@ -16,8 +16,8 @@ use gaze::GazeArgs;
 use names::{EyeName, OutsideName, RowsName, TimeName, UnitName};
 use std::path::{Path, PathBuf};
 use veilpath::encode::{
-    Areas, EncodeOptions, Encoded, EventChoice, Eye, Groups, LetterMap, LetterOptions,
-    NameTemplate, ReadOptions, RowChoice, Source, encode, formats,
+    Areas, EncodeOptions, Encoded, EventChoice, Eye, Groups, LetterMap, LetterOptions, NamePattern,
+    ReadOptions, RowChoice, Source, encode, formats,
 };
 use veilpath::{Contents, Grid, Notation, write_cohort};
 
@@ -25,13 +25,13 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath encode fixations.csv --screen 1280x720 -o cohort.csv
   veilpath encode p01.asc p02.asc --grid 12x8 -o cohort.csv
-  veilpath encode dog_p01.csv --file-name '{stimulus}_p{participant}' --screen 1280x720
+  veilpath encode dog_p01.csv --name-pattern '{stimulus}_p{participant}' --screen 1280x720
   veilpath encode fixations.csv --screen 1280x720 --bin 50 --summary json
   veilpath encode gaze.csv --units deg --screen-cm 52x29 --distance 60 -o cohort.csv
   veilpath encode fixations.csv --screen 1280x720 --keep-fixations -o cohort.csv
   veilpath encode gaze.csv --screen 1280x720 --detect idt --dispersion 40px -o cohort.csv
 
-The format of each file is detected from its content. The summary on standard error says what was detected, assumed, used \
+The format of each file is recognised from its content. The summary on standard error says what was recognised, assumed, used \
 and dropped, and why.";
 
 /// The arguments of `encode`.
@@ -74,7 +74,7 @@ pub(crate) struct EncodeArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "About the files")]
 struct FileArgs {
-    /// The format of the files [default: detected from the content]
+    /// The format of the files [default: recognised from the content]
     #[arg(long, value_name = "NAME", value_parser = format_names())]
     input_format: Option<String>,
 
@@ -128,8 +128,8 @@ struct FileArgs {
     stimulus: Option<String>,
 
     /// A pattern to find participant and stimulus in file names, as in 'video{stimulus}_p{participant}'
-    #[arg(long, value_name = "PATTERN", value_parser = NameTemplate::parse)]
-    file_name: Option<NameTemplate>,
+    #[arg(long, value_name = "PATTERN", value_parser = NamePattern::parse)]
+    name_pattern: Option<NamePattern>,
 
     /// The groups of participants: a table with the columns participant and group [default: a column in the files, if any]
     #[arg(long, value_name = "FILE")]
@@ -176,7 +176,7 @@ struct LetterArgs {
     #[arg(long)]
     drop_empty: bool,
 
-    /// Also write fixations, with places and times, for metrics that need them
+    /// Also write fixations, with positions and times, for metrics that need them
     #[arg(long)]
     keep_fixations: bool,
 }
@@ -251,7 +251,7 @@ impl FileArgs {
             events: self.events.as_deref().map(events),
             participant: self.participant.clone(),
             stimulus: self.stimulus.clone(),
-            name_template: self.file_name.clone(),
+            name_pattern: self.name_pattern.clone(),
             columns: self.columns.iter().cloned().collect(),
         }
     }

@@ -29,10 +29,10 @@ pub(super) fn text(summary: &Summary) -> String {
         "not used",
         &not_used(summary.rows_not_used(), &summary.reasons()),
     );
-    if !summary.left_out.is_empty() {
-        let labels = summary.left_out.iter();
+    if !summary.unrequested_events.is_empty() {
+        let labels = summary.unrequested_events.iter();
         let labels = labels.map(|(label, count)| format!("{} {label}", grouped(*count)));
-        let all = counted_parts(summary.rows_left_out(), labels);
+        let all = counted_parts(summary.unrequested_rows(), labels);
         let text = format!("{all}, by event label");
         lines.add("left out", &with_flags(&text, &[EncodeField::Events]));
     }
@@ -52,7 +52,7 @@ pub(super) fn text(summary: &Summary) -> String {
     lines.add("length", &length(summary));
     if let Some(kept) = summary.fixations_kept {
         let fixations = counted(kept as u64, "fixation");
-        let text = format!("{fixations}, with places and times, beside the letters");
+        let text = format!("{fixations}, with positions and times, beside the letters");
         lines.add("kept", &text);
     }
     for assumption in &summary.assumed {
@@ -150,7 +150,7 @@ fn scanpaths(summary: &Summary) -> String {
         let fields = [
             EncodeField::StimulusColumn,
             EncodeField::Stimulus,
-            EncodeField::NameTemplate,
+            EncodeField::NamePattern,
         ];
         let fields = fields.into_iter();
         let fields: Vec<_> = fields.filter(|field| summary.accepts.has(*field)).collect();
@@ -233,7 +233,7 @@ mod tests {
             rows_read: 7,
             rows_used: 4,
             dropped: [(Dropped::Lost, 1), (Dropped::OtherEvent, 2)].into(),
-            left_out: [("SACC".to_string(), 2)].into(),
+            unrequested_events: [("SACC".to_string(), 2)].into(),
             scanpaths: 3,
             mean_length: 7.0 / 3.0,
             max_length: 4,
@@ -273,7 +273,7 @@ left out   2 (2 SACC), by event label (--events)
 detected   9 fixations by idt: dispersion 1 deg, min-duration 100 ms; not used: 2 (2 outside the stimulus)
 scanpaths  3 of 2 participants on 1 stimulus, 1 empty (--drop-empty leaves them out)
 length     2.3 letters on average, 0 to 4
-kept       1,700 fixations, with places and times, beside the letters
+kept       1,700 fixations, with positions and times, beside the letters
 assumed    pixels (--units)
 note       --rate has no effect: it is for raw gaze, and all rows are fixations
 ";

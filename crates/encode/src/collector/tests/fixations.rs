@@ -95,7 +95,7 @@ fn gaze_and_untimed_fixations_cannot_be_kept() {
     let refused = collector(&keeping()).recording(&fractions);
     assert_eq!(fields(refused), [EncodeField::Screen]);
     let mut sink = collector(&keeping());
-    sink.set_display(&ReadOptions {
+    sink.set_screen_settings(&ReadOptions {
         screen: Some((1000.0, 500.0)),
         ..ReadOptions::default()
     });
@@ -106,7 +106,7 @@ fn gaze_and_untimed_fixations_cannot_be_kept() {
     assert!((kept.x, kept.y, kept.start) == (250.0, 250.0, None));
 }
 
-/// 250 samples per second: 200 ms at one place, 200 ms at another, and 200 ms off the screen.
+/// 250 samples per second: 200 ms at one position, 200 ms at another, and 200 ms off the screen.
 fn gaze(sink: &mut Collector) {
     let gaze = recording("p", Some("s"), Kind::Gaze { rate_hz: None });
     for row in 0..150u8 {
@@ -196,7 +196,7 @@ fn thresholds_need_a_unit_that_can_be_measured() {
     let both = [EncodeField::ScreenCm, EncodeField::Distance];
     assert_eq!(fields(collector(&in_degrees).recording(&gaze)), both);
     let mut sink = collector(&in_degrees);
-    sink.set_display(&ReadOptions {
+    sink.set_screen_settings(&ReadOptions {
         screen_cm: Some((40.0, 40.0)),
         distance_cm: Some(60.0),
         ..ReadOptions::default()

@@ -275,7 +275,7 @@ fn viewing_settings_have_an_effect_only_on_angles_and_kept_fixations() {
             keep_fixations,
             ..EncodeOptions::default()
         });
-        sink.set_display(&viewing);
+        sink.set_screen_settings(&viewing);
         let recording = Recording {
             space: Some(space),
             ..recording("p", Some("s"), Kind::Fixations)

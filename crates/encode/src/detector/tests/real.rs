@@ -58,19 +58,19 @@ fn pymovements_finds_the_same_fixations_in_published_recordings() {
             true => ((1920.0, 1080.0), (53.0, 30.0), 60.0),
             false => ((1280.0, 720.0), (40.0, 22.5), 45.0),
         };
-        let display = Display::new(&ReadOptions {
+        let settings = ScreenSettings::new(&ReadOptions {
             screen_cm: Some(screen_cm),
             distance_cm: Some(distance),
             ..ReadOptions::default()
         });
-        let surface = Surface::new(&Space::pixels(size.0, size.1), &display).unwrap();
+        let mapping = ScreenMapping::new(&Space::pixels(size.0, size.1), &settings).unwrap();
         let unit = options.unit().unwrap();
         let samples: Vec<_> = samples(&text, &row[0], &row[1])
             .into_iter()
             .map(|(time, position)| {
                 let point = position.map(|(x, y)| Point {
                     file: (x, y),
-                    measured: surface.measured(unit, x, y),
+                    measured: mapping.measured(unit, x, y),
                 });
                 (Some(time), point)
             })

@@ -1,7 +1,7 @@
 use super::*;
 use crate::EncodeField;
 use crate::readers::common::testing::{
-    assert_damage_does_not_panic, detected, read_detected, read_path,
+    assert_damage_does_not_panic, read_path, read_recognised, recognised,
 };
 use crate::readers::recorder::{Recorder, read_text, shared_file};
 
@@ -11,7 +11,7 @@ fn read(text: &str, options: &ReadOptions) -> Result<Recorder, ReadError> {
 
 #[test]
 fn fixations_of_the_test_file_are_read() {
-    let read = read_detected(&EyelinkAsc, "eyelink-asc.asc", &ReadOptions::default());
+    let read = read_recognised(&EyelinkAsc, "eyelink-asc.asc", &ReadOptions::default());
     let [harbour, garden] = read.recordings.as_slice() else {
         panic!("{read:?}")
     };
@@ -41,7 +41,7 @@ fn samples_of_either_eye_are_read() {
         rows: RowChoice::Samples,
         ..ReadOptions::default()
     };
-    let left = read_detected(&EyelinkAsc, "eyelink-asc.asc", &options);
+    let left = read_recognised(&EyelinkAsc, "eyelink-asc.asc", &options);
     assert_eq!(
         left.recordings[0].kind,
         Kind::Gaze {
@@ -62,13 +62,13 @@ fn samples_of_either_eye_are_read() {
         rate_hz: Some(250.0),
         ..options.clone()
     };
-    let read = read_detected(&EyelinkAsc, "eyelink-asc.asc", &slower);
+    let read = read_recognised(&EyelinkAsc, "eyelink-asc.asc", &slower);
     let rate_hz = Some(250.0);
     assert_eq!(read.recordings[0].kind, Kind::Gaze { rate_hz });
     let says = |text: &&String| text.contains("250 Hz as given, not 500 Hz");
     assert_eq!(read.assumed.iter().filter(says).count(), 1);
     options.eye = Eye::Right;
-    let right = read_detected(&EyelinkAsc, "eyelink-asc.asc", &options);
+    let right = read_recognised(&EyelinkAsc, "eyelink-asc.asc", &options);
     assert_eq!(
         right.recordings[0].samples,
         [
@@ -78,7 +78,7 @@ fn samples_of_either_eye_are_read() {
         ]
     );
     options.eye = Eye::Left;
-    let only_left = read_detected(&EyelinkAsc, "eyelink-asc.asc", &options);
+    let only_left = read_recognised(&EyelinkAsc, "eyelink-asc.asc", &options);
     assert_eq!(only_left.recordings.len(), 1);
     assert_eq!(only_left.dropped[&Dropped::OtherEye], 1 + 1);
 }
@@ -158,7 +158,7 @@ fn errors_are_reported() {
     let none = read("1 2 3 4 ...\n", &fixations).unwrap_err();
     assert!(none.fields == [EncodeField::Rows]);
     let edf = Input::from_bytes("a.edf", b"SR_RESEARCH_COMBFILE\n\0\0".to_vec()).unwrap();
-    assert_eq!(detected(&edf.head()), None);
+    assert_eq!(recognised(&edf.head()), None);
     let edf = EyelinkAsc.read(edf, &options, &mut Recorder::default());
     assert!(edf.unwrap_err().remedy.contains("edf2asc"));
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Dropped;
-use crate::NameTemplate;
+use crate::NamePattern;
 use crate::Space;
 use crate::readers::FORMATS;
 use crate::readers::recorder::{Recorder, shared_file};
@@ -160,7 +160,7 @@ fn a_named_participant_makes_variables_stimuli() {
         doubles("dog", (1, 3), &[3.0, 4.0, 0.2]),
     ];
     let mut options = ReadOptions {
-        name_template: Some(NameTemplate::parse("trial_{participant}").unwrap()),
+        name_pattern: Some(NamePattern::parse("trial_{participant}").unwrap()),
         time_unit: Some(TimeUnit::Seconds),
         screen: Some((800.0, 600.0)),
         flip_y: true,
@@ -181,7 +181,7 @@ fn a_named_participant_makes_variables_stimuli() {
             .remedy
             .contains("only one")
     );
-    options.name_template = Some(NameTemplate::parse("x{participant}").unwrap());
+    options.name_pattern = Some(NamePattern::parse("x{participant}").unwrap());
     assert!(read_bytes(mat(&variables), &options).is_err());
 }
 

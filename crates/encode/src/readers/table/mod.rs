@@ -116,7 +116,7 @@ impl Format for Table {
         sink.columns(roles);
         if layout.end_point.is_some() && fixations {
             sink.assumed(
-                "the place of a fixation is the mean of where it starts and ends",
+                "the position of a fixation is the mean of where it starts and ends",
                 &[EncodeField::CoordinateColumns],
             );
         }
@@ -148,9 +148,9 @@ impl Format for Table {
                     match recordings.known(&row, &layout) {
                         Some(recording) if !fixations => {
                             let time_ms = start_ms(&row, layout.start, unit.in_ms());
-                            sink.left_out_sample(recording, time_ms, label);
+                            sink.unrequested_sample(recording, time_ms, label);
                         }
-                        _ => sink.left_out(label),
+                        _ => sink.unrequested_event(label),
                     }
                     continue;
                 }
@@ -190,8 +190,8 @@ fn note_unused_names(layout: &Layout, options: &ReadOptions, sink: &mut dyn Sink
             options.stimulus.is_some() && stimulus,
         ),
         (
-            EncodeField::NameTemplate,
-            options.name_template.is_some() && participant && stimulus,
+            EncodeField::NamePattern,
+            options.name_pattern.is_some() && participant && stimulus,
         ),
     ] {
         if replaced {

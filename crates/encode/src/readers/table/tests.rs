@@ -6,8 +6,10 @@ mod participants;
 use super::*;
 use crate::EncodeField;
 use crate::EncodeNote;
-use crate::readers::recorder::{Recorder, detected, read_file, read_text, shared_file, tiny_file};
-use crate::{CoordinateUnit, NameTemplate, Space};
+use crate::readers::recorder::{
+    Recorder, read_file, read_text, recognised, shared_file, tiny_file,
+};
+use crate::{CoordinateUnit, NamePattern, Space};
 
 fn read(text: &str, options: &ReadOptions) -> Result<Recorder, ReadError> {
     read_text(&Table, "dir/t.csv", text, options)
@@ -27,8 +29,8 @@ fn the_test_file_of_fixations_is_read() {
         screen: Some((640.0, 480.0)),
         ..ReadOptions::default()
     };
-    let (read, detected) = read_file(&Table, &tiny_file("table.csv"), &options).unwrap();
-    assert_eq!(detected, "table");
+    let (read, recognised) = read_file(&Table, &tiny_file("table.csv"), &options).unwrap();
+    assert_eq!(recognised, "table");
     let ids: Vec<_> = read
         .recordings
         .iter()
@@ -75,8 +77,8 @@ fn the_test_file_of_fixations_is_read() {
 #[test]
 fn the_test_file_of_gaze_is_read() {
     let path = tiny_file("table-gaze.tsv");
-    let (read, detected) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
-    assert_eq!(detected, "table");
+    let (read, recognised) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
+    assert_eq!(recognised, "table");
     let [first, second] = read.recordings.as_slice() else {
         panic!("two recordings");
     };
@@ -203,7 +205,7 @@ fn trials_and_stimuli_make_recordings() {
     assert_eq!(file.recordings[0].participant, "t");
     assert_eq!(file.recordings[0].stimulus, None);
     let options = ReadOptions {
-        name_template: Some(NameTemplate::parse("{stimulus}_sub-{participant}").unwrap()),
+        name_pattern: Some(NamePattern::parse("{stimulus}_sub-{participant}").unwrap()),
         ..ReadOptions::default()
     };
     let text = "x\ty\tduration\n1\t1\t100\n";
@@ -228,7 +230,7 @@ fn encodings_and_line_ends_make_no_difference() {
         old,
     ] {
         let input = Input::from_bytes("t.csv", bytes).unwrap();
-        assert_eq!(detected(&input), "table");
+        assert_eq!(recognised(&input), "table");
         let mut read = Recorder::default();
         Table
             .read(input, &ReadOptions::default(), &mut read)
@@ -288,8 +290,8 @@ fn published_reading_data_are_read() {
     let Some(path) = shared_file("scasim/eyemovements.csv") else {
         return;
     };
-    let (read, detected) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
-    assert_eq!(detected, "table");
+    let (read, recognised) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
+    assert_eq!(recognised, "table");
     let lengths: Vec<_> = read
         .recordings
         .iter()
@@ -330,8 +332,8 @@ fn published_fixation_vectors_are_read() {
         let Some(path) = shared_file(&format!("multimatch_gaze/{file}")) else {
             return;
         };
-        let (read, detected) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
-        assert_eq!(detected, "table");
+        let (read, recognised) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
+        assert_eq!(recognised, "table");
         let fixations = &read.recordings[0].fixations;
         assert_eq!(fixations.len(), count, "{file}");
         let (x, y, duration, _) = fixations[count - 1];
@@ -385,7 +387,7 @@ fn names_that_columns_replace_are_noted() {
     let options = ReadOptions {
         participant: Some("a".to_string()),
         stimulus: Some("b".to_string()),
-        name_template: Some(NameTemplate::parse("{participant}").unwrap()),
+        name_pattern: Some(NamePattern::parse("{participant}").unwrap()),
         ..ReadOptions::default()
     };
     for (text, expected) in [
@@ -399,7 +401,7 @@ fn names_that_columns_replace_are_noted() {
             vec![
                 EncodeField::Participant,
                 EncodeField::Stimulus,
-                EncodeField::NameTemplate,
+                EncodeField::NamePattern,
             ],
         ),
     ] {

@@ -180,7 +180,7 @@ pub(super) fn space(
         None => space_in(unit, None, options),
     };
     match survey.likely_unit() {
-        Some(likely) if space.is_none() && inferred && sink.needs_surface() => {
+        Some(likely) if space.is_none() && inferred && sink.needs_size() => {
             Err(likely.error(columns))
         }
         _ => Ok(space),
@@ -351,7 +351,7 @@ fn unit_by_survey(
             CoordinateUnit::LonLat,
         ),
         CoordinateHint::Plain if survey.looks_centred() => {
-            if !survey.goes_beyond_half() && sink.needs_surface() {
+            if !survey.goes_beyond_half() && sink.needs_size() {
                 return Err(columns
                     .error("the coordinates are small numbers around zero, and their unit is not clear")
                     .with_remedy("say whether they run from -1 to 1, or are heights of the screen or degrees of visual angle, from its centre")

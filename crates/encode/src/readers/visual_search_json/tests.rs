@@ -139,7 +139,7 @@ fn errors_name_line_and_column_and_quote_nothing() {
 
 #[test]
 fn published_files_are_read() {
-    // Scanpaths, fixations, and scanpaths with more durations than places, counted with Python's json module.
+    // Scanpaths, fixations, and scanpaths with more durations than positions, counted with Python's json module.
     for (subject, scanpaths, fixations) in [
         ("01", 132, 735),
         ("02", 131, 678),

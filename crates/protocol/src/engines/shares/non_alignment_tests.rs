@@ -10,7 +10,7 @@ use crate::engines::tests::{
 use crate::{Answer, Engine, Link, ProtocolError, Reveal, RevealTo, Role, TreeLevels};
 use veilpath_metrics::{
     Cohort, Comparison, Crqa, CrqaMeasure, Dtw, Frechet, Grid, Hausdorff, Metric, PathDivisor,
-    Points, RecurrenceRule, Scanpath, Threshold, Undefined,
+    Positions, RecurrenceRule, Scanpath, Threshold, Undefined,
 };
 
 fn hides(metric: &Metric) -> bool {
@@ -326,7 +326,7 @@ fn rounds_and_bytes(shapes: &[(usize, usize)]) {
 #[test]
 fn cells_cost_the_documented_bytes() {
     let grid = Grid::new(7, 7).unwrap();
-    let points = Points::Grid { grid, wrap: false };
+    let positions = Positions::Grid { grid, wrap: false };
     let crqa = |measures: &[CrqaMeasure]| {
         Metric::Crqa(Crqa {
             rule: RecurrenceRule::SameLetter,
@@ -338,7 +338,7 @@ fn cells_cost_the_documented_bytes() {
     };
     let [rec, det, lam, _, _, corm] = CrqaMeasure::ALL;
     let dtw = Metric::Dtw(Dtw {
-        points,
+        positions,
         divisor: PathDivisor::None,
         scale: None,
     });
@@ -360,8 +360,8 @@ fn cells_cost_the_documented_bytes() {
         (scasim, [319.0, 222.0]),
         (Metric::SequenceScore, [51.0, 31.0]),
         (dtw, [340.0, 200.0]),
-        (Metric::Frechet(Frechet { points }), [155.0, 90.0]),
-        (Metric::Hausdorff(Hausdorff { points }), [0.27, 0.15]),
+        (Metric::Frechet(Frechet { positions }), [155.0, 90.0]),
+        (Metric::Hausdorff(Hausdorff { positions }), [0.27, 0.15]),
         (crqa(&[rec]), [0.27, 0.16]),
         (crqa(&[rec, det]), [17.5, 10.7]),
         (crqa(&[rec, det, lam, corm]), [19.3, 11.8]),

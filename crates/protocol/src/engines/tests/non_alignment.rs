@@ -2,18 +2,18 @@
 
 use veilpath_metrics::{
     Crqa, CrqaMeasure, Dtw, DurationClasses, DurationDivisor, Frechet, Grid, Hausdorff, Metric,
-    PathDivisor, Points, RecurrenceRule, ScaSim, Undefined, View,
+    PathDivisor, Positions, RecurrenceRule, ScaSim, Undefined, View,
 };
 
 /// Metrics other than alignments.
 pub(crate) fn non_alignment_metrics() -> Vec<Metric> {
-    let points = |wrap| Points::Grid {
+    let positions = |wrap| Positions::Grid {
         grid: Grid::new(4, 3).unwrap(),
         wrap,
     };
     let dtw = |wrap, divisor, scale| {
         Metric::Dtw(Dtw {
-            points: points(wrap),
+            positions: positions(wrap),
             divisor,
             scale,
         })
@@ -28,7 +28,7 @@ pub(crate) fn non_alignment_metrics() -> Vec<Metric> {
         })
     };
     let near = RecurrenceRule::Within {
-        points: points(false),
+        positions: positions(false),
         radius: 1.5,
     };
     let same = RecurrenceRule::SameLetter;
@@ -52,23 +52,23 @@ pub(crate) fn non_alignment_metrics() -> Vec<Metric> {
         })
     };
     // Twelve cells that are wider than they are high.
-    let cells = Points::Cells {
+    let cells = Positions::Cells {
         grid: Grid::new(4, 3).unwrap(),
         width: 32.5,
         height: 20.25,
     };
     let cells_near = RecurrenceRule::Within {
-        points: cells,
+        positions: cells,
         radius: 33.0,
     };
     vec![
         Metric::Dtw(Dtw {
-            points: cells,
+            positions: cells,
             divisor: PathDivisor::None,
             scale: None,
         }),
-        Metric::Frechet(Frechet { points: cells }),
-        Metric::Hausdorff(Hausdorff { points: cells }),
+        Metric::Frechet(Frechet { positions: cells }),
+        Metric::Hausdorff(Hausdorff { positions: cells }),
         crqa(cells_near, 2, &[det], Undefined::Zero),
         scasim(DurationDivisor::None),
         scasim(DurationDivisor::Fixations),
@@ -77,10 +77,10 @@ pub(crate) fn non_alignment_metrics() -> Vec<Metric> {
         dtw(true, PathDivisor::Lengths, Some(7)),
         dtw(false, PathDivisor::None, Some(1)),
         Metric::Frechet(Frechet {
-            points: points(false),
+            positions: positions(false),
         }),
         Metric::Hausdorff(Hausdorff {
-            points: points(true),
+            positions: positions(true),
         }),
         crqa(same, 2, &[rec], Undefined::Missing),
         crqa(near, 2, &[det], Undefined::Zero),
@@ -95,22 +95,22 @@ pub(crate) fn non_alignment_metrics() -> Vec<Metric> {
 /// Metrics on fixations that are rounded to grid cells on a screen of 1920 × 1080 pixels, as in the table in `docs/results.md`: a
 /// grid of 32 × 18, or for ScaSim a grid of 16 × 9 and five durations.
 pub(crate) fn rounded_fixations() -> [Metric; 5] {
-    let points = Points::Cells {
+    let positions = Positions::Cells {
         grid: Grid::new(32, 18).unwrap(),
         width: 60.0,
         height: 60.0,
     };
     [
         Metric::Dtw(Dtw {
-            points,
+            positions,
             divisor: PathDivisor::None,
             scale: None,
         }),
-        Metric::Frechet(Frechet { points }),
-        Metric::Hausdorff(Hausdorff { points }),
+        Metric::Frechet(Frechet { positions }),
+        Metric::Hausdorff(Hausdorff { positions }),
         Metric::Crqa(Crqa {
             rule: RecurrenceRule::Within {
-                points,
+                positions,
                 radius: 100.0,
             },
             line: 2,

@@ -4,7 +4,7 @@ use super::vectors::{Part, numbers, rows};
 use super::*;
 use std::collections::BTreeMap;
 use veilpath_metrics::{
-    Crqa, CrqaMeasure, Dtw, Frechet, Hausdorff, PathDivisor, Points, RecurrenceRule, Undefined,
+    Crqa, CrqaMeasure, Dtw, Frechet, Hausdorff, PathDivisor, Positions, RecurrenceRule, Undefined,
 };
 
 fn letters() -> Alphabet {
@@ -68,16 +68,16 @@ fn distances_match_the_vectors(part: Part) {
             .iter()
             .map(|row| [&row[6], &row[7]].map(scanpath))
             .collect();
-        let points = Points::Grid { grid, wrap: false };
+        let positions = Positions::Grid { grid, wrap: false };
         let dtw = Dtw {
-            points,
+            positions,
             divisor: PathDivisor::None,
             scale: None,
         };
         let metrics = [
             Metric::Dtw(dtw),
-            Metric::Frechet(Frechet { points }),
-            Metric::Hausdorff(Hausdorff { points }),
+            Metric::Frechet(Frechet { positions }),
+            Metric::Hausdorff(Hausdorff { positions }),
         ];
         for engine in Engine::PROVEN {
             for (number, metric) in metrics.iter().enumerate() {

@@ -2,20 +2,20 @@
 
 use super::*;
 use veilpath_metrics::{
-    Crqa, CrqaMeasure, DurationClasses, DurationDivisor, Grid, Points, RecurrenceRule, ScaSim,
+    Crqa, CrqaMeasure, DurationClasses, DurationDivisor, Grid, Positions, RecurrenceRule, ScaSim,
     Undefined, View,
 };
 
 /// Three numbers of a recurrence plot.
 fn crqa() -> Metric {
-    let points = Points::Grid {
+    let positions = Positions::Grid {
         grid: Grid::new(4, 3).unwrap(),
         wrap: false,
     };
     let [rec, det, lam, ..] = CrqaMeasure::ALL;
     Metric::Crqa(Crqa {
         rule: RecurrenceRule::Within {
-            points,
+            positions,
             radius: 1.5,
         },
         line: 2,

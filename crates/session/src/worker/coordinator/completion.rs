@@ -25,7 +25,7 @@ impl CompleteTiles {
             None => completed_earlier(plan, state_dir)?,
         };
         complete.extend(tile);
-        let all = complete.len() as u64 >= u64::from(plan.tiles());
+        let all = complete.len() as u64 >= u64::from(plan.tile_count());
         *cached = Some(complete);
         let has_letters = all && !plan.is_complete;
         if has_letters {
@@ -44,5 +44,5 @@ fn completed_earlier(
         let tile = plan.tile(*index);
         tile.is_some_and(|tile| Journal::ends_complete(&folder, &journal_id(&id, role, Some(tile))))
     };
-    Ok((1..=plan.tiles()).filter(is_complete).collect())
+    Ok((1..=plan.tile_count()).filter(is_complete).collect())
 }

@@ -132,7 +132,7 @@ fn a_worker_without_the_storage_of_its_institution_computes_nothing() {
 fn every_tiling_of_a_plan_shares_one_limit() {
     let whole = || {
         ["p", "q"].map(|side| Proposal {
-            tiles: None,
+            tile_count: None,
             ..proposal(side, Engine::Garbled)
         })
     };

@@ -422,7 +422,7 @@ fn sent_halves_are_counted_even_beyond_the_limit() {
     drop(store);
     // The whole plan in one session uses up the limit.
     let whole = ["p", "q"].map(|side| Proposal {
-        tiles: None,
+        tile_count: None,
         ..proposal(side, Engine::Garbled)
     });
     assert!(setup.session(whole).iter().all(Result::is_ok));

@@ -57,7 +57,7 @@ fn with_own_keys(setup: &Setup, files: &StateDir, by: u16) {
             Role::Join => (b, a, "q"),
         };
         let plan = Proposal {
-            tiles: None,
+            tile_count: None,
             tile: Some(tile(1)),
             ..proposal(name, Engine::Garbled)
         };

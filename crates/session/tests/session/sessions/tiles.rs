@@ -203,11 +203,11 @@ fn both_sides_must_have_the_same_tile() {
     );
     assert_eq!(
         fields([Some(tile(1)), Some(Tile::new(1, 5).unwrap())]),
-        [text("tiles", "4", "5")]
+        [text("tile_count", "4", "5")]
     );
     assert_eq!(
         fields([Some(tile(1)), None]),
-        [text("tiles", "4", "(not given)")]
+        [text("tile_count", "4", "(not given)")]
     );
 }
 

@@ -20,8 +20,8 @@ fn points(read: &Recorder) -> Vec<(f64, f64)> {
 #[test]
 fn remodnav_lists_other_movements_too() {
     let options = ReadOptions::default();
-    let (read, detected) = read_file(&Table, &tiny_file("remodnav.tsv"), &options).unwrap();
-    assert_eq!(detected, "table");
+    let (read, recognised) = read_file(&Table, &tiny_file("remodnav.tsv"), &options).unwrap();
+    assert_eq!(recognised, "table");
     assert_eq!(
         points(&read),
         [(102.0, 201.0), (628.0, 360.0), (1000.0, 400.0)]
@@ -30,7 +30,7 @@ fn remodnav_lists_other_movements_too() {
     assert_eq!(read.recordings[0].starts[1], Some(278.0));
     assert_eq!(read.dropped[&Dropped::OtherEvent], 5);
     let counts: Vec<_> = read
-        .left_out
+        .unrequested_events
         .iter()
         .map(|(label, n)| (label.as_str(), *n))
         .collect();
@@ -85,7 +85,7 @@ fn labels_have_many_names_and_spellings() {
         assert_eq!(points(&read), [(1.0, 2.0), (5.0, 6.0)], "{column}");
         assert_eq!(read.dropped[&Dropped::OtherEvent], 2, "{column}");
         if !second.is_empty() {
-            assert_eq!(read.left_out[second], 1, "{column}");
+            assert_eq!(read.unrequested_events[second], 1, "{column}");
         }
     }
 }
@@ -109,7 +109,7 @@ fn labels_are_found_in_columns_with_any_name() {
         );
         let found = plain(&text);
         assert_eq!(points(&found), [(1.0, 2.0), (5.0, 6.0)], "{column}");
-        assert_eq!(found.left_out[other], 1, "{column}");
+        assert_eq!(found.unrequested_events[other], 1, "{column}");
         assert!(assumes(&found, &format!("\"{column}\" has event labels")));
         let chosen = with_events(EventChoice::Labels(vec![other.to_string()]));
         assert_eq!(points(&read(&text, &chosen).unwrap()), [(3.0, 4.0)]);
@@ -127,7 +127,7 @@ fn known_movements_are_left_out_without_a_known_fixation() {
             "x,y,duration,{column}\n1,2,200,Fijacion\n3,4,30,Saccade\n5,6,90,Blink\n7,8,200,\n"
         ));
         assert_eq!(points(&found), [(1.0, 2.0)], "{column}");
-        assert_eq!(found.left_out["Saccade"], 1, "{column}");
+        assert_eq!(found.unrequested_events["Saccade"], 1, "{column}");
         assert!(assumes(&found, "unknown labels (Fijacion) were used"));
     }
     // A list of saccades has no fixations.
@@ -163,7 +163,7 @@ fn columns_with_these_names_and_other_values_are_not_events() {
         let rows = values.map(|value| format!("1,2,200,{value}\n")).concat();
         let read = plain(&format!("x,y,duration,{column}\n{rows}"));
         assert_eq!(points(&read).len(), 3, "{column} {values:?}");
-        assert!(read.left_out.is_empty());
+        assert!(read.unrequested_events.is_empty());
     }
 }
 
@@ -194,7 +194,7 @@ fn labels_of_samples_count_on_request() {
     assert!(assumes(&unasked, "samples of all events were used"));
     let asked = read(text, &with_events(EventChoice::Fixations)).unwrap();
     assert_eq!(asked.recordings[0].samples.len(), 2);
-    assert_eq!(asked.left_out["saccade"], 1);
+    assert_eq!(asked.unrequested_events["saccade"], 1);
     let flags = plain("x,y,time,saccade\n1,2,0.00,0\n3,4,0.02,1\n5,6,0.04,0\n");
     assert_eq!(flags.recordings[0].samples.len(), 3);
     assert!(assumes(&flags, "\"saccade\" was not used"));
@@ -224,7 +224,7 @@ fn columns_of_zero_and_one_tell_fixations_from_others() {
         );
         let read_it = plain(&text);
         assert_eq!(points(&read_it), [(1.0, 2.0), (5.0, 6.0)], "{column}");
-        assert_eq!(read_it.left_out[label], 1, "{column}");
+        assert_eq!(read_it.unrequested_events[label], 1, "{column}");
         assert!(assumes(&read_it, &format!("\"{column}\"")));
         let all = read(&text, &with_events(EventChoice::All)).unwrap();
         assert_eq!(points(&all).len(), 3, "{column}");
@@ -280,7 +280,7 @@ fn unknown_labels_are_listed_and_can_be_chosen() {
         let chosen = EventChoice::Labels(vec![labels[0].to_string()]);
         let chosen = read(&text, &with_events(chosen)).unwrap();
         assert_eq!(points(&chosen).len(), 1);
-        assert_eq!(chosen.left_out[labels[1]], 1);
+        assert_eq!(chosen.unrequested_events[labels[1]], 1);
         assert!(chosen.notes.is_empty());
     }
     let abbreviated = plain("x,y,duration,state\n1,2,200,Fix\n3,4,30,Sac\n5,6,90,Blk\n");
@@ -344,7 +344,7 @@ fn labels_are_recognised_by_their_words() {
 /// The letters of a table of samples at 100 Hz on a grid of 2 × 1.
 fn letters(text: &str, options: &ReadOptions, letters: &EncodeOptions) -> String {
     let mut collector = Collector::new(letters).unwrap();
-    collector.set_display(options);
+    collector.set_screen_settings(options);
     collector.begin_file("t.csv", "table", "a table");
     let input = Input::from_bytes("t.csv", text.as_bytes().to_vec()).unwrap();
     Table.read(input, options, &mut collector).unwrap();
@@ -359,7 +359,7 @@ fn letters(text: &str, options: &ReadOptions, letters: &EncodeOptions) -> String
 
 /// Samples that are left out still take time: two short looks do not become a long one.
 #[test]
-fn left_out_samples_separate_runs() {
+fn unrequested_samples_separate_runs() {
     let options = ReadOptions {
         rate_hz: Some(100.0),
         screen: Some((100.0, 100.0)),

@@ -9,7 +9,7 @@ use crate::engines::tests::{
 use crate::{Capability, DefaultLimit, Reveal, Unsupported};
 use veilpath_channel::Counted;
 use veilpath_metrics::{
-    Alphabet, Crqa, CrqaMeasure, Dtw, Frechet, Grid, Hausdorff, Model, PathDivisor, Points,
+    Alphabet, Crqa, CrqaMeasure, Dtw, Frechet, Grid, Hausdorff, Model, PathDivisor, Positions,
     RecurrenceRule, Threshold, Undefined,
 };
 
@@ -205,7 +205,7 @@ fn numbers_that_need_lengths_are_refused_where_lengths_are_hidden() {
 #[test]
 fn cells_cost_the_documented_gates_and_bytes() {
     let grid = Grid::new(7, 7).unwrap();
-    let points = Points::Grid { grid, wrap: false };
+    let positions = Positions::Grid { grid, wrap: false };
     let crqa = |measures: &[CrqaMeasure]| {
         Metric::Crqa(Crqa {
             rule: RecurrenceRule::SameLetter,
@@ -217,7 +217,7 @@ fn cells_cost_the_documented_gates_and_bytes() {
     };
     let [rec, det, lam, _, _, corm] = CrqaMeasure::ALL;
     let dtw = Metric::Dtw(Dtw {
-        points,
+        positions,
         divisor: PathDivisor::None,
         scale: None,
     });
@@ -247,8 +247,8 @@ fn cells_cost_the_documented_gates_and_bytes() {
         (scasim, 52, 2604),
         (Metric::SequenceScore, 5, 181),
         (dtw, 84, 2790),
-        (Metric::Frechet(Frechet { points }), 30, 1012),
-        (Metric::Hausdorff(Hausdorff { points }), 20, 698),
+        (Metric::Frechet(Frechet { positions }), 30, 1012),
+        (Metric::Hausdorff(Hausdorff { positions }), 20, 698),
         (crqa(&[rec]), 1, 43),
         (crqa(&[rec, det]), 4, 141),
         (crqa(&[rec, det, lam, corm]), 10, 352),

@@ -100,7 +100,7 @@ fn tiles_of_a_plan_beyond_the_session_limit_are_computed() {
         cohort,
         pseudonyms: false,
         limit_per_scanpath: ScanpathLimit::Count(5000),
-        tiles: Some(TILES),
+        tile_count: Some(TILES),
         ..proposal(side, engine)
     });
     for agreed in setup.session(plans) {

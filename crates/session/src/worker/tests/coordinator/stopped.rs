@@ -133,7 +133,7 @@ fn a_stopped_tile_is_also_refused_to_the_institution() {
     let of_tile = |index| {
         ["p", "q"].map(|side| Proposal {
             tile: Some(tile(index)),
-            tiles: None,
+            tile_count: None,
             ..proposal(side, Engine::Garbled)
         })
     };

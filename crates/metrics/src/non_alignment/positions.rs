@@ -5,10 +5,10 @@ use crate::model::fits_grid;
 use crate::{Alphabet, Grid, MetricError};
 use serde::{Deserialize, Serialize};
 
-/// The points that a metric compares.
+/// The positions that a metric compares.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Points {
+pub enum Positions {
     /// The cells of a grid, at unit spacing.
     Grid {
         /// The grid of the letters.
@@ -47,25 +47,25 @@ pub struct Ranks {
     distances: Vec<f64>,
 }
 
-impl Points {
-    /// The grid; its edges are joined if the points wrap around.
+impl Positions {
+    /// The grid; its edges are joined if the positions wrap around.
     pub fn grid(&self) -> Option<Grid> {
         match self {
-            Points::Grid { grid, wrap } => Some(grid.with_wrap(*wrap)),
-            Points::Cells { grid, .. } => Some(*grid),
-            Points::Fixations => None,
+            Positions::Grid { grid, wrap } => Some(grid.with_wrap(*wrap)),
+            Positions::Cells { grid, .. } => Some(*grid),
+            Positions::Fixations => None,
         }
     }
 
-    /// The positions of the letters, if the points are letters.
+    /// The positions of the letters, if the positions are those of letters.
     pub fn lattice(&self) -> Option<Lattice> {
         match self {
-            Points::Grid { grid, wrap } => Some(Lattice {
+            Positions::Grid { grid, wrap } => Some(Lattice {
                 grid: grid.with_wrap(*wrap),
                 width: 1.0,
                 height: 1.0,
             }),
-            Points::Cells {
+            Positions::Cells {
                 grid,
                 width,
                 height,
@@ -74,7 +74,7 @@ impl Points {
                 width: *width,
                 height: *height,
             }),
-            Points::Fixations => None,
+            Positions::Fixations => None,
         }
     }
 
@@ -82,7 +82,7 @@ impl Points {
     pub(crate) fn of_letters(&self, alphabet: &Alphabet) -> Result<Option<Lattice>, MetricError> {
         let lattice = self.lattice();
         let is_size = |size: f64| size.is_finite() && size > 0.0;
-        if let Points::Cells {
+        if let Positions::Cells {
             grid,
             width,
             height,
@@ -181,7 +181,7 @@ mod tests {
     fn ranks_follow_the_order_of_all_distances() {
         for (grid, count) in [("7x7", 27), ("1x1", 1), ("4x1", 4)] {
             let grid: Grid = grid.parse().unwrap();
-            let lattice = Points::Grid { grid, wrap: false }.lattice().unwrap();
+            let lattice = Positions::Grid { grid, wrap: false }.lattice().unwrap();
             let ranks = Ranks::new(lattice);
             assert_eq!(ranks.largest(), count - 1);
             for a in 0..grid.cells() as u16 {
@@ -192,7 +192,7 @@ mod tests {
             }
         }
         let grid: Grid = "12x8".parse().unwrap();
-        let lattice = Points::Grid { grid, wrap: true }.lattice().unwrap();
+        let lattice = Positions::Grid { grid, wrap: true }.lattice().unwrap();
         let ranks = Ranks::new(lattice);
         assert_eq!(ranks.distance(ranks.rank(0, 11)), Some(1.0));
         assert_eq!(

@@ -5,7 +5,7 @@ use veilpath_metrics::{Screen, ScreenUnit, ViewingGeometry};
 
 /// The user's screen settings.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Display {
+pub(crate) struct ScreenSettings {
     pixels: Option<(f64, f64)>,
     cm: Option<(f64, f64)>,
     distance_cm: Option<f64>,
@@ -13,14 +13,14 @@ pub(crate) struct Display {
 
 /// Maps points of a [`Space`] to a [`Screen`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Surface {
+pub(crate) struct ScreenMapping {
     space: Space,
     screen: Screen,
 }
 
 /// Why points cannot be mapped to a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoSurface {
+pub(crate) enum NoScreenMapping {
     /// The size of the screen in pixels is unknown.
     NoSize,
     /// Only one of the size in centimetres and the viewing distance is known.
@@ -33,7 +33,7 @@ pub(crate) enum NoSurface {
     Panorama,
 }
 
-impl Display {
+impl ScreenSettings {
     pub(crate) fn new(options: &ReadOptions) -> Self {
         Self {
             pixels: options.screen,
@@ -49,7 +49,7 @@ impl Display {
         size.into_iter().chain(distance)
     }
 
-    fn viewing(&self) -> Result<Option<ViewingGeometry>, NoSurface> {
+    fn viewing(&self) -> Result<Option<ViewingGeometry>, NoScreenMapping> {
         match (self.cm, self.distance_cm) {
             (Some((width_cm, height_cm)), Some(distance_cm)) => Ok(Some(ViewingGeometry {
                 width_cm,
@@ -57,25 +57,25 @@ impl Display {
                 distance_cm,
             })),
             (None, None) => Ok(None),
-            _ => Err(NoSurface::HalfViewing),
+            _ => Err(NoScreenMapping::HalfViewing),
         }
     }
 }
 
-impl NoSurface {
+impl NoScreenMapping {
     pub(crate) fn problem(self) -> &'static str {
         match self {
-            NoSurface::NoSize => "the size of the screen or stimulus in pixels is unknown",
-            NoSurface::HalfViewing => {
+            NoScreenMapping::NoSize => "the size of the screen or stimulus in pixels is unknown",
+            NoScreenMapping::HalfViewing => {
                 "the size of the screen in centimetres and the viewing distance belong together, but one of them is missing"
             }
-            NoSurface::NoViewing => {
+            NoScreenMapping::NoViewing => {
                 "a threshold in degrees needs the size of the screen in centimetres and the viewing distance"
             }
-            NoSurface::NoPixels => {
+            NoScreenMapping::NoPixels => {
                 "the coordinates are degrees of visual angle, and a threshold is in pixels"
             }
-            NoSurface::Panorama => {
+            NoScreenMapping::Panorama => {
                 "fixations are not detected in longitudes and latitudes, whose degrees are shorter near the poles"
             }
         }
@@ -83,40 +83,40 @@ impl NoSurface {
 
     pub(crate) fn remedy(self) -> &'static str {
         match self {
-            NoSurface::NoSize => "give its width and height in pixels",
-            NoSurface::HalfViewing => "give both, or neither",
-            NoSurface::NoViewing => "give both, or a threshold in pixels",
-            NoSurface::NoPixels => "give the threshold in degrees",
-            NoSurface::Panorama => "use runs instead of a detector, or export fixations",
+            NoScreenMapping::NoSize => "give its width and height in pixels",
+            NoScreenMapping::HalfViewing => "give both, or neither",
+            NoScreenMapping::NoViewing => "give both, or a threshold in pixels",
+            NoScreenMapping::NoPixels => "give the threshold in degrees",
+            NoScreenMapping::Panorama => "use runs instead of a detector, or export fixations",
         }
     }
 
     pub(crate) fn fields(self) -> &'static [EncodeField] {
         match self {
-            NoSurface::NoSize => &[EncodeField::Screen],
-            NoSurface::HalfViewing | NoSurface::NoViewing => {
+            NoScreenMapping::NoSize => &[EncodeField::Screen],
+            NoScreenMapping::HalfViewing | NoScreenMapping::NoViewing => {
                 &[EncodeField::ScreenCm, EncodeField::Distance]
             }
-            NoSurface::NoPixels => &[EncodeField::Velocity, EncodeField::Dispersion],
-            NoSurface::Panorama => &[EncodeField::Detect],
+            NoScreenMapping::NoPixels => &[EncodeField::Velocity, EncodeField::Dispersion],
+            NoScreenMapping::Panorama => &[EncodeField::Detect],
         }
     }
 }
 
-impl Surface {
+impl ScreenMapping {
     /// The screen of a space: in degrees if its coordinates are angles, else in pixels.
-    pub(crate) fn new(space: &Space, display: &Display) -> Result<Self, NoSurface> {
+    pub(crate) fn new(space: &Space, settings: &ScreenSettings) -> Result<Self, NoScreenMapping> {
         let size = (
             (space.right - space.left).abs(),
             (space.bottom - space.top).abs(),
         );
         let (unit, size, viewing) = match space.kind {
             SpaceKind::Pixels | SpaceKind::CentredPixels => {
-                (ScreenUnit::Pixels, size, display.viewing()?)
+                (ScreenUnit::Pixels, size, settings.viewing()?)
             }
             SpaceKind::Fractions => {
-                let pixels = display.pixels.ok_or(NoSurface::NoSize)?;
-                (ScreenUnit::Pixels, pixels, display.viewing()?)
+                let pixels = settings.pixels.ok_or(NoScreenMapping::NoSize)?;
+                (ScreenUnit::Pixels, pixels, settings.viewing()?)
             }
             SpaceKind::PanoramaFractions | SpaceKind::Globe => {
                 (ScreenUnit::Degrees, (360.0, 180.0), None)
@@ -132,7 +132,7 @@ impl Surface {
                 (ScreenUnit::Degrees, size, Some(viewing))
             }
         };
-        let screen = Screen::new(unit, size, viewing).map_err(|_| NoSurface::NoSize)?;
+        let screen = Screen::new(unit, size, viewing).map_err(|_| NoScreenMapping::NoSize)?;
         Ok(Self {
             space: *space,
             screen,
@@ -140,19 +140,19 @@ impl Surface {
     }
 
     /// Checks whether lengths in this unit can be measured.
-    pub(crate) fn check_unit(&self, unit: LengthUnit) -> Result<(), NoSurface> {
+    pub(crate) fn check_unit(&self, unit: LengthUnit) -> Result<(), NoScreenMapping> {
         match (self.space.kind, unit) {
-            (SpaceKind::Globe | SpaceKind::PanoramaFractions, _) => Err(NoSurface::Panorama),
-            (SpaceKind::VisualAngle { .. }, LengthUnit::Pixels) => Err(NoSurface::NoPixels),
+            (SpaceKind::Globe | SpaceKind::PanoramaFractions, _) => Err(NoScreenMapping::Panorama),
+            (SpaceKind::VisualAngle { .. }, LengthUnit::Pixels) => Err(NoScreenMapping::NoPixels),
             (SpaceKind::VisualAngle { .. }, LengthUnit::Degrees) => Ok(()),
             (_, LengthUnit::Degrees) if self.screen.viewing().is_none() => {
-                Err(NoSurface::NoViewing)
+                Err(NoScreenMapping::NoViewing)
             }
             _ => Ok(()),
         }
     }
 
-    /// Converts a point of the file for measuring lengths in this unit, which [`Surface::check_unit`] has accepted.
+    /// Converts a point of the file for measuring lengths in this unit, which [`ScreenMapping::check_unit`] has accepted.
     /// Pixels become degrees as in pymovements: each axis separately, from the middle of the middle pixel.
     pub(crate) fn measured(&self, unit: LengthUnit, x: f64, y: f64) -> (f64, f64) {
         if let SpaceKind::VisualAngle { .. } = self.space.kind {
@@ -219,14 +219,14 @@ fn scaled_offset(value: f64, start: f64, end: f64, length: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const DISPLAY: Display = Display {
+    const SETTINGS: ScreenSettings = ScreenSettings {
         pixels: Some((1000.0, 500.0)),
         cm: None,
         distance_cm: None,
     };
 
     fn point(space: &Space, x: f64, y: f64) -> (f64, f64) {
-        Surface::new(space, &DISPLAY).unwrap().point(x, y)
+        ScreenMapping::new(space, &SETTINGS).unwrap().point(x, y)
     }
 
     #[test]
@@ -248,44 +248,48 @@ mod tests {
     #[test]
     fn visual_angles_stay_angles() {
         let space = Space::visual_angle((40.0, 30.0), 20.0);
-        let surface = Surface::new(&space, &Display::default()).unwrap();
-        assert_eq!(surface.screen().unit(), ScreenUnit::Degrees);
-        assert!((surface.screen().width() - 90.0).abs() < 1e-12);
-        let (x, y) = surface.point(-45.0, 10.0);
+        let mapping = ScreenMapping::new(&space, &ScreenSettings::default()).unwrap();
+        assert_eq!(mapping.screen().unit(), ScreenUnit::Degrees);
+        assert!((mapping.screen().width() - 90.0).abs() < 1e-12);
+        let (x, y) = mapping.point(-45.0, 10.0);
         assert!(x.abs() < 1e-12);
-        assert_eq!(y, surface.screen().height() / 2.0 - 10.0);
+        assert_eq!(y, mapping.screen().height() / 2.0 - 10.0);
     }
 
     #[test]
     fn errors_name_the_missing_setting() {
-        let nothing = Display::default();
-        let refused = |space: Space, display: Display| Surface::new(&space, &display).err();
-        assert_eq!(refused(Space::unit(), nothing), Some(NoSurface::NoSize));
-        let half = Display {
+        let nothing = ScreenSettings::default();
+        let refused =
+            |space: Space, settings: ScreenSettings| ScreenMapping::new(&space, &settings).err();
+        assert_eq!(
+            refused(Space::unit(), nothing),
+            Some(NoScreenMapping::NoSize)
+        );
+        let half = ScreenSettings {
             distance_cm: Some(60.0),
             ..nothing
         };
         let screen = Space::pixels(800.0, 600.0);
-        assert_eq!(refused(screen, half), Some(NoSurface::HalfViewing));
+        assert_eq!(refused(screen, half), Some(NoScreenMapping::HalfViewing));
         assert_eq!(refused(screen, nothing), None);
         let centred = Space::centred_pixels(800.0, 600.0);
         assert_eq!(refused(centred, nothing), None);
         for (space, unit, expected) in [
             (screen, LengthUnit::Pixels, Ok(())),
-            (screen, LengthUnit::Degrees, Err(NoSurface::NoViewing)),
+            (screen, LengthUnit::Degrees, Err(NoScreenMapping::NoViewing)),
             (
                 Space::globe(),
                 LengthUnit::Degrees,
-                Err(NoSurface::Panorama),
+                Err(NoScreenMapping::Panorama),
             ),
             (
                 Space::visual_angle((40.0, 30.0), 60.0),
                 LengthUnit::Pixels,
-                Err(NoSurface::NoPixels),
+                Err(NoScreenMapping::NoPixels),
             ),
         ] {
-            let surface = Surface::new(&space, &nothing).unwrap();
-            assert_eq!(surface.check_unit(unit), expected);
+            let mapping = ScreenMapping::new(&space, &nothing).unwrap();
+            assert_eq!(mapping.check_unit(unit), expected);
         }
     }
 }

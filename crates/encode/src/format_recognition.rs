@@ -1,4 +1,4 @@
-//! Detects the format of a file. For an unknown format, explains what the file probably is and what to do about it.
+//! Recognises the format of a file. For an unknown format, explains what the file probably is and what to do about it.
 
 use crate::readers::{
     FORMATS, Format, coordinate_pairs, look_like_coordinates, unpaired_coordinate,
@@ -6,7 +6,7 @@ use crate::readers::{
 use crate::{EncodeField, Head, ReadError, guess_delimiter, is_missing, parse_number};
 
 /// The format of a file with this head; if there is none, [`explain_unknown`] explains why.
-pub fn detect(head: &Head) -> Option<&'static dyn Format> {
+pub fn recognise_format(head: &Head) -> Option<&'static dyn Format> {
     // Some wrong files look like data: source code with a table inside, or electrode positions.
     if certain_mistake(head).is_some() {
         return None;
@@ -251,8 +251,8 @@ const BIDS_TABLES: &[(&str, &str)] = &[
     ("scans", "the list of recordings"),
     ("sessions", "the list of sessions"),
     ("channels", "the list of channels"),
-    ("electrodes", "the places of electrodes"),
-    ("optodes", "the places of optodes"),
+    ("electrodes", "the positions of electrodes"),
+    ("optodes", "the positions of optodes"),
     ("events", "what happened in the experiment and when"),
 ];
 

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 fn explained(name: &str, bytes: &[u8]) -> ReadError {
     let head = Input::from_bytes(name, bytes.to_vec()).unwrap().head();
     assert!(
-        detect(&head).is_none(),
+        recognise_format(&head).is_none(),
         "{name} is taken for {}",
-        detect(&head).unwrap().name()
+        recognise_format(&head).unwrap().name()
     );
     explain_unknown(&head)
 }
@@ -164,7 +164,7 @@ fn common_mistakes_are_named_and_answered() {
 fn mistakes_are_not_taken_for_formats() {
     let taken = |name: &str, bytes: &[u8]| {
         let head = Input::from_bytes(name, bytes.to_vec()).unwrap().head();
-        detect(&head).map(|format| format.name())
+        recognise_format(&head).map(|format| format.name())
     };
     assert_eq!(taken("sub-1_physio.tsv.gz", b""), Some("bids-physio"));
     assert_eq!(
@@ -253,7 +253,7 @@ type Outcome = Result<(&'static str, Result<(), ReadError>), ReadError>;
 fn read_or_explain(file: &Path) -> Outcome {
     let input = Input::open(file)?;
     let head = input.head();
-    let format = detect(&head).ok_or_else(|| explain_unknown(&head))?;
+    let format = recognise_format(&head).ok_or_else(|| explain_unknown(&head))?;
     let read = format.read(input, &ReadOptions::default(), &mut Recorder::default());
     Ok((format.name(), read))
 }
