@@ -83,7 +83,7 @@ pub fn send_halves(halves: &[u64], channel: &mut dyn Channel) -> Result<(), Prot
 
 /// Receives as many halves as both sides know there are.
 pub fn receive_halves(count: usize, channel: &mut dyn Channel) -> Result<Vec<u64>, ProtocolError> {
-    // In one call, because a garbler's worker requests as many bytes as it receives at once.
+    // In one call, because a garbler's thread requests as many bytes as it receives at once.
     let mut bytes = vec![0; count * 8];
     channel.receive(&mut bytes)?;
     let (halves, _) = bytes.as_chunks();
