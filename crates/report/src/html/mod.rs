@@ -46,7 +46,7 @@ mod view;
 
 pub use image::{Image, ImageError, MAX_IMAGE_BYTES};
 pub use page::STYLE;
-pub use pairs::{MAX_PAIRS, OwnPair, Recurrence};
+pub use pairs::{MAX_SHOWN_PAIRS, OwnPair, Recurrence};
 pub use quantity::NoSuchOutput;
 pub use scanpaths::OwnCohort;
 pub use view::NotInFile;
