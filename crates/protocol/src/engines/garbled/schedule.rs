@@ -234,8 +234,8 @@ impl Schedule {
                 .collect();
             new.sort_unstable();
             new.dedup();
-            let sum = |joins: &[usize]| -> u64 {
-                joins
+            let sum = |join_scanpaths: &[usize]| -> u64 {
+                join_scanpaths
                     .iter()
                     .map(|&join| u64::from(self.join_lengths[join]))
                     .sum()
