@@ -281,15 +281,15 @@ impl Engine {
         matches!(self, Engine::Paillier(_)) && role == Role::Host
     }
 
-    /// The answers for outputs (the XOR of both halves); `None` where an output is not a possible result. The job must
-    /// know the lengths of the other side's scanpaths.
+    /// The answers for outputs, with an engine that opens them by halves; `None` where an output is not a possible result.
+    /// The job must know the lengths of the other side's scanpaths.
     pub fn decode(
         self,
         job: &Job<'_>,
         outputs: &[(usize, u64)],
     ) -> Result<Vec<Option<Answer>>, ProtocolError> {
         match self {
-            Engine::Garbled | Engine::Shares => garbled::decode(job, outputs),
+            Engine::Garbled | Engine::Shares => garbled::decode_all(job, outputs),
             Engine::Plain | Engine::Paillier(_) => {
                 Err(ProtocolError::Internal("the engine has no halves"))
             }

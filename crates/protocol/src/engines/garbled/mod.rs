@@ -99,7 +99,7 @@ mod schedule;
 mod tests;
 mod threads;
 
-pub(crate) use super::alignment::answers::decode_all as decode;
+pub(crate) use super::alignment::answers::decode_all;
 pub(crate) use costs::costs;
 pub(crate) use evaluator::join;
 pub(crate) use garbler::host;
