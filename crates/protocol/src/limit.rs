@@ -73,7 +73,7 @@ impl DefaultLimit {
             Reveal::Threshold(_) => AnswerSize::Bits(1),
             // The answer names one of at most this many groups for each scanpath.
             Reveal::Group(question)
-                if question.names_scanpaths() && spec.engine.splits_outputs() =>
+                if question.names_scanpaths() && spec.engine.opens_outputs_by_halves() =>
             {
                 AnswerSize::Bits(bits_for(GroupSizes::MAX_GROUPS as u64 - 1))
             }

@@ -1,4 +1,5 @@
-//! Opens outputs that are split between the sides. An output is the XOR of both halves; one half alone is random.
+//! Opens outputs that are split into two halves ([`PairStore`](crate::PairStore)). The halves are XOR shares, because
+//! only `garbled` and `shares` open single pairs this way.
 //!
 //! ```text
 //! host                                                                                          join
