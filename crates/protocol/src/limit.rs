@@ -13,7 +13,7 @@
 //! | `garbled` or `shares`, with `nearest:K` | have another function of a scanpath opened instead of its group | 32, the largest number of groups |
 //! | any, with a threshold | make the one bit mean something else | 2 |
 //! | `garbled` | change looked-up costs (joining side) or garble another circuit (host) | 2 to the number of output bits |
-//! | `shares` | change shared numbers (either side) | 2 to the number of output bits |
+//! | `shares` | change secret-shared numbers (either side) | 2 to the number of output bits |
 //! | `paillier` | have another number opened (joining side) | `2·r + 1`, where `r` ≤ `n·c + 1` is the number of results that the key holder accepts for these lengths, and `c` is the largest cost of a substitution (in a local alignment, the largest score of two letters) |
 //!
 //! With `paillier`, the joining side also sees at the end whether a masked value was out of range, and the key holder may
