@@ -68,7 +68,7 @@ fn side(
         own_lengths: &own_lengths,
         their_lengths: &their_lengths,
         cells,
-        lines: Party::Host,
+        tree_owner: Party::Host,
     };
     let entry = |x: usize, y: usize| match cell {
         MatrixRecurrence::Unit => u64::from(x == y),

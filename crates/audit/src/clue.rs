@@ -5,7 +5,7 @@ use crate::AuditError;
 use crate::factors::{Difference, Factors};
 use crate::order_hidden::Batch;
 use crypto_bigint::BoxedUint;
-use veilpath_protocol::{HardenedMasks, SeenMessage, Watched};
+use veilpath_protocol::{HardenedMaskRanges, SeenMessage, Watched};
 
 /// Bits of the product of the two multipliers of the paper's masks.
 const FACTOR_BITS: f64 = 64.0;
@@ -60,11 +60,11 @@ impl Clue {
 
     /// From the slots of a matrix cell in the hardened variant. The last slot holds the padded candidates, which are random
     /// to a party without the pads.
-    pub fn hardened(slots: &[BoxedUint], masks: HardenedMasks) -> Option<Self> {
+    pub fn hardened(slots: &[BoxedUint], ranges: HardenedMaskRanges) -> Option<Self> {
         let signed = |slot: &BoxedUint| {
             // The bias is removed before a number is rounded.
             let bias = BoxedUint::one_with_precision(slot.bits_precision());
-            let bias = bias.unbounded_shl(masks.bias_bits);
+            let bias = bias.unbounded_shl(ranges.bias_bits);
             let negative = slot < &bias;
             let size = if negative {
                 bias.wrapping_sub(slot)
@@ -78,7 +78,7 @@ impl Clue {
         };
         Some(Self::Hardened {
             differences: [signed(first), signed(second), signed(third)],
-            factors: Factors::between(masks.floor_bits, masks.factor_bits),
+            factors: Factors::between(ranges.floor_bits, ranges.factor_bits),
         })
     }
 
@@ -142,7 +142,7 @@ pub fn clues_of(watched: &Watched) -> Result<Vec<Batch>, AuditError> {
     let read = |message: &SeenMessage| {
         let clue = |set: &Vec<_>| match message.hardened {
             None => Clue::shared(set),
-            Some(masks) => Clue::hardened(set, masks),
+            Some(ranges) => Clue::hardened(set, ranges),
         };
         let sets = message.sets.iter();
         sets.map(|set| clue(set).ok_or(AuditError::LocalAlignment))

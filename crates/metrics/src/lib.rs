@@ -11,7 +11,7 @@
 //! | what does it cost to replace one letter by another | [`Substitution`], [`Grid`], [`Table`] |
 //! | which metric, with which parameters | [`Metric`] |
 //! | the same in integers, as every engine computes it | [`Model`] |
-//! | the score that the user sees | [`PairScore`] |
+//! | the numbers that the user sees | [`PairScore`] |
 //! | whether that number meets a threshold | [`Threshold`], [`Bound`] |
 //!
 //! # Numbers

@@ -47,7 +47,7 @@ fn side(
         own_lengths: &[LENGTH; SCANPATHS],
         their_lengths: &[LENGTH; SCANPATHS],
         cells: (SCANPATHS * LENGTH).pow(2) as u64,
-        lines: Party::Host,
+        tree_owner: Party::Host,
     };
     let entry = |x: usize, y: usize| match cell {
         MatrixRecurrence::Unit => u64::from(x == y),

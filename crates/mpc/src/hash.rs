@@ -17,10 +17,10 @@
 //! (127 bits, as the lowest bit of Δ is 1): a call to AES under one of the keys meets one unknown point, not all of
 //! them. The paper proves a bound of this form for the hash in the ideal-cipher model, with terms in μ·p and (μ −
 //! 1)·q; the bound above is larger, which leaves room for the step from the hash to garbling. Within
-//! a session μ = 1: i counts, and each worker of a session has its own bits of i.
+//! a session μ = 1: i counts, and each worker thread has its own bits of i.
 //!
 //! **The largest session that the limits allow** – 2²⁸ letters on either side, all compared with all, 2⁵⁶ matrix cells
-//! of at most 620 AND gates with two half gates each – has q < 2⁶⁷ (the counter of each worker has room for 2⁶⁸). An
+//! of at most 620 AND gates with two half gates each – has q < 2⁶⁷ (the counter of each thread has room for 2⁶⁸). An
 //! attacker with 2⁸⁰ calls to AES succeeds with probability below 2⁻⁴⁵, to which the gates themselves contribute 2⁻⁵⁹.
 //! No connection can carry such a session: one that runs at a gigabyte per second for a year has q = 2⁵¹. Starts of
 //! different sessions are random: among 2³⁰ such year-long sessions, with 2⁸¹ keys in all, the probability that any key
@@ -51,11 +51,11 @@ impl TweakedHash {
         Self { kernel, start }
     }
 
-    /// The hash of a worker: no other worker has its keys.
-    pub(crate) fn for_worker(&self, worker: WorkerThread) -> Self {
+    /// The hash of a worker thread: no other thread has its keys.
+    pub(crate) fn for_thread(&self, thread: WorkerThread) -> Self {
         Self {
             kernel: self.kernel,
-            start: self.start ^ Block::new(worker.tweak()),
+            start: self.start ^ Block::new(thread.tweak()),
         }
     }
 

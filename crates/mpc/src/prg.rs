@@ -55,9 +55,9 @@ impl Prg {
     }
 }
 
-/// The second word of the counter block for another worker.
-fn for_worker(domain: u64, worker: WorkerThread) -> u64 {
-    domain & u64::from(u32::MAX) | u64::from(worker.number()) << 32
+/// The second word of the counter block for another worker thread.
+fn for_thread(domain: u64, thread: WorkerThread) -> u64 {
+    domain & u64::from(u32::MAX) | u64::from(thread.number()) << 32
 }
 
 /// The streams of the leaves of a tree, which advance together: those of [`Prg::of_tree`].
@@ -77,19 +77,19 @@ impl TreeStreams {
         }
     }
 
-    /// The streams of the same leaves for another worker, which encrypt counters that no other worker encrypts.
-    pub(crate) fn for_worker(&self, worker: WorkerThread) -> Self {
+    /// The streams of the same leaves for another thread, which encrypt counters that no other thread encrypts.
+    pub(crate) fn for_thread(&self, thread: WorkerThread) -> Self {
         Self {
             schedules: Arc::clone(&self.schedules),
-            domain: for_worker(self.domain, worker),
+            domain: for_thread(self.domain, thread),
             counter: 0,
         }
     }
 
-    /// Replaces the stream of one leaf. No other worker may exist yet.
+    /// Replaces the stream of one leaf. No other thread may exist yet.
     #[cfg(test)]
     pub(crate) fn replace(&mut self, leaf: usize, seed: Block) {
-        let schedules = Arc::get_mut(&mut self.schedules).expect("one worker");
+        let schedules = Arc::get_mut(&mut self.schedules).expect("one thread");
         schedules.replace(leaf, seed);
     }
 
@@ -116,23 +116,23 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn stream(leaf: Block, tree: usize, worker: WorkerThread) -> Prg {
+    fn stream(leaf: Block, tree: usize, thread: WorkerThread) -> Prg {
         Prg {
-            domain: for_worker(tree as u64, worker),
+            domain: for_thread(tree as u64, thread),
             ..Prg::of_tree(Kernel::portable(), leaf, tree)
         }
     }
 
     #[test]
-    fn no_two_workers_and_trees_share_a_block() {
+    fn no_two_threads_and_trees_share_a_block() {
         let mut seen = BTreeSet::new();
         for tree in 0..3 {
-            let workers = [
+            let threads = [
                 WorkerThread::FIRST,
                 WorkerThread::new(1).unwrap(),
                 WorkerThread::new(2).unwrap(),
             ];
-            for mut stream in workers.map(|worker| stream(Block::new(7), tree, worker)) {
+            for mut stream in threads.map(|thread| stream(Block::new(7), tree, thread)) {
                 let mut blocks = [Block::ZERO; 50];
                 stream.fill(&mut blocks);
                 seen.extend(blocks.map(Block::to_bytes));
@@ -145,12 +145,12 @@ mod tests {
     fn streams_are_summed_by_the_bits_of_their_leaves() {
         for (bits, widths) in [(1, [1, 17]), (2, [3, 16]), (4, [64, 21]), (8, [5, 33])] {
             let leaves: Vec<Block> = (0..1 << bits).map(|leaf| Block::new(leaf + 9)).collect();
-            let worker = WorkerThread::new(3).unwrap();
+            let thread = WorkerThread::new(3).unwrap();
             let mut streams: Vec<Prg> =
-                leaves.iter().map(|leaf| stream(*leaf, 5, worker)).collect();
+                leaves.iter().map(|leaf| stream(*leaf, 5, thread)).collect();
             let trees = Kernel::available().into_iter();
             let mut trees: Vec<TreeStreams> = trees
-                .map(|kernel| TreeStreams::new(kernel, &leaves, 5).for_worker(worker))
+                .map(|kernel| TreeStreams::new(kernel, &leaves, 5).for_thread(thread))
                 .collect();
             for width in widths {
                 let start: Vec<Block> = (0..(bits + 1) * width)

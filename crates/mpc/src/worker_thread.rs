@@ -1,34 +1,34 @@
 //! Worker threads: parts of a session that run in parallel, each with its own channel.
 //!
-//! All workers of a session share the offset Δ, the base transfers and the letter keys. The worker's number separates
+//! All worker threads of a session share the offset Δ, the base transfers and the letter keys. The thread's number separates
 //! what must not repeat under them:
 //!
-//! | what | where the worker's number goes |
+//! | what | where the thread's number goes |
 //! |---|---|
 //! | AES keys of half gates (see [`crate::hash`]) | bits 96 and up of the tweak; a gate's own number has 68 |
 //! | streams of the seed trees (see [`crate::ot::correlated`]) | the upper half of the counter block's second word |
 //! | pads of look-ups (see [`crate::ot::lookup`]) | the highest bits of the comparison's number |
 //! | numbers of columns (see [`crate::ot::letters`]) | the highest bits |
 //!
-//! A garbling worker takes its own randomness from a fresh seed.
+//! A garbler's thread takes its own randomness from a fresh seed.
 
 use crate::error::MpcError;
 
-/// The number of a worker of a session.
+/// The number of a session's worker thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerThread(u32);
 
-/// The most workers of a session.
+/// The most worker threads of a session.
 pub const MAX_WORKER_THREADS: u32 = 32;
 
-/// The most comparisons of a worker: the rest of 32 bits.
+/// The most comparisons of a thread: the rest of 32 bits.
 pub(crate) const COMPARISONS: u32 = u32::MAX / MAX_WORKER_THREADS + 1;
 
 impl WorkerThread {
-    /// The worker that every session starts with.
+    /// The thread that every session starts with.
     pub const FIRST: Self = Self(0);
 
-    /// The worker with this number, which must be below [`MAX_WORKER_THREADS`].
+    /// The thread with this number, which must be below [`MAX_WORKER_THREADS`].
     pub fn new(number: u32) -> Option<Self> {
         (number < MAX_WORKER_THREADS).then_some(Self(number))
     }
@@ -53,26 +53,26 @@ impl WorkerThread {
     }
 }
 
-/// The workers that have been created: the streams and keys of a worker must not be used twice.
-pub(crate) struct CreatedWorkers(u32);
+/// The threads that have been created: the streams and keys of a thread must not be used twice.
+pub(crate) struct CreatedThreads(u32);
 
-/// The first worker exists from the start.
-impl Default for CreatedWorkers {
+/// The first thread exists from the start.
+impl Default for CreatedThreads {
     fn default() -> Self {
         Self(1)
     }
 }
 
-impl CreatedWorkers {
-    /// For a worker that must not create others.
+impl CreatedThreads {
+    /// For a thread that must not create others.
     pub(crate) fn none() -> Self {
         Self(u32::MAX)
     }
 
-    pub(crate) fn claim(&mut self, worker: WorkerThread) -> Result<(), MpcError> {
-        let bit = 1 << worker.0;
+    pub(crate) fn claim(&mut self, thread: WorkerThread) -> Result<(), MpcError> {
+        let bit = 1 << thread.0;
         if self.0 & bit != 0 {
-            return Err(MpcError::Misuse("a worker can be created once"));
+            return Err(MpcError::Misuse("a thread can be created once"));
         }
         self.0 |= bit;
         Ok(())
@@ -84,18 +84,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn workers_are_created_once() {
-        let mut claims = CreatedWorkers::default();
-        let worker = |number| WorkerThread::new(number).unwrap();
+    fn threads_are_created_once() {
+        let mut claims = CreatedThreads::default();
+        let thread = |number| WorkerThread::new(number).unwrap();
         assert!(claims.claim(WorkerThread::FIRST).is_err());
-        assert!(claims.claim(worker(31)).is_ok());
-        assert!(claims.claim(worker(31)).is_err());
-        assert!(CreatedWorkers::none().claim(worker(5)).is_err());
+        assert!(claims.claim(thread(31)).is_ok());
+        assert!(claims.claim(thread(31)).is_err());
+        assert!(CreatedThreads::none().claim(thread(5)).is_err());
         assert_eq!(WorkerThread::new(MAX_WORKER_THREADS), None);
     }
 
     #[test]
-    fn numbers_of_workers_do_not_overlap() {
+    fn numbers_of_threads_do_not_overlap() {
         let last = WorkerThread::new(MAX_WORKER_THREADS - 1).unwrap();
         let before = WorkerThread::new(MAX_WORKER_THREADS - 2).unwrap();
         assert_eq!(

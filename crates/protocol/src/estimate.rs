@@ -58,8 +58,8 @@ pub struct Link {
     pub bytes_per_second_to_join: Option<u64>,
     /// The number of cores of the side with fewer.
     pub cores: u32,
-    /// How fast the slower side computes now, in percent of the reference machine on which the engines' constants were
-    /// measured.
+    /// How fast the slower side computes now, in percent of the reference machine on which the constants of the engines other
+    /// than `plain` were measured.
     pub speed: u32,
 }
 

@@ -36,7 +36,7 @@ pub use engine_choice::{EngineChoice, ProvenEstimates, TreeLevels, UnknownTreeLe
 pub use engines::garbled::and_gates_per_cell;
 #[cfg(feature = "watch")]
 pub use engines::paillier::{
-    HardenedMasks, HardenedSecrets, HardenedSet, HardenedSteps, SeenMessage, Watched,
+    HardenedMaskRanges, HardenedSecrets, HardenedSet, HardenedSteps, SeenMessage, Watched,
     watch_key_holder, watch_window,
 };
 pub use engines::paillier::{PaillierOptions, candidate_counts};

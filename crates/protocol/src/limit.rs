@@ -10,11 +10,11 @@
 //!
 //! | engine | what a cheating partner can do | values |
 //! |---|---|---|
-//! | any with halves, `nearest:K` | have another function of a scanpath opened instead of its group | 32, the largest number of groups |
+//! | `garbled` or `shares`, with `nearest:K` | have another function of a scanpath opened instead of its group | 32, the largest number of groups |
 //! | any, with a threshold | make the one bit mean something else | 2 |
 //! | `garbled` | change looked-up costs (joining side) or garble another circuit (host) | 2 to the number of output bits |
-//! | `shares` | change shared numbers (either side) | 2 to the number of output bits |
-//! | `paillier` | have another number opened (joining side) | two for each result that the key holder accepts for these lengths, at most `n·c + 1`, where a substitution costs at most `c`; and one more |
+//! | `shares` | change secret-shared numbers (either side) | 2 to the number of output bits |
+//! | `paillier` | have another number opened (joining side) | `2·r + 1`, where `r` ≤ `n·c + 1` is the number of results that the key holder accepts for these lengths, and `c` is the largest cost of a substitution (in a local alignment, the largest score of two letters) |
 //!
 //! With `paillier`, the joining side also sees at the end whether a masked value was out of range, and the key holder may
 //! refuse a result. Both can depend on the host's letters, so they count as values, too.
@@ -73,7 +73,7 @@ impl DefaultLimit {
             Reveal::Threshold(_) => AnswerSize::Bits(1),
             // The answer names one of at most this many groups for each scanpath.
             Reveal::Group(question)
-                if question.names_scanpaths() && spec.engine.splits_outputs() =>
+                if question.names_scanpaths() && spec.engine.opens_outputs_by_halves() =>
             {
                 AnswerSize::Bits(bits_for(GroupSizes::MAX_GROUPS as u64 - 1))
             }

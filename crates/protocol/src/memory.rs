@@ -117,7 +117,7 @@ mod tests {
     use crate::{GroupQuestion, PaillierOptions, PairRule};
     use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric};
 
-    fn mebibytes(engine: Engine, role: Role, pairs: u64, hosts: [u64; 2], joins: [u64; 2]) -> u64 {
+    fn mebibytes(engine: Engine, role: Role, pairs: u64, host: [u64; 2], join: [u64; 2]) -> u64 {
         let cohort = Cohort {
             alphabet: Alphabet::letters(52).unwrap(),
             encoding: Encoding::default(),
@@ -134,8 +134,8 @@ mod tests {
         };
         let size = JobSize {
             pairs,
-            host: side(hosts),
-            join: side(joins),
+            host: side(host),
+            join: side(join),
         };
         spec.memory(role, &size) >> 20
     }

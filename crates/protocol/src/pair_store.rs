@@ -7,6 +7,15 @@ use crate::ProtocolError;
 
 /// This side's records about the pairs of a run (indices into the agreed list). Several threads may use them at once.
 /// The default methods store nothing.
+///
+/// # Halves
+/// A **half** is one side's share of a pair's output. One half alone is random, both together are the output:
+///
+/// - with `garbled` and `shares`, their XOR is the output;
+/// - with `paillier`, if a group answer is computed, their sum modulo 2⁶⁴ is the raw result;
+/// - otherwise, a pair has no halves.
+///
+/// Halves of different runs do not fit together.
 pub trait PairStore: Sync {
     /// These pairs start: the next messages depend on their letters.
     fn start(&self, pairs: &[usize]) -> Result<(), Refused> {

@@ -340,7 +340,7 @@ impl Spec {
     /// does not claim otherwise.
     pub fn describe_answer(&self) -> String {
         match self.reveal.group_question() {
-            Some(question) if !self.engine.splits_outputs() => question.describe(),
+            Some(question) if !self.engine.opens_outputs_by_halves() => question.describe(),
             _ => self.reveal.describe(&self.metric),
         }
     }

@@ -56,7 +56,7 @@ const HARDENED_KEY_HOLDER: [u8; 14] = [
     1, 1, // the result
 ];
 
-/// What the evaluator of the `garbled` engine sends: a length, one worker, its point, and enough bytes for the rest.
+/// What the evaluator of the `garbled` engine sends: a length, one worker thread, its point, and enough bytes for the rest.
 const EVALUATOR: [u8; 10] = [HOST | ONE_LETTER, 1, 1, 1, 0, 1, 1, 2, 1, 3];
 
 /// What the garbler sends: the same with two points for each base transfer.

@@ -8,7 +8,7 @@
 
 use crate::SessionError;
 use crate::error::{DeclineReason, InternalError, Misbehaviour, NetworkError};
-use crate::limits::{MAX_PAIRS, MAX_QUEUE_TIME, MAX_SCANPATHS};
+use crate::limits::{MAX_QUEUE_TIME, MAX_SCANPATHS, MAX_SESSION_PAIRS};
 use crate::link::MAX_BURST;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -91,7 +91,7 @@ impl Tag {
             Tag::Answer => 8 * MAX_SCANPATHS,
             Tag::Labels => MAX_SCANPATHS,
             Tag::Roster => 1 << 20,
-            Tag::Statements => MAX_PAIRS.div_ceil(2) as usize,
+            Tag::Statements => MAX_SESSION_PAIRS.div_ceil(2) as usize,
         }
     }
 }

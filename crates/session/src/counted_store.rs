@@ -48,7 +48,7 @@ impl AgreedPairs<'_> {
         let question = self.spec.reveal.group_question()?;
         let is_about_ours = self.role == Role::Host && question.names_scanpaths();
         let to_peer = self.spec.reveal_to.includes(self.role.other());
-        (is_about_ours && to_peer && self.spec.engine.splits_outputs()).then(|| {
+        (is_about_ours && to_peer && self.spec.engine.opens_outputs_by_halves()).then(|| {
             let compared = self.comparisons(0..self.pairs.len()).into_iter();
             compared.map(|count| count.min(1)).collect()
         })
@@ -63,11 +63,11 @@ impl AgreedPairs<'_> {
                 false => vec![0; self.scanpaths],
             };
         }
-        let halves = self.spec.engine.splits_outputs();
+        let by_halves = self.spec.engine.opens_outputs_by_halves();
         let mut counts = vec![0; self.scanpaths];
         for pair in 0..self.pairs.len() {
             let sent = u64::from(journal.is_sent(pair));
-            let count = match halves {
+            let count = match by_halves {
                 true => sent,
                 false => sent.max(journal.starts(pair).into()),
             };
@@ -78,12 +78,12 @@ impl AgreedPairs<'_> {
 
     /// Whether this side needs nothing more from the other: it has all answers or, if it learns none, has sent everything.
     pub(crate) fn has_everything(&self, journal: &Journal) -> bool {
-        let halves = self.spec.engine.splits_outputs();
+        let by_halves = self.spec.engine.opens_outputs_by_halves();
         let learns = self.spec.reveal_to.includes(self.role);
         (0..self.pairs.len()).all(|pair| match learns {
             true => journal.is_answered(pair),
             false => {
-                let was_seen = journal.is_sent(pair) || !halves && journal.starts(pair) > 0;
+                let was_seen = journal.is_sent(pair) || !by_halves && journal.starts(pair) > 0;
                 was_seen || !self.is_informative(pair)
             }
         })
@@ -147,9 +147,9 @@ impl Bookkeeping<'_> {
             };
         }
         // An engine without halves is charged at every start, so what is sent again was charged before.
-        let halves = agreed.spec.engine.splits_outputs();
+        let by_halves = agreed.spec.engine.opens_outputs_by_halves();
         let charge = new.iter().copied();
-        let charge = charge.filter(|&pair| halves || self.journal.starts(pair) == 0);
+        let charge = charge.filter(|&pair| by_halves || self.journal.starts(pair) == 0);
         let comparisons = agreed.comparisons(charge);
         let journal = &mut *self.journal;
         self.account
@@ -172,7 +172,7 @@ impl Bookkeeping<'_> {
         if starts.is_some_and(|starts| starts >= max_starts) {
             return Err(Limit::TooManyStarts { starts: max_starts }.into());
         }
-        if agreed.spec.engine.splits_outputs() {
+        if agreed.spec.engine.opens_outputs_by_halves() {
             // A peer is only charged for what it learns.
             self.account.check_allowed()?;
             return self.journal.start_pairs(pairs);

@@ -210,7 +210,9 @@ pub(crate) fn plan_id(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use veilpath_metrics::{Alphabet, Encoding, Entry, Fixation, Fixations, Frechet, Grid, Points};
+    use veilpath_metrics::{
+        Alphabet, Encoding, Entry, Fixation, Fixations, Frechet, Grid, Positions,
+    };
     use veilpath_protocol::{Engine, PairRule};
 
     /// Two entries with the same scanpath; one of them has fixations.
@@ -242,7 +244,7 @@ mod tests {
         let metric = |width: f64| {
             let grid = Grid::new(2, 2).unwrap();
             Metric::Frechet(Frechet {
-                points: Points::Cells {
+                positions: Positions::Cells {
                     grid,
                     width,
                     height: 10.0,

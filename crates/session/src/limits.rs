@@ -16,7 +16,7 @@ pub const MAX_LETTERS: u64 = 1 << 24;
 pub const MAX_COHORT_LETTERS: u64 = 1 << 28;
 
 /// Pairs in one session.
-pub const MAX_PAIRS: u64 = 1 << 24;
+pub const MAX_SESSION_PAIRS: u64 = 1 << 24;
 
 /// Bytes of an id or the name of a stimulus.
 pub const MAX_ID_BYTES: usize = 1024;

@@ -1,7 +1,7 @@
 //! What is left to do for each pair when a session starts or resumes.
 //!
-//! With an engine that has halves, each side gets one half of a pair's output, which reveals nothing by itself. A side
-//! learns the answer when the other sends its half.
+//! With an engine that opens outputs by halves, each side gets one half of a pair's output, which reveals nothing by itself
+//! ([`PairStore`](veilpath_protocol::PairStore) defines halves). A side learns the answer when the other sends its half.
 //!
 //! Each side states for each pair whether it knows the answer, whether it has its half of the output, and whether it may
 //! have sent that half. From both statements both sides derive the same steps:
@@ -96,7 +96,7 @@ impl Resume {
     ) -> Result<Self, SessionError> {
         let (role, to) = (agreed.role, agreed.spec.reveal_to);
         let pairs = agreed.pairs.len();
-        let halves = agreed.spec.engine.splits_outputs();
+        let by_halves = agreed.spec.engine.opens_outputs_by_halves();
         let ours: Vec<Statement> = (0..pairs)
             .map(|pair| Statement::of(journal, pair))
             .collect();
@@ -115,7 +115,7 @@ impl Resume {
         let mut plan = Self::default();
         for pair in 0..pairs {
             let (our, their) = (ours[pair], theirs[pair]);
-            let recorded = our.has(Statement::SENT) || !halves && journal.starts(pair) > 0;
+            let recorded = our.has(Statement::SENT) || !by_halves && journal.starts(pair) > 0;
             if to.includes(peer) && their.has(Statement::ANSWERED) && !recorded {
                 plan.unrecorded.push(pair);
             }

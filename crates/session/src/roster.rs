@@ -11,7 +11,7 @@
 use crate::control::{self, Tag};
 use crate::error::{Limit, Misbehaviour, SessionError, UsageError};
 use crate::identity::hex;
-use crate::limits::{MAX_ID_BYTES, MAX_LETTERS, MAX_PAIRS};
+use crate::limits::{MAX_ID_BYTES, MAX_LETTERS, MAX_SESSION_PAIRS};
 use crate::{Fingerprint, Identity};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
@@ -362,10 +362,10 @@ pub(crate) fn pairs(
         }
     };
     let count = pairs.pairs();
-    if count > MAX_PAIRS {
+    if count > MAX_SESSION_PAIRS {
         return Err(Limit::TooManyPairs {
             pairs: count,
-            max: MAX_PAIRS,
+            max: MAX_SESSION_PAIRS,
         }
         .into());
     }

@@ -7,7 +7,7 @@
 use crate::error::{FileProblem, InternalError, SessionError};
 use crate::identity::{from_hex, hex};
 use crate::journal::Journal;
-use crate::limits::{MAX_PAIRS, MAX_SCANPATHS};
+use crate::limits::{MAX_SCANPATHS, MAX_SESSION_PAIRS};
 use crate::state_dir::{self, Listing, entries};
 use crate::{Fingerprint, StateDir};
 use serde::{Deserialize, Serialize};
@@ -148,7 +148,7 @@ impl Description {
         let counts = description.pairs.iter().map(|run| u64::from(run.2));
         let fitting = description.version == VERSION
             && description.pairs.iter().all(fits)
-            && *pairs <= MAX_PAIRS
+            && *pairs <= MAX_SESSION_PAIRS
             && match description.in_plan {
                 true => {
                     description.pairs.is_empty()

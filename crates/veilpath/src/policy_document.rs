@@ -299,9 +299,9 @@ impl Writer<'_> {
         // With garbled and shares, nobody learns anything about single pairs from a group answer, so comparisons are
         // not counted.
         let labels_scanpaths = self.labels_scanpaths();
-        let splits_outputs = self.plan.engine.representative().splits_outputs();
-        let uncounted = self.is_group_answer() && splits_outputs && !labels_scanpaths;
-        let counts_as_one = match labels_scanpaths && splits_outputs {
+        let opened_by_halves = self.plan.engine.representative().opens_outputs_by_halves();
+        let uncounted = self.is_group_answer() && opened_by_halves && !labels_scanpaths;
+        let counts_as_one = match labels_scanpaths && opened_by_halves {
             true => {
                 "; the answer counts as one comparison of each scanpath of the institution that hosts the session"
             }

@@ -210,7 +210,7 @@ impl<'a> Side<'a> {
             return Ok(());
         };
         let engine = cohort.engine().representative();
-        if !engine.can_keep_shares() {
+        if !engine.supports_secret_shared_results() {
             let engine = engine.name();
             return Err(SessionError::from(UsageError::EngineWithoutGroups { engine }).into());
         }
@@ -368,7 +368,7 @@ impl<'a> Side<'a> {
                     .cohort
                     .engine()
                     .representative()
-                    .splits_outputs(),
+                    .opens_outputs_by_halves(),
             },
             other => self.explain_session_error(other),
         })?;

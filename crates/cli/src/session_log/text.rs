@@ -73,7 +73,7 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession, summary
     info(name, summary);
     let learns_pairs = completed.outcome.spec.reveal.group_question().is_none();
     if completed.restarted_pairs > 0 {
-        let consequence = match completed.outcome.spec.engine.splits_outputs() {
+        let consequence = match completed.outcome.spec.engine.opens_outputs_by_halves() {
             true => "this reveals nothing new",
             false => "every start counts as a comparison",
         };
@@ -105,7 +105,7 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession, summary
 
 /// What happens to a session that this side's user interrupts.
 fn interruption(engine: Engine) -> &'static str {
-    match engine.splits_outputs() {
+    match engine.opens_outputs_by_halves() {
         true => "Ctrl-C interrupts the session; the same two commands continue it",
         false => {
             "Ctrl-C interrupts the session; the same two commands start its unfinished pairs again, and each start counts as a comparison"
@@ -117,7 +117,7 @@ fn interruption(engine: Engine) -> &'static str {
 fn bounds(summary: &AgreementSummary) -> String {
     let of_answer = summary.groups.as_ref();
     let of_answer = of_answer.map(|it| groups::limit(it, summary.reveal));
-    let counts = !summary.engine.engine.splits_outputs() || summary.limit.after > 0;
+    let counts = !summary.engine.engine.opens_outputs_by_halves() || summary.limit.after > 0;
     match (of_answer, counts) {
         // Nobody learns anything about single scanpaths, so comparisons do not count.
         (Some(answer), false) => answer,

@@ -16,7 +16,7 @@ use crate::ot::lookup::messages::column_bytes;
 use crate::ot::lookup::{PadPosition, Share, read_column, share_bits};
 use crate::ot::{Bits, CorrelatedReceiver};
 use crate::wavefront::{Shape, Sweep, SweepOutput};
-use crate::worker_thread::{CreatedWorkers, WorkerThread};
+use crate::worker_thread::{CreatedThreads, WorkerThread};
 use rand::CryptoRng;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -30,7 +30,7 @@ pub struct EvaluatorSession<O = Receiver> {
     correlated: O,
     columns: u64,
     comparisons: u32,
-    workers: CreatedWorkers,
+    threads: CreatedThreads,
 }
 
 /// One comparison, from the evaluator's point of view.
@@ -53,17 +53,17 @@ impl EvaluatorSession<Receiver> {
         Self::with_transfers(kernel, correlated, channel)
     }
 
-    /// The part of the session that runs on another worker, with its own channel. Only the first worker creates parts,
-    /// one for each other worker. All parts share the letter keys.
-    pub fn for_worker(&mut self, worker: WorkerThread) -> Result<Self, MpcError> {
-        self.workers.claim(worker)?;
+    /// The part of the session that runs on another worker thread, with its own channel. Only the first thread creates parts,
+    /// one for each other thread. All parts share the letter keys.
+    pub fn for_thread(&mut self, thread: WorkerThread) -> Result<Self, MpcError> {
+        self.threads.claim(thread)?;
         Ok(Self {
             kernel: self.kernel,
-            evaluator: self.evaluator.for_worker(worker),
-            correlated: self.correlated.for_worker(worker),
-            columns: worker.first_column(),
-            comparisons: worker.first_comparison(),
-            workers: CreatedWorkers::none(),
+            evaluator: self.evaluator.for_thread(thread),
+            correlated: self.correlated.for_thread(thread),
+            columns: thread.first_column(),
+            comparisons: thread.first_comparison(),
+            threads: CreatedThreads::none(),
         })
     }
 }
@@ -81,7 +81,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
             correlated,
             columns: 0,
             comparisons: 0,
-            workers: CreatedWorkers::default(),
+            threads: CreatedThreads::default(),
         })
     }
 

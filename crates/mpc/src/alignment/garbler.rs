@@ -15,7 +15,7 @@ use crate::ot::letters::{self, SentLetters};
 use crate::ot::lookup::{PadPosition, Share, StripTable, share_bits, write_column};
 use crate::prg::Prg;
 use crate::wavefront::{STRIP_ROWS, Shape, Sweep, SweepOutput};
-use crate::worker_thread::{CreatedWorkers, WorkerThread};
+use crate::worker_thread::{CreatedThreads, WorkerThread};
 use rand::CryptoRng;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub struct GarblerSession<O = Sender> {
     randomness: Prg,
     columns: u64,
     comparisons: u32,
-    workers: CreatedWorkers,
+    threads: CreatedThreads,
 }
 
 /// The garbler's string in the form that look-ups need: for each of its letters, the cell input for every letter of the
@@ -79,19 +79,19 @@ impl GarblerSession<Sender> {
         Self::with_transfers(kernel, delta, correlated, rng, channel)
     }
 
-    /// The part of the session that runs on another worker, with its own channel. Only the first worker creates parts,
-    /// one for each other worker. All parts share the letter keys.
-    pub fn for_worker(&mut self, worker: WorkerThread) -> Result<Self, MpcError> {
-        self.workers.claim(worker)?;
+    /// The part of the session that runs on another worker thread, with its own channel. Only the first thread creates parts,
+    /// one for each other thread. All parts share the letter keys.
+    pub fn for_thread(&mut self, thread: WorkerThread) -> Result<Self, MpcError> {
+        self.threads.claim(thread)?;
         Ok(Self {
             kernel: self.kernel,
             delta: Arc::clone(&self.delta),
-            garbler: self.garbler.for_worker(worker),
-            correlated: self.correlated.for_worker(worker),
+            garbler: self.garbler.for_thread(thread),
+            correlated: self.correlated.for_thread(thread),
             randomness: Prg::new(self.kernel, self.randomness.next_block()),
-            columns: worker.first_column(),
-            comparisons: worker.first_comparison(),
-            workers: CreatedWorkers::none(),
+            columns: thread.first_column(),
+            comparisons: thread.first_comparison(),
+            threads: CreatedThreads::none(),
         })
     }
 }
@@ -115,7 +115,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
             randomness: Prg::from_rng(kernel, rng),
             columns: 0,
             comparisons: 0,
-            workers: CreatedWorkers::default(),
+            threads: CreatedThreads::default(),
         })
     }
 

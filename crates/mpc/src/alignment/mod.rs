@@ -85,9 +85,9 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-mod view_tests;
+mod thread_tests;
 #[cfg(test)]
-mod worker_tests;
+mod view_tests;
 
 pub use evaluator::{EvaluatorComparison, EvaluatorSession};
 pub use garbler::{GarblerComparison, GarblerSession, Rows};

@@ -187,10 +187,10 @@ pub(super) fn check(shapes: &[Shape], done: u32, width: usize) -> Result<(), Mpc
     if width > 64 {
         return Err(MpcError::Misuse("costs are too large"));
     }
-    // The numbers of a worker end where those of the next begin.
+    // The numbers of a worker thread end where those of the next begin.
     let left = COMPARISONS - done % COMPARISONS;
     match u32::try_from(shapes.len()) {
-        // The last number stays unused, so that a full worker differs from an empty one.
+        // The last number stays unused, so that a thread with no numbers left differs from one that has used none.
         Ok(count) if count < left => Ok(()),
         _ => Err(MpcError::Misuse("too many comparisons for one session")),
     }

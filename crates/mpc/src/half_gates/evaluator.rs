@@ -35,9 +35,9 @@ impl Evaluator {
         Self::with_hash(TweakedHash::new(kernel, initial_tweak))
     }
 
-    /// The evaluator of another worker. The first worker creates all others.
-    pub(crate) fn for_worker(&self, worker: WorkerThread) -> Self {
-        Self::with_hash(self.hash.for_worker(worker))
+    /// The evaluator of another worker thread. The first thread creates all others.
+    pub(crate) fn for_thread(&self, thread: WorkerThread) -> Self {
+        Self::with_hash(self.hash.for_thread(thread))
     }
 
     fn with_hash(hash: TweakedHash) -> Self {

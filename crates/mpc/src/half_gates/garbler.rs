@@ -44,9 +44,9 @@ impl Garbler {
         Self::with_hash(delta, TweakedHash::new(kernel, initial_tweak))
     }
 
-    /// The garbler of another worker, under the same offset. The first worker creates all others.
-    pub(crate) fn for_worker(&self, worker: WorkerThread) -> Self {
-        Self::with_hash(Arc::clone(&self.delta), self.hash.for_worker(worker))
+    /// The garbler of another worker thread, under the same offset. The first thread creates all others.
+    pub(crate) fn for_thread(&self, thread: WorkerThread) -> Self {
+        Self::with_hash(Arc::clone(&self.delta), self.hash.for_thread(thread))
     }
 
     fn with_hash(delta: Arc<Delta>, hash: TweakedHash) -> Self {

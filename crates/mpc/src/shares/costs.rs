@@ -203,10 +203,10 @@ impl Matrices {
             let above = longest.saturating_sub(mean) as f64;
             mean as u64 + (above * (count - 1) as f64 / (count + 1) as f64) as u64
         };
-        let joins = in_group.min(self.per_host_scanpath).max(1);
-        let hosts = in_group.div_ceil(joins);
-        let rows = largest(self.rows, self.longest_rows, hosts);
-        let columns = largest(self.columns, self.longest_columns, joins);
+        let join_scanpaths = in_group.min(self.per_host_scanpath).max(1);
+        let host_scanpaths = in_group.div_ceil(join_scanpaths);
+        let rows = largest(self.rows, self.longest_rows, host_scanpaths);
+        let columns = largest(self.columns, self.longest_columns, join_scanpaths);
         (rows + columns).saturating_sub(1).max(1)
     }
 

@@ -27,8 +27,8 @@ pub struct LetterLists<'a> {
     pub their_lengths: &'a [usize],
     /// The number of cells in all matrices that will use these letters.
     pub cells: u64,
-    /// The side whose letters are the lines if lines share trees.
-    pub lines: Party,
+    /// The side whose letters have the trees, if several letters share one.
+    pub tree_owner: Party,
 }
 
 /// The letters of both sides, ready to be looked up.
@@ -119,7 +119,7 @@ impl SharesSession {
             own_lengths,
             their_lengths,
             cells,
-            lines,
+            tree_owner,
         } = lists;
         if !(1..=MAX_ALPHABET_SIZE).contains(&alphabet) {
             return Err(MpcError::Misuse(
@@ -135,7 +135,7 @@ impl SharesSession {
             _ => (by_join, by_host),
         };
         let theirs: usize = their_lengths.iter().sum();
-        let own_lines = lines == self.party();
+        let own_lines = tree_owner == self.party();
         let lines = if own_lines { own.len() } else { theirs };
         let kernel = self.kernel;
         let longest = |lengths: &[usize]| lengths.iter().max().map_or(0, |length| *length as u64);

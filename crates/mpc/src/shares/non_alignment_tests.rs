@@ -212,15 +212,15 @@ fn points_on_diagonal_runs_are_counted() {
                 )
             })
             .collect();
-        let (hosts, joins): (Vec<_>, Vec<_>) = strings.iter().cloned().unzip();
+        let (host_scanpaths, join_scanpaths): (Vec<_>, Vec<_>) = strings.iter().cloned().unzip();
         for min_length in [2, 3, 5, 70] {
             if repeated > 1 && min_length > 3 {
                 continue;
             }
             let shares = run_both_parties(|session, party, channel| {
-                let comparisons: Vec<Comparison> = ranges(&hosts)
+                let comparisons: Vec<Comparison> = ranges(&host_scanpaths)
                     .into_iter()
-                    .zip(ranges(&joins))
+                    .zip(ranges(&join_scanpaths))
                     .map(|(rows, columns)| Comparison {
                         rows,
                         columns,
@@ -233,8 +233,8 @@ fn points_on_diagonal_runs_are_counted() {
                     .map(|c| c.rows.len() * c.columns.len())
                     .sum::<usize>();
                 let (own, theirs) = match party {
-                    Party::Host => (&hosts, &joins),
-                    Party::Join => (&joins, &hosts),
+                    Party::Host => (&host_scanpaths, &join_scanpaths),
+                    Party::Join => (&join_scanpaths, &host_scanpaths),
                 };
                 let lengths =
                     |scanpaths: &[Vec<usize>]| scanpaths.iter().map(Vec::len).collect::<Vec<_>>();
@@ -243,7 +243,7 @@ fn points_on_diagonal_runs_are_counted() {
                     own_lengths: &lengths(own),
                     their_lengths: &lengths(theirs),
                     cells: cells as u64 * repeated,
-                    lines: Party::Join,
+                    tree_owner: Party::Join,
                 };
                 let letters = session.letters(lists, alphabet, 1, near, channel)?;
                 session.diagonal_runs(&letters, &comparisons, min_length, channel, &|_| ())

@@ -15,22 +15,24 @@ use veilpath_channel::{Channel, ChannelError, Counted, MemoryChannel, Traffic, m
 
 /// The scanpaths of both sides, and which of them are compared.
 struct Cohorts {
-    hosts: Vec<Vec<usize>>,
-    joins: Vec<Vec<usize>>,
+    host_scanpaths: Vec<Vec<usize>>,
+    join_scanpaths: Vec<Vec<usize>>,
     pairs: Vec<(usize, usize)>,
-    lines: Party,
+    tree_owner: Party,
 }
 
 impl Cohorts {
     /// Each scanpath is compared once.
     fn of_pairs(strings: &[(Vec<usize>, Vec<usize>)]) -> Self {
-        let (hosts, joins): (Vec<_>, Vec<_>) = strings.iter().cloned().unzip();
-        let pairs = (0..hosts.len()).map(|number| (number, number)).collect();
+        let (host_scanpaths, join_scanpaths): (Vec<_>, Vec<_>) = strings.iter().cloned().unzip();
+        let pairs = (0..host_scanpaths.len())
+            .map(|number| (number, number))
+            .collect();
         Self {
-            hosts,
-            joins,
+            host_scanpaths,
+            join_scanpaths,
             pairs,
-            lines: Party::Host,
+            tree_owner: Party::Host,
         }
     }
 }
@@ -62,7 +64,10 @@ fn run(
         let mut session =
             SharesSession::start(party, group_bits, Kernel::best(), &mut rng, &mut channel)
                 .unwrap();
-        let (rows, columns) = (ranges(&cohorts.hosts), ranges(&cohorts.joins));
+        let (rows, columns) = (
+            ranges(&cohorts.host_scanpaths),
+            ranges(&cohorts.join_scanpaths),
+        );
         let pairs = cohorts.pairs.iter();
         let comparisons: Vec<Comparison> = pairs
             .map(|(host, join)| Comparison {
@@ -78,15 +83,15 @@ fn run(
         let lengths =
             |scanpaths: &[Vec<usize>]| -> Vec<usize> { scanpaths.iter().map(Vec::len).collect() };
         let (own, theirs) = match party {
-            Party::Host => (&cohorts.hosts, &cohorts.joins),
-            Party::Join => (&cohorts.joins, &cohorts.hosts),
+            Party::Host => (&cohorts.host_scanpaths, &cohorts.join_scanpaths),
+            Party::Join => (&cohorts.join_scanpaths, &cohorts.host_scanpaths),
         };
         let lists = LetterLists {
             own: &own.concat(),
             own_lengths: &lengths(own),
             their_lengths: &lengths(theirs),
             cells: cells.sum::<usize>() as u64,
-            lines: cohorts.lines,
+            tree_owner: cohorts.tree_owner,
         };
         let bits = cell.entry_bits();
         let letters = session
@@ -247,10 +252,10 @@ fn crossed(count: usize, lengths: &[usize], alphabet: usize) -> Cohorts {
     };
     let all = (0..count).flat_map(|host| (0..count).map(move |join| (host, join)));
     Cohorts {
-        hosts: strings(10),
-        joins: strings(100),
+        host_scanpaths: strings(10),
+        join_scanpaths: strings(100),
         pairs: all.collect(),
-        lines: Party::Host,
+        tree_owner: Party::Host,
     }
 }
 
@@ -258,9 +263,9 @@ fn crossed(count: usize, lengths: &[usize], alphabet: usize) -> Cohorts {
 fn many_comparisons_of_a_scanpath_share_its_trees() {
     let equal = |x: usize, y: usize| u64::from(x == y);
     let mut cohorts = crossed(17, &[1, 60, 63, 64, 65, 7, 130, 8], 11);
-    for lines in [Party::Host, Party::Join] {
-        cohorts.lines = lines;
-        let bits = match lines {
+    for tree_owner in [Party::Host, Party::Join] {
+        cohorts.tree_owner = tree_owner;
+        let bits = match tree_owner {
             Party::Host => GroupBits::FOUR,
             Party::Join => GroupBits::EIGHT,
         };
@@ -274,7 +279,10 @@ fn many_comparisons_of_a_scanpath_share_its_trees() {
             bits,
         );
         for ((host, join), number) in cohorts.pairs.iter().zip(numbers) {
-            let (a, b) = (&cohorts.hosts[*host], &cohorts.joins[*join]);
+            let (a, b) = (
+                &cohorts.host_scanpaths[*host],
+                &cohorts.join_scanpaths[*join],
+            );
             assert_eq!(a.len() + number as usize, b.len() + distance(a, b));
         }
     }
@@ -406,7 +414,7 @@ fn numbers_of_comparisons_end_before_streams_repeat() {
             own_lengths: &[2],
             their_lengths: &[2],
             cells: 4,
-            lines: Party::Host,
+            tree_owner: Party::Host,
         };
         let equal = |x: usize, y: usize| u64::from(x == y);
         let letters = session.letters(lists, 2, 1, equal, &mut channel).unwrap();

@@ -177,7 +177,7 @@ impl Side {
             own_lengths: &lengths,
             their_lengths: &lengths,
             cells,
-            lines: Party::Host,
+            tree_owner: Party::Host,
         };
         let entry = |x: usize, y: usize| match cell {
             MatrixRecurrence::Unit => u64::from(x == y),

@@ -113,11 +113,14 @@ impl<'a> Job<'a> {
         peer_count: usize,
         pairs: &'a [(usize, usize)],
     ) -> Result<Self, ProtocolError> {
-        let (hosts, joins) = match role {
+        let (host_scanpaths, join_scanpaths) = match role {
             Role::Host => (own.len(), peer_count),
             Role::Join => (peer_count, own.len()),
         };
-        if pairs.iter().any(|&(i, j)| i >= hosts || j >= joins) {
+        if pairs
+            .iter()
+            .any(|&(i, j)| i >= host_scanpaths || j >= join_scanpaths)
+        {
             return Err(ProtocolError::Job(JobError::UnknownScanpath));
         }
         spec.check()?;
@@ -264,14 +267,14 @@ impl Engine {
         }
     }
 
-    /// Whether each side gets half of an output. Then the halves that reveal a result are sent after the computation,
-    /// and can be sent again without repeating it.
-    pub fn splits_outputs(self) -> bool {
+    /// Whether the output of a pair is split into two halves (see [`PairStore`]) and opened by a separate message, which
+    /// can be sent again without repeating the computation. Other engines reveal results while they compute.
+    pub fn opens_outputs_by_halves(self) -> bool {
         matches!(self, Engine::Garbled | Engine::Shares)
     }
 
-    /// Whether each side can keep a share of every result, as group answers require.
-    pub fn can_keep_shares(self) -> bool {
+    /// Whether results can stay secret-shared between the sides instead of being revealed, as group answers require.
+    pub fn supports_secret_shared_results(self) -> bool {
         !matches!(self, Engine::Plain)
     }
 
@@ -281,15 +284,15 @@ impl Engine {
         matches!(self, Engine::Paillier(_)) && role == Role::Host
     }
 
-    /// The answers for outputs (the XOR of both halves); `None` where an output is not a possible result. The job must
-    /// know the lengths of the other side's scanpaths.
+    /// The answers for outputs, with an engine that opens them by halves; `None` where an output is not a possible result.
+    /// The job must know the lengths of the other side's scanpaths.
     pub fn decode(
         self,
         job: &Job<'_>,
         outputs: &[(usize, u64)],
     ) -> Result<Vec<Option<Answer>>, ProtocolError> {
         match self {
-            Engine::Garbled | Engine::Shares => garbled::decode(job, outputs),
+            Engine::Garbled | Engine::Shares => garbled::decode_all(job, outputs),
             Engine::Plain | Engine::Paillier(_) => {
                 Err(ProtocolError::Internal("the engine has no halves"))
             }

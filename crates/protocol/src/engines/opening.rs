@@ -1,4 +1,5 @@
-//! Opens outputs that are split between the sides. An output is the XOR of both halves; one half alone is random.
+//! Opens outputs that are split into two halves ([`PairStore`](crate::PairStore)). The halves are XOR shares, because
+//! only `garbled` and `shares` open single pairs this way.
 //!
 //! ```text
 //! host                                                                                          join
@@ -83,7 +84,7 @@ pub fn send_halves(halves: &[u64], channel: &mut dyn Channel) -> Result<(), Prot
 
 /// Receives as many halves as both sides know there are.
 pub fn receive_halves(count: usize, channel: &mut dyn Channel) -> Result<Vec<u64>, ProtocolError> {
-    // In one call, because a garbler's worker requests as many bytes as it receives at once.
+    // In one call, because a garbler's thread requests as many bytes as it receives at once.
     let mut bytes = vec![0; count * 8];
     channel.receive(&mut bytes)?;
     let (halves, _) = bytes.as_chunks();

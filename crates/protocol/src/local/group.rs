@@ -115,7 +115,7 @@ pub(super) fn answer(
         }
     };
     let sides = [side(Role::Host), side(Role::Join)];
-    let (numbers, traffic) = match spec.engine.can_keep_shares() {
+    let (numbers, traffic) = match spec.engine.supports_secret_shared_results() {
         true => on_shares(&sides, observer)?,
         false => in_the_clear(&sides, observer)?,
     };

@@ -27,8 +27,7 @@ use std::marker::PhantomData;
 pub struct OutcomeSeed<'a> {
     /// The largest number of results to read.
     pub max_results: usize,
-    /// Called before a part that is kept as text, with the most bytes that the reader may return, and with `None` after
-    /// it.
+    /// Called before a part that must not exceed a size, with its limit in bytes, and with `None` after it.
     pub limit_part: &'a dyn Fn(Option<usize>),
     /// Why the file was rejected, unless its syntax is wrong.
     pub problem: &'a mut Option<ResultFormatError>,

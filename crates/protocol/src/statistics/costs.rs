@@ -39,7 +39,7 @@ const START_WAITS: u64 = 6;
 /// Rounds in which an answer is opened.
 const OPENING_WAITS: u64 = 4;
 
-/// Operations on lists of shared numbers; traffic is the same in both directions.
+/// Operations on lists of secret-shared numbers; traffic is the same in both directions.
 #[derive(Default)]
 struct Operations {
     transfers: u64,
@@ -69,7 +69,7 @@ impl Operations {
         self.rounds += parts * (2 + u64::from(bits.max(2).ilog2()));
     }
 
-    /// Selecting numbers by shared bits.
+    /// Selecting numbers by secret-shared bits.
     fn select(&mut self, count: u64, bits: u64) {
         self.transfers += count;
         self.bits += count * (bits + 1);

@@ -108,18 +108,19 @@ impl<C: Channel> SharesSide<'_, C> {
         let add = |present: &[u64]| present.iter().fold(0, |sum: u64, it| sum.wrapping_add(*it));
         let present_in_bins = present.chunks((host + join).max(1));
         let missing = present_in_bins.flat_map(|present| {
-            let (hosts, joins) = present.split_at(host);
-            [hosts, joins].map(|present| add(present).wrapping_sub(minimum_share))
+            let (of_host, of_join) = present.split_at(host);
+            [of_host, of_join].map(|present| add(present).wrapping_sub(minimum_share))
         });
         let missing: SecretNumbers = Zeroizing::new(missing.collect());
         let bits = bits_of(minimum.max((host + join) as u64));
         let both = self.not_negative(&missing, bits)?;
-        let enough_hosts: SecretNumbers = Zeroizing::new(both.iter().step_by(2).copied().collect());
-        let enough_joins: SecretNumbers =
+        let enough_of_host: SecretNumbers =
+            Zeroizing::new(both.iter().step_by(2).copied().collect());
+        let enough_of_join: SecretNumbers =
             Zeroizing::new(both.iter().skip(1).step_by(2).copied().collect());
         Ok(self
             .session
-            .and(&enough_hosts, &enough_joins, 1, self.channel)?)
+            .and(&enough_of_host, &enough_of_join, 1, self.channel)?)
     }
 
     /// Hides the counts of bins with too few participants.

@@ -1,7 +1,7 @@
 //! Group answers, computed on shares of the pairs' values.
 //!
-//! The engines `garbled` and `shares` leave each side with half of every pair's number, `paillier` with a share of it. For a group answer,
-//! these are never sent. They become shares of the pair's value modulo 2⁶⁴ ([`values`]). Sums with public coefficients
+//! The engine leaves each side with its half of every pair ([`PairStore`](crate::PairStore)). For a group answer,
+//! halves are never sent. They become additive shares of the pair's value modulo 2⁶⁴ ([`values`]). Sums with public coefficients
 //! are then local; [`SharesSession`] does the rest: products, comparisons and counts. Only the answer is opened.
 //!
 //! | answer | what needs messages | what is opened |

@@ -17,7 +17,7 @@ use veilpath_statistics::{Coins, Contrast, LabelTest, PooledPairs};
 pub struct GroupInputs<'a> {
     /// The question.
     pub question: GroupQuestion,
-    /// The engine that produces the halves or shares of results.
+    /// The engine that produces the halves of results.
     pub engine: Engine,
     /// The rule by which scanpaths are paired.
     pub rule: PairRule,
@@ -59,7 +59,7 @@ pub struct GroupPlan<'a> {
     pub(super) contrast: Option<Contrast>,
     /// The largest number of values in a sum.
     pub(super) terms: u64,
-    /// Bits of the numbers whose halves the sides have; `None` if each side has a share of the raw result instead.
+    /// Bits of the numbers, if their halves are XOR shares; `None` if halves are additive shares of raw results modulo 2⁶⁴.
     pub(super) number_bits: Option<usize>,
     pub(super) value_bits: usize,
     /// The largest error of a value.
@@ -127,8 +127,8 @@ impl<'a> GroupPlan<'a> {
         let pairs_within = within.iter().flatten().map(|site| site.pairs.len());
         let terms = shapes.len() as u64 + pairs_within.sum::<usize>() as u64;
         let scoring = Scoring::of(job);
-        let splits_outputs = inputs.engine.splits_outputs();
-        let kinds = [job.pad_to.is_some(), !splits_outputs];
+        let has_xor_halves = inputs.engine.opens_outputs_by_halves();
+        let kinds = [job.pad_to.is_some(), !has_xor_halves];
         let usage = value_use(question, job.pairs, terms);
         let mut values = Values::new(&job.comparison, &scoring, kinds, &all, usage)?;
         if question.orders_pairs() {
@@ -184,7 +184,7 @@ impl<'a> GroupPlan<'a> {
             peer_labels,
             contrast,
             terms,
-            number_bits: splits_outputs.then_some(values.number_bits),
+            number_bits: has_xor_halves.then_some(values.number_bits),
             value_bits: values.bits(),
             value_error: values.error,
             unit,

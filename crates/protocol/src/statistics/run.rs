@@ -1,4 +1,4 @@
-//! Computes shares of an answer from halves of numbers.
+//! Computes shares of an answer from halves of pairs.
 
 use super::answer_schema::mask;
 use super::histogram::PairParticipants;
@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 
 impl GroupPlan<'_> {
     /// Computes this side's shares of the answer's numbers, each modulo 2 to the power of its bits. `halves` has this
-    /// side's halves of all pairs' numbers, or its shares of their raw results; 0 for a pair without matrix cells.
+    /// side's halves of all pairs (see [`PairStore`](crate::PairStore)); 0 for a pair without matrix cells.
     pub fn run(
         &self,
         halves: &[u64],

@@ -209,7 +209,7 @@ fn tests_of_sites_have_the_p_value_of_the_plain_test() {
         .map(|_| rng.random_range(-1000..1000))
         .collect();
     let plain = PairMatrix::new(size, values.clone()).unwrap();
-    // Each site knows its own pairs; pairs between the sites are shared.
+    // Each site knows its own pairs; pairs between the sites are secret-shared.
     let mut shares = [Vec::new(), Vec::new()];
     for (a, b, value) in plain.pairs() {
         let between: i64 = rng.random();

@@ -1,5 +1,5 @@
-//! Turns a pair's number, which the two sides share, into its value: a score or similarity in fixed point, with the same unit
-//! for all pairs.
+//! Turns a pair's number, which is secret-shared between the sides, into its value: a score or similarity in fixed point, with
+//! the same unit for all pairs.
 //!
 //! The score is a linear function of the number, and its coefficients follow from the lengths, which both sides know. So the value
 //! is `constant + factor·number` modulo 2⁶⁴, and shares of the number become shares of the value without a message.
@@ -97,7 +97,7 @@ pub(crate) struct Values<'a> {
     pub(crate) number_bits: usize,
     /// The largest error of a value: a factor is rounded, and multiplied by the raw result.
     pub(crate) error: u64,
-    /// Whether the sides have shares of raw results modulo 2⁶⁴, not halves of numbers.
+    /// Whether halves are additive shares of raw results modulo 2⁶⁴, not XOR shares of numbers.
     of_raw_results: bool,
 }
 
@@ -232,7 +232,7 @@ impl<'a> Values<'a> {
         Ok(start.wrapping_add(slope.wrapping_mul(raw)))
     }
 
-    /// The value of a pair whose number is shared. For a pair with an empty scanpath, the value may follow from the
+    /// The value of a pair whose number is secret-shared. For a pair with an empty scanpath, the value may follow from the
     /// lengths.
     pub(crate) fn of_pair(&self, shape: &PairShape) -> Result<PairValue, ProtocolError> {
         if self.scoring.follows_from_lengths(shape.rows, shape.columns) {

@@ -47,7 +47,7 @@ mod view;
 pub use image::{Image, ImageError, MAX_IMAGE_BYTES};
 pub use measure::NoSuchMeasure;
 pub use page::STYLE;
-pub use pairs::{MAX_PAIRS, OwnPair, Recurrence};
+pub use pairs::{MAX_SHOWN_PAIRS, OwnPair, Recurrence};
 pub use scanpaths::OwnCohort;
 pub use view::NotInFile;
 

@@ -66,7 +66,7 @@ impl Recurrence {
 }
 
 /// The most pairs that are shown.
-pub const MAX_PAIRS: usize = 20;
+pub const MAX_SHOWN_PAIRS: usize = 20;
 
 /// The most columns of an alignment, and the most letters of a side of a recurrence plot.
 const MAX_COLUMNS: usize = 2000;
@@ -84,14 +84,14 @@ pub(crate) fn section(report: &Report<'_>, pairs: &[OwnPair]) -> Markup {
         @if !pairs.is_empty() {
             section id="pairs" {
                 h2 { "Pairs of scanpaths" }
-                @for pair in pairs.iter().take(MAX_PAIRS) {
+                @for pair in pairs.iter().take(MAX_SHOWN_PAIRS) {
                     h3 { (heading(pair)) }
                     @if let Some(numbers) = numbers_of(report, pair) { p { "In the result file: " (numbers) "." } }
                     (alignment(pair))
                     (recurrence(pair))
                 }
-                @if pairs.len() > MAX_PAIRS {
-                    p class="note" { "The first " (MAX_PAIRS) " of " (numbers::counted(pairs.len(), "pair")) " are shown. A report of a single stimulus shows more." }
+                @if pairs.len() > MAX_SHOWN_PAIRS {
+                    p class="note" { "The first " (MAX_SHOWN_PAIRS) " of " (numbers::counted(pairs.len(), "pair")) " are shown. A report of a single stimulus shows more." }
                 }
             }
         }

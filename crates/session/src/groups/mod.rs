@@ -128,7 +128,7 @@ pub(crate) fn check_cohort(
         let number = first.map_or(0, |index| index + 1);
         return Err(UsageError::NoGroups { number }.into());
     }
-    match proposal.spec.engine.can_keep_shares() {
+    match proposal.spec.engine.supports_secret_shared_results() {
         true => Ok(proposal.spec.check()?),
         false => Err(UsageError::EngineWithoutGroups {
             engine: proposal.spec.engine.name(),

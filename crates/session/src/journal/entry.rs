@@ -58,7 +58,7 @@ pub(crate) enum Entry {
     Complete,
 }
 
-/// This side's half of a pair's output.
+/// This side's half of a pair's output (see [`PairStore`](veilpath_protocol::PairStore)).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Half {
     pub(crate) half: u64,

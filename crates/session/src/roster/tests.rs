@@ -128,7 +128,7 @@ fn too_many_pairs_are_rejected_before_they_are_listed() {
     assert!(all(&Roster::default(), &many, None).is_err());
     // A tile of the same plan is small enough.
     let tile = all(&many, &many, Some("3/5".parse().unwrap())).unwrap();
-    assert!(tile.pairs() > (1 << 23) && tile.pairs() < MAX_PAIRS);
+    assert!(tile.pairs() > (1 << 23) && tile.pairs() < MAX_SESSION_PAIRS);
 }
 
 /// A cohort of one participant with this scanpath.

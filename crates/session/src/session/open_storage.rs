@@ -79,7 +79,7 @@ impl Session {
 /// Whether the other side learns something about the scanpaths of the side with this role. An engine without halves shows
 /// it more than the results: with `plain`, the host sees all letters.
 pub(crate) fn is_learned(spec: &Spec, role: Role) -> bool {
-    !spec.engine.splits_outputs() || spec.reveal_to.includes(role.other())
+    !spec.engine.opens_outputs_by_halves() || spec.reveal_to.includes(role.other())
 }
 
 /// The comparisons of each scanpath of a side that the other side learns something from, in a whole plan.
@@ -151,9 +151,9 @@ impl StorageScope<'_> {
         let journalled = agreed.journalled(&journal);
         let (mut account, lost) =
             Account::open(ledger, names.to_vec(), (id, tile), plan_limits, &journalled)?;
-        let halves = spec.engine.splits_outputs();
+        let by_halves = spec.engine.opens_outputs_by_halves();
         let counted_by_answer = agreed.counted_by_answer();
-        if halves && lost.contains(&true) && !estimate_only {
+        if by_halves && lost.contains(&true) && !estimate_only {
             // Which of these were sent is not known, so none is computed again.
             let unknown = |&at: &usize| match counted_by_answer {
                 Some(_) => at >= pairs && !journal.is_sent(at),
@@ -169,7 +169,7 @@ impl StorageScope<'_> {
         // A group answer is limited by the disclosure ledger instead, unless it names single scanpaths.
         let learns_pairs = spec.reveal.group_question().is_none();
         let peer_learns = learns_pairs && spec.reveal_to.includes(role.other());
-        let planned = |&pair: &usize| match halves {
+        let planned = |&pair: &usize| match by_halves {
             true => peer_learns && !journal.is_sent(pair),
             false => !journal.is_answered(pair) && journal.half(pair).is_none(),
         };

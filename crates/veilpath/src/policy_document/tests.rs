@@ -90,7 +90,7 @@ fn only_group_answers_are_described_as_about_several_people() {
         let reveal = plan.reveal.to_string();
         let about_scanpaths = reveal == "nearest:5";
         let about_groups = plan.reveal.group_question().is_some();
-        let counted = !about_groups || !plan.engine.representative().splits_outputs();
+        let counted = !about_groups || !plan.engine.representative().opens_outputs_by_halves();
         for (message, expected) in [
             (
                 "an answer is about at least 5 participants of each institution",

@@ -125,7 +125,7 @@ fn run(
     report(PeerEvent::Agreed(Box::new(summary)));
     let progress = PeerProgress::new(&peer, events);
     let observer = CellObserver::waiting(cells, &progress);
-    let counts_again = !order.plan().spec().engine.splits_outputs();
+    let counts_again = !order.plan().spec().engine.opens_outputs_by_halves();
     let completed = agreed.run(&observer).map_err(|error| match error {
         SessionError::Network(_) => Error::Interrupted {
             error,

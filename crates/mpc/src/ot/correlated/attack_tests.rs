@@ -240,7 +240,7 @@ fn cheating_batch(
         }
     }
     assert_eq!(bytes.len(), corrections_bytes(width, dealt.group_bits));
-    let mut transcript = dealt.transcript().for_worker(WorkerThread::FIRST);
+    let mut transcript = dealt.transcript().for_thread(WorkerThread::FIRST);
     transcript.absorb(b"chunk", &bytes);
     let mut coefficients = transcript.coefficients(width);
     coefficients[width - 1] = field::ONE;
@@ -378,12 +378,12 @@ fn every_byte_is_noticed(dealt: &DealerOutput, step: usize) {
 }
 
 #[test]
-fn proofs_belong_to_their_session_and_worker() {
+fn proofs_belong_to_their_session_and_thread() {
     let [dealt, mut other] = [6, 6].map(|seed| DealerOutput::new(GroupBits::FOUR, seed));
     let bytes = honest_bytes(&dealt, &[true; 128]);
     assert!(send(dealt.sender(&dealt.message).unwrap(), 128, &bytes).is_ok());
     let second = dealt.sender(&dealt.message).unwrap();
-    let second = second.for_worker(WorkerThread::new(1).unwrap());
+    let second = second.for_thread(WorkerThread::new(1).unwrap());
     assert!(is_caught(
         &send(second, 128, &bytes),
         Misbehaviour::InconsistentTransfers

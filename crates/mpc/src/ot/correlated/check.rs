@@ -30,10 +30,10 @@ impl Transcript {
         transcript
     }
 
-    /// The transcript of a worker, which has its own messages.
-    pub(super) fn for_worker(&self, worker: WorkerThread) -> Self {
+    /// The transcript of a worker thread, which has its own messages.
+    pub(super) fn for_thread(&self, thread: WorkerThread) -> Self {
         let mut transcript = self.clone();
-        transcript.absorb(b"worker", &worker.number().to_le_bytes());
+        transcript.absorb(b"worker", &thread.number().to_le_bytes());
         transcript
     }
 

@@ -53,7 +53,7 @@
 //!   them.
 //!
 //! The coefficients χ come from a hash of the base transfers, the message about the seed trees, and all corrections and
-//! proofs of this worker so far (Fiat and Shamir; in the paper the sender draws them), so the check needs no round
+//! proofs of this worker thread so far (Fiat and Shamir; in the paper the sender draws them), so the check needs no round
 //! trip. A receiver that computes p hashes to find errors that pass succeeds with probability at most p/2¹²⁸. Each
 //! check of a chunk covers the chunks before it: errors made after a coefficient is known do not cancel earlier ones,
 //! because the last error has coefficients of its own.
@@ -65,10 +65,10 @@
 //! failed. A new stage has a new Δ, so guesses do not add up over stages or sessions.
 //!
 //! **A failed check tells the receiver that its guess was wrong**, and nothing else: there is one answer for all trees,
-//! or for a batch. The offset about which it learned this is not used again, with one exception: workers share it, and
+//! or for a batch. The offset about which it learned this is not used again, with one exception: threads share it, and
 //! each of them can reject a guess of k bits or more before all have stopped. What they send in the meantime uses an
-//! offset of which the receiver can exclude one value in 2ᵏ per worker. That is less than log₂(16/15)·32 ≈ 3 bits with
-//! k = 4 and 32 workers, or one bit with the eight workers of the `garbled` engine.
+//! offset of which the receiver can exclude one value in 2ᵏ per thread. That is less than log₂(16/15)·32 ≈ 3 bits with
+//! k = 4 and 32 threads, or one bit with the eight threads of the `garbled` engine.
 //!
 //! **The labels are used directly**, correlated by Δ, and the receiver can choose its t. Anything built on them needs a
 //! hash that is circular correlation robust for such labels, with a tweak per use. Garbling uses [`crate::hash`], whose

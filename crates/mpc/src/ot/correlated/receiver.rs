@@ -23,7 +23,7 @@ pub struct Receiver {
     kernel: Kernel,
     group_bits: GroupBits,
     trees: Vec<TreeStreams>,
-    /// The transcript before the first worker's messages, from which the transcripts of all workers start.
+    /// The transcript before the first worker thread's messages, from which the transcripts of all threads start.
     root: Transcript,
     transcript: Transcript,
     demand: Demand,
@@ -71,13 +71,13 @@ impl Receiver {
         group_bits: GroupBits,
         trees: Vec<TreeStreams>,
         root: Transcript,
-        worker: WorkerThread,
+        thread: WorkerThread,
     ) -> Self {
         Self {
             kernel,
             group_bits,
             trees,
-            transcript: root.for_worker(worker),
+            transcript: root.for_thread(thread),
             root,
             demand: Demand::default(),
             ready: Ready::default(),
@@ -86,15 +86,15 @@ impl Receiver {
         }
     }
 
-    /// The transfers of another worker, from the same seeds. The first worker creates all others.
-    pub(crate) fn for_worker(&self, worker: WorkerThread) -> Self {
-        let trees = self.trees.iter().map(|tree| tree.for_worker(worker));
+    /// The transfers of another thread, from the same seeds. The first thread creates all others.
+    pub(crate) fn for_thread(&self, thread: WorkerThread) -> Self {
+        let trees = self.trees.iter().map(|tree| tree.for_thread(thread));
         Self::with_streams(
             self.kernel,
             self.group_bits,
             trees.collect(),
             self.root.clone(),
-            worker,
+            thread,
         )
     }
 

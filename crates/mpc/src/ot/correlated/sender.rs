@@ -28,7 +28,7 @@ pub struct Sender {
     delta: Arc<Delta>,
     group_bits: GroupBits,
     trees: Vec<TreeStreams>,
-    /// The transcript before the first worker's messages, from which the transcripts of all workers start.
+    /// The transcript before the first worker thread's messages, from which the transcripts of all threads start.
     root: Transcript,
     transcript: Transcript,
     demand: Demand,
@@ -106,14 +106,14 @@ impl Sender {
         kernel: Kernel,
         trees: Vec<TreeStreams>,
         root: Transcript,
-        worker: WorkerThread,
+        thread: WorkerThread,
     ) -> Self {
         Self {
             kernel,
             delta,
             group_bits,
             trees,
-            transcript: root.for_worker(worker),
+            transcript: root.for_thread(thread),
             root,
             demand: Demand::default(),
             ready: Ready::default(),
@@ -122,16 +122,16 @@ impl Sender {
         }
     }
 
-    /// The transfers of another worker, from the same seeds. The first worker creates all others.
-    pub(crate) fn for_worker(&self, worker: WorkerThread) -> Self {
-        let trees = self.trees.iter().map(|tree| tree.for_worker(worker));
+    /// The transfers of another thread, from the same seeds. The first thread creates all others.
+    pub(crate) fn for_thread(&self, thread: WorkerThread) -> Self {
+        let trees = self.trees.iter().map(|tree| tree.for_thread(thread));
         Self::with_streams(
             Arc::clone(&self.delta),
             self.group_bits,
             self.kernel,
             trees.collect(),
             self.root.clone(),
-            worker,
+            thread,
         )
     }
 

@@ -41,7 +41,7 @@ fn labels_differ_by_the_offset_where_the_bit_is_set() {
                 let kernel = Kernel::best();
                 let mut first =
                     Sender::start(offset, group_bits, kernel, &mut rng, &mut left).unwrap();
-                let mut second = first.for_worker(WorkerThread::new(1).unwrap());
+                let mut second = first.for_thread(WorkerThread::new(1).unwrap());
                 let mut all = Vec::new();
                 for sender in [&mut first, &mut second] {
                     for (announced, counts) in CALLS {
@@ -55,7 +55,7 @@ fn labels_differ_by_the_offset_where_the_bit_is_set() {
             });
             let kernel = Kernel::portable();
             let mut first = Receiver::start(group_bits, kernel, &mut rng, &mut right).unwrap();
-            let mut second = first.for_worker(WorkerThread::new(1).unwrap());
+            let mut second = first.for_thread(WorkerThread::new(1).unwrap());
             let mut received = Vec::new();
             for receiver in [&mut first, &mut second] {
                 for (announced, counts) in CALLS {

@@ -15,8 +15,9 @@ pub(in crate::engines) struct OnShares {
     pub(in crate::engines) method: Method,
     /// The matrix cell, if the method uses matrices.
     pub(in crate::engines) cell: Option<MatrixRecurrence>,
-    /// The circuit with the same inputs.
-    pub(in crate::engines) inputs: Circuit,
+    /// The circuit that encodes two letters as a cell's input. Only its encoding is used, not its gates; where `garbled` has
+    /// another circuit for the same costs, that encodes them differently.
+    pub(in crate::engines) circuit: Circuit,
 }
 
 /// The method of computation.
@@ -36,13 +37,13 @@ pub(in crate::engines) enum Method {
 impl Scoring {
     /// The computation on shares for matrices of scanpaths up to these lengths.
     pub(in crate::engines) fn on_shares(&self, max_lengths: MaxLengths) -> OnShares {
-        let matrix = |cell: MatrixRecurrence, inputs: Circuit| OnShares {
+        let matrix = |cell: MatrixRecurrence, circuit: Circuit| OnShares {
             method: Method::Matrix {
                 // The circuit's numbers count costs; the recurrence on shares counts savings.
                 from_two_per_column: self.kind == Kind::Clipped,
             },
             cell: Some(cell),
-            inputs,
+            circuit,
         };
         let difference = |sum: u64| {
             let cell = MatrixRecurrence::Difference {
@@ -77,8 +78,8 @@ impl Scoring {
                     largest_entry: largest,
                     padded,
                 };
-                let inputs = WarpingCell::new(largest, longer, padded);
-                matrix(cell, Circuit::Warping(inputs))
+                let circuit = WarpingCell::new(largest, longer, padded);
+                matrix(cell, Circuit::Warping(circuit))
             }
             Kind::Frechet { largest } => {
                 let cell = MatrixRecurrence::Frechet {
@@ -89,12 +90,12 @@ impl Scoring {
             Kind::Hausdorff { largest } => OnShares {
                 method: Method::Hausdorff { largest },
                 cell: None,
-                inputs: Circuit::Hausdorff(HausdorffCell::new(largest, padded)),
+                circuit: Circuit::Hausdorff(HausdorffCell::new(largest, padded)),
             },
             Kind::CrossRecurrence(outputs) => OnShares {
                 method: Method::CrossRecurrence(outputs),
                 cell: has_diagonals(&outputs).then_some(MatrixRecurrence::Unit),
-                inputs: Circuit::Recurrence(outputs.cell()),
+                circuit: Circuit::Recurrence(outputs.cell()),
             },
         }
     }

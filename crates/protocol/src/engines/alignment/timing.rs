@@ -13,7 +13,7 @@ pub(in crate::engines) fn timed<T>(
     result.unwrap_or(Err(ProtocolError::Internal("work was not done")))
 }
 
-/// Joins a worker's thread and returns its result.
+/// Joins a worker thread and returns its result.
 pub(in crate::engines) fn joined(
     thread: ScopedJoinHandle<'_, Result<(), ProtocolError>>,
 ) -> Result<(), ProtocolError> {

@@ -1,6 +1,6 @@
 //! Estimates a job's cost, by the formula at the top of the engine.
 
-use super::hello::workers_of;
+use super::hello::threads_of;
 use super::schedule::PortionLimits;
 use crate::Workload;
 use crate::engines::alignment::scoring::{MaxLengths, Scoring};
@@ -24,11 +24,11 @@ fn transfer_bytes(transfers: u64) -> u64 {
         .saturating_add(batches.saturating_mul(544))
 }
 
-/// AND gates per second that one worker on each side can garble, encrypt, send and evaluate, with both sides on the two
+/// AND gates per second that one worker thread on each side can garble, encrypt, send and evaluate, with both sides on the two
 /// cores of one machine with AES instructions. Measured; it varies by half with the circuit and the processor.
 const GATES_PER_SECOND: f64 = 18e6;
 
-/// The same with any number of workers, limited by the one thread per side that owns the connection.
+/// The same with any number of worker threads, limited by the one thread per side that owns the connection.
 const MAX_GATES_PER_SECOND: f64 = 36e6;
 
 /// Seconds for the base transfers of a stage, on such a machine.
@@ -83,8 +83,8 @@ pub(crate) fn costs(comparison: &Comparison, work: &Workload, cores: u32) -> Job
         false => work.pairs.saturating_mul(columns),
     };
     let stages = transferred.div_ceil(limits.letters).max(1);
-    let workers = workers_of(cores as usize).min(usize::try_from(portions).unwrap_or(usize::MAX));
-    let rate = (GATES_PER_SECOND * workers as f64).min(MAX_GATES_PER_SECOND);
+    let threads = threads_of(cores as usize).min(usize::try_from(portions).unwrap_or(usize::MAX));
+    let rate = (GATES_PER_SECOND * threads as f64).min(MAX_GATES_PER_SECOND);
     JobCosts {
         bytes_to_host: transfer_bytes(
             transferred
@@ -96,13 +96,13 @@ pub(crate) fn costs(comparison: &Comparison, work: &Workload, cores: u32) -> Job
             .saturating_mul(32)
             .saturating_add(wires.saturating_mul(letters) / 8)
             .saturating_add(START_TO_JOIN.saturating_mul(stages)),
-        waits: 1 + stages * STAGE_WAITS + portions.div_ceil(workers as u64) * PORTION_WAITS,
+        waits: 1 + stages * STAGE_WAITS + portions.div_ceil(threads as u64) * PORTION_WAITS,
         exchanges,
         one_way: false,
-        // Several workers request the bytes they wait for, so they do not run ahead.
-        in_flight: match workers {
+        // Several threads request the bytes they wait for, so they do not run ahead.
+        in_flight: match threads {
             1 => (LOOKAHEAD + 1) as f64,
-            workers => workers as f64,
+            threads => threads as f64,
         },
         setup: stages as f64 * STAGE_SECONDS,
         computing: gates as f64 / rate,

@@ -3,7 +3,7 @@
 use super::Partitioning;
 use super::outputs::{add_length_terms, bits_of, reduce_to_output};
 use super::schedule::{Portion, Schedule, Stage};
-use super::workers::{evaluator_channels, stage_result};
+use super::threads::{evaluator_channels, stage_result};
 use crate::engines::alignment::answers::{AnswerCollector, OpenedAnswer, collect, finish};
 use crate::engines::alignment::circuit::{Circuit, with_cell};
 use crate::engines::alignment::timing::{joined, timed};
@@ -39,7 +39,7 @@ pub(super) fn join_with(
     partitioning: Partitioning,
     rng: &mut impl CryptoRng,
 ) -> Result<Vec<Answer>, ProtocolError> {
-    let (workers, schedule) = Schedule::negotiate(job, channel, partitioning)?;
+    let (threads, schedule) = Schedule::negotiate(job, channel, partitioning)?;
     let collector = Mutex::new(schedule.collector(job, observer)?);
     for stage in &schedule.stages {
         let session = timed(observer, || {
@@ -59,25 +59,25 @@ pub(super) fn join_with(
             collector: &collector,
             observer,
         };
-        let count = workers.min(stage.portions.len());
+        let count = threads.min(stage.portions.len());
         if count == 1 {
             evaluator.evaluate_all(stage.portions.iter(), &mut sessions[0], &mut channel)?;
             continue;
         }
         while sessions.len() < count {
-            let worker = WorkerThread::new(sessions.len() as u32);
-            let worker = worker.ok_or(ProtocolError::Internal("there are too many workers"))?;
-            let session = sessions[0].for_worker(worker)?;
+            let thread = WorkerThread::new(sessions.len() as u32);
+            let thread = thread.ok_or(ProtocolError::Internal("there are too many threads"))?;
+            let session = sessions[0].for_thread(thread)?;
             sessions.push(session);
         }
         let (channels, multiplexer) = evaluator_channels(count);
         std::thread::scope(|scope| {
-            let threads: Vec<_> = channels
+            let handles: Vec<_> = channels
                 .into_iter()
                 .zip(&mut sessions)
                 .enumerate()
-                .map(|(worker, (mut channel, session))| {
-                    let portions = stage.portions.iter().skip(worker).step_by(count);
+                .map(|(thread, (mut channel, session))| {
+                    let portions = stage.portions.iter().skip(thread).step_by(count);
                     let evaluator = &evaluator;
                     scope.spawn(move || {
                         let ended = evaluator.evaluate_all(portions, session, &mut channel);
@@ -86,7 +86,7 @@ pub(super) fn join_with(
                 })
                 .collect();
             let multiplexed = multiplexer.run(channel);
-            stage_result(multiplexed, threads.into_iter().map(joined).collect())
+            stage_result(multiplexed, handles.into_iter().map(joined).collect())
         })?;
     }
     finish(collector)

@@ -3,7 +3,7 @@
 use super::Partitioning;
 use super::outputs::{add_length_terms, bits_of, reduce_to_output};
 use super::schedule::{Portion, Schedule};
-use super::workers::{garbler_channels, stage_result};
+use super::threads::{garbler_channels, stage_result};
 use crate::engines::alignment::answers::{AnswerCollector, OpenedAnswer, collect, finish};
 use crate::engines::alignment::circuit::{Circuit, with_cell};
 use crate::engines::alignment::entries::Inputs;
@@ -40,7 +40,7 @@ pub(super) fn host_with(
     partitioning: Partitioning,
     rng: &mut impl CryptoRng,
 ) -> Result<Vec<Answer>, ProtocolError> {
-    let (workers, schedule) = Schedule::negotiate(job, channel, partitioning)?;
+    let (threads, schedule) = Schedule::negotiate(job, channel, partitioning)?;
     let collector = Mutex::new(schedule.collector(job, observer)?);
     for stage in &schedule.stages {
         // Every stage has a new offset, so guesses about the last one are useless to the other side.
@@ -61,25 +61,25 @@ pub(super) fn host_with(
             collector: &collector,
             observer,
         };
-        let count = workers.min(stage.portions.len());
+        let count = threads.min(stage.portions.len());
         if count == 1 {
             garbler.garble_all(stage.portions.iter(), &mut sessions[0], &mut channel)?;
             continue;
         }
         while sessions.len() < count {
-            let worker = WorkerThread::new(sessions.len() as u32);
-            let worker = worker.ok_or(ProtocolError::Internal("there are too many workers"))?;
-            let session = sessions[0].for_worker(worker)?;
+            let thread = WorkerThread::new(sessions.len() as u32);
+            let thread = thread.ok_or(ProtocolError::Internal("there are too many threads"))?;
+            let session = sessions[0].for_thread(thread)?;
             sessions.push(session);
         }
         let (channels, multiplexer) = garbler_channels(count);
         std::thread::scope(|scope| {
-            let threads: Vec<_> = channels
+            let handles: Vec<_> = channels
                 .into_iter()
                 .zip(&mut sessions)
                 .enumerate()
-                .map(|(worker, (mut channel, session))| {
-                    let portions = stage.portions.iter().skip(worker).step_by(count);
+                .map(|(thread, (mut channel, session))| {
+                    let portions = stage.portions.iter().skip(thread).step_by(count);
                     let garbler = &garbler;
                     scope.spawn(move || {
                         let ended = garbler.garble_all(portions, session, &mut channel);
@@ -88,7 +88,7 @@ pub(super) fn host_with(
                 })
                 .collect();
             let multiplexed = multiplexer.run(channel);
-            stage_result(multiplexed, threads.into_iter().map(joined).collect())
+            stage_result(multiplexed, handles.into_iter().map(joined).collect())
         })?;
     }
     finish(collector)

@@ -1,10 +1,10 @@
-//! The first messages: lengths, unless hidden, and the number of workers that each side offers.
+//! The first messages: lengths, unless hidden, and the number of worker threads that each side offers.
 
 use crate::engines::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_lengths};
 use crate::{Job, Misbehaviour, ProtocolError, Role};
 use veilpath_channel::Channel;
 
-/// The largest number of workers. With more than a few, the connection is the bottleneck.
+/// The largest number of worker threads. With more than a few, the connection is the bottleneck.
 const MAX_WORKER_THREADS: usize = 8;
 
 /// The result of the first messages, known to both sides.
@@ -12,17 +12,17 @@ pub(super) struct Negotiated {
     pub(super) own: Vec<u32>,
     pub(super) theirs: Vec<u32>,
     /// The smaller of the two offers.
-    pub(super) workers: usize,
+    pub(super) threads: usize,
 }
 
-/// The number of workers that this machine offers, one for every two cores: encrypting or decrypting the workers'
+/// The number of worker threads that this machine offers, one for every two cores: encrypting or decrypting the threads'
 /// traffic is about a third of a side's work, and the other side may run on the same machine.
-pub(super) fn workers_of_this_machine() -> usize {
-    workers_of(std::thread::available_parallelism().map_or(1, usize::from))
+pub(super) fn threads_of_this_machine() -> usize {
+    threads_of(std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// The number of workers that a machine with this many cores offers.
-pub(super) fn workers_of(cores: usize) -> usize {
+/// The number of worker threads that a machine with this many cores offers.
+pub(super) fn threads_of(cores: usize) -> usize {
     (cores / 2).clamp(1, MAX_WORKER_THREADS)
 }
 
@@ -30,10 +30,10 @@ pub(super) fn workers_of(cores: usize) -> usize {
 pub(super) fn negotiate(
     job: &Job<'_>,
     channel: &mut dyn Channel,
-    workers: usize,
+    threads: usize,
 ) -> Result<Negotiated, ProtocolError> {
     let own = visible_lengths(job)?;
-    let offer = workers.clamp(1, MAX_WORKER_THREADS);
+    let offer = threads.clamp(1, MAX_WORKER_THREADS);
     if job.role == Role::Join {
         send(job, channel, &own, offer)?;
     }
@@ -55,7 +55,7 @@ pub(super) fn negotiate(
     Ok(Negotiated {
         own,
         theirs,
-        workers: offer.min(their_offer),
+        threads: offer.min(their_offer),
     })
 }
 

@@ -5,12 +5,12 @@
 //!
 //! ```text
 //! evaluator.rs (join)                                          garbler.rs (host)
-//!  │── lengths of its scanpaths (unless hidden), workers ────────▶│
-//!  │◀──────── lengths of its scanpaths (unless hidden), workers ──│
+//!  │── lengths of its scanpaths (unless hidden), threads ────────▶│
+//!  │◀──────── lengths of its scanpaths (unless hidden), threads ──│
 //!  ╎ for some of the evaluator's scanpaths at a time (a stage):   ╎
 //!  │◀──────────────────────── base transfers ────────────────────▶│ 128, and seed trees, for a new offset
 //!  │── transfers for the bits of their letters ──────────────────▶│ keys, for all comparisons with them
-//!  ╎ for some pairs at a time (a portion), on several workers:    ╎
+//!  ╎ for some pairs at a time (a portion), on several threads:    ╎
 //!  │◀────────── columns of substitution costs, masked ────────────│ the look-up: no gates
 //!  │── transfers for its shares of the costs ────────────────────▶│
 //!  │◀───────────────────── tables of cells ───────────────────────│ 32 bytes per AND gate
@@ -82,10 +82,10 @@
 //!   always refused.
 //!
 //! # Cores
-//! Comparisons run on up to eight worker threads of each side (`workers/`); the smaller offer counts. A side
-//! offers half of its cores: encrypting or decrypting the workers' traffic is about a third of the work and is done by
-//! the thread that owns the channel, and both sides may run on one machine. So two cores mean one worker and no extra
-//! thread. A job of less than about 262,000 gates, or of one pair, has one worker.
+//! Comparisons run on up to eight worker threads of each side (`threads/`); the smaller offer counts. A side
+//! offers half of its cores: encrypting or decrypting their traffic is about a third of the work and is done by
+//! the thread that owns the channel, and both sides may run on one machine. So with two cores, that thread is also
+//! the only worker thread. A job of less than about 262,000 gates, or of one pair, has one worker thread.
 //!
 #![doc = include_str!("messages.md")]
 
@@ -97,9 +97,9 @@ mod outputs;
 mod schedule;
 #[cfg(test)]
 mod tests;
-mod workers;
+mod threads;
 
-pub(crate) use super::alignment::answers::decode_all as decode;
+pub(crate) use super::alignment::answers::decode_all;
 pub(crate) use costs::costs;
 pub(crate) use evaluator::join;
 pub(crate) use garbler::host;
@@ -113,15 +113,15 @@ use veilpath_metrics::Comparison;
 /// How a run is partitioned. Scores do not depend on it.
 #[derive(Clone, Copy, Debug)]
 struct Partitioning {
-    /// Workers that this side offers.
-    workers: usize,
+    /// Worker threads that this side offers.
+    threads: usize,
     limits: PortionLimits,
 }
 
 impl Partitioning {
     fn of_this_machine() -> Self {
         Self {
-            workers: hello::workers_of_this_machine(),
+            threads: hello::threads_of_this_machine(),
             limits: PortionLimits::default(),
         }
     }
@@ -168,14 +168,14 @@ pub(crate) fn answer_size(comparison: &Comparison, pad_to: Option<u32>) -> Answe
     Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to).answer_size()
 }
 
-/// The size of a worker's buffers.
-const WORKER_BYTES: u64 = 8 << 20;
+/// The size of a worker thread's buffers.
+const THREAD_BYTES: u64 = 8 << 20;
 
 /// The size of the keys that the garbler caches instead of deriving them again.
 const CACHED_KEY_BYTES: u64 = 64 << 20;
 
 /// An upper bound on a side's memory: the keys of the evaluator's letters that are in use at the same time, and each
-/// worker's columns of one portion.
+/// thread's columns of one portion.
 pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSize) -> u64 {
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to);
     let [host, join] = [size.host.longest, size.join.longest]
@@ -197,8 +197,8 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
     let cached = letters.saturating_mul(16 * alphabet).min(CACHED_KEY_BYTES);
     // The table of inputs, unless they are computed on demand.
     let table = 8 * alphabet.pow(2).min(1 << 20);
-    let worker = columns.saturating_mul(label_bytes.column) + WORKER_BYTES + table;
-    let workers = hello::workers_of_this_machine() as u64;
+    let thread = columns.saturating_mul(label_bytes.column) + THREAD_BYTES + table;
+    let threads = hello::threads_of_this_machine() as u64;
     keys.saturating_add(cached)
-        .saturating_add(worker.saturating_mul(workers))
+        .saturating_add(thread.saturating_mul(threads))
 }

@@ -11,14 +11,14 @@ use veilpath_mpc::circuit::numbers::bits_for;
 use veilpath_mpc::circuit::reduce::{Number, Operation, Pair, pairwise, public_number};
 use veilpath_mpc::circuit::tables::entries;
 
-/// Adds both sides' length terms; `hosts` and `joins` have `width` wires for each number.
+/// Adds both sides' length terms; `host_terms` and `join_terms` have `width` wires for each number.
 pub(super) fn add_length_terms<P: Party>(
     party: &mut P,
     channel: &mut dyn Channel,
     length_terms: &LengthTerms,
     mut numbers: Vec<Number<P::Label>>,
-    hosts: &[P::Label],
-    joins: &[P::Label],
+    host_terms: &[P::Label],
+    join_terms: &[P::Label],
 ) -> Result<Vec<Number<P::Label>>, ProtocolError> {
     let width = length_terms.width;
     if length_terms.doubled {
@@ -27,9 +27,9 @@ pub(super) fn add_length_terms<P: Party>(
             number.insert(0, zero);
         }
     }
-    let terms: Vec<Pair<'_, P::Label>> = hosts
+    let terms: Vec<Pair<'_, P::Label>> = host_terms
         .chunks_exact(width)
-        .zip(joins.chunks_exact(width))
+        .zip(join_terms.chunks_exact(width))
         .collect();
     let mut lengths = pairwise(party, channel, Operation::Add, &terms)?;
     modulo(&mut lengths, width);

@@ -15,7 +15,7 @@ use veilpath_channel::Channel;
 pub(super) struct PortionLimits {
     /// AND gates after which the scores so far are revealed.
     pub(super) portion_gates: u64,
-    /// The fewest AND gates that are worth a separate portion, if several workers share the run.
+    /// The fewest AND gates that are worth a separate portion, if several worker threads share the run.
     pub(super) min_gates: u64,
     /// Pairs of any length after which the scores so far are revealed.
     pub(super) portion_pairs: usize,
@@ -98,17 +98,17 @@ pub(super) struct ScheduledPair {
 }
 
 impl Schedule {
-    /// Exchanges the first messages. Returns the number of workers that both sides use, and the schedule.
+    /// Exchanges the first messages. Returns the number of worker threads that both sides use, and the schedule.
     pub(super) fn negotiate(
         job: &Job<'_>,
         channel: &mut dyn Channel,
         partitioning: Partitioning,
     ) -> Result<(usize, Self), ProtocolError> {
-        let negotiated = negotiate(job, channel, partitioning.workers)?;
-        let workers = negotiated.workers;
+        let negotiated = negotiate(job, channel, partitioning.threads)?;
+        let threads = negotiated.threads;
         let (own, theirs) = (negotiated.own, negotiated.theirs);
-        let schedule = Self::new(job, own, theirs, workers, partitioning.limits)?;
-        Ok((workers, schedule))
+        let schedule = Self::new(job, own, theirs, threads, partitioning.limits)?;
+        Ok((threads, schedule))
     }
 
     /// A collector that starts with the answers that follow from the lengths.
@@ -126,7 +126,7 @@ impl Schedule {
         job: &Job<'_>,
         own: Vec<u32>,
         theirs: Vec<u32>,
-        workers: usize,
+        threads: usize,
         limits: PortionLimits,
     ) -> Result<Self, ProtocolError> {
         if own.iter().any(|&length| length > MAX_LOOKUP_LENGTH) {
@@ -156,7 +156,7 @@ impl Schedule {
         if schedule.column_bytes(job) > MAX_COLUMN_BYTES {
             return Err(ProtocolError::Job(JobError::TooMuchMemory));
         }
-        schedule.stages = schedule.stages(job, workers, limits);
+        schedule.stages = schedule.stages(job, threads, limits);
         Ok(schedule)
     }
 
@@ -177,7 +177,7 @@ impl Schedule {
         (self.host_lengths[host], self.join_lengths[join])
     }
 
-    fn portions(&self, job: &Job<'_>, workers: usize, limits: PortionLimits) -> Vec<Portion> {
+    fn portions(&self, job: &Job<'_>, threads: usize, limits: PortionLimits) -> Vec<Portion> {
         let gates = self.scoring.circuit(self.max_lengths(job)).and_gates();
         let gates_of = |pair: usize| {
             let (rows, columns) = self.lengths(job, pair);
@@ -185,10 +185,10 @@ impl Schedule {
         };
         let all = self.pending.iter().map(|&pair| gates_of(pair));
         let all = all.fold(0, u64::saturating_add);
-        // Several workers get several portions each, so that they finish at about the same time.
-        let max_gates = match workers {
+        // Several threads get several portions each, so that they finish at about the same time.
+        let max_gates = match threads {
             1 => limits.portion_gates,
-            workers => (all / (4 * workers as u64)).clamp(limits.min_gates, limits.portion_gates),
+            threads => (all / (4 * threads as u64)).clamp(limits.min_gates, limits.portion_gates),
         };
         let mut portions = Vec::new();
         let (mut first, mut sum, mut max_lengths) = (0, 0u64, MaxLengths::default());
@@ -223,19 +223,19 @@ impl Schedule {
             .fold(MaxLengths::default(), MaxLengths::max)
     }
 
-    fn stages(&self, job: &Job<'_>, workers: usize, limits: PortionLimits) -> Vec<Stage> {
+    fn stages(&self, job: &Job<'_>, threads: usize, limits: PortionLimits) -> Vec<Stage> {
         let mut stages: Vec<Stage> = Vec::new();
         let mut in_stage: HashSet<usize> = HashSet::new();
         let mut letters = 0u64;
-        for portion in self.portions(job, workers, limits) {
+        for portion in self.portions(job, threads, limits) {
             let mut new: Vec<usize> = self.pending[portion.range.clone()]
                 .iter()
                 .map(|&pair| job.pairs[pair].1)
                 .collect();
             new.sort_unstable();
             new.dedup();
-            let sum = |joins: &[usize]| -> u64 {
-                joins
+            let sum = |join_scanpaths: &[usize]| -> u64 {
+                join_scanpaths
                     .iter()
                     .map(|&join| u64::from(self.join_lengths[join]))
                     .sum()

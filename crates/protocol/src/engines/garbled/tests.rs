@@ -24,18 +24,18 @@ use std::sync::Mutex;
 use veilpath_channel::{Channel, memory_pair};
 use veilpath_metrics::{Cohort, Comparison, Metric, Scanpath};
 
-/// One worker, as on a small machine.
-fn one_worker() -> Partitioning {
+/// One worker thread, as on a small machine.
+fn one_thread() -> Partitioning {
     Partitioning {
-        workers: 1,
+        threads: 1,
         limits: PortionLimits::default(),
     }
 }
 
-/// Several workers and small pieces, so that a small job has many stages and portions.
-fn in_pieces(workers: usize) -> Partitioning {
+/// Several worker threads and small pieces, so that a small job has many stages and portions.
+fn in_pieces(threads: usize) -> Partitioning {
     Partitioning {
-        workers,
+        threads,
         limits: PortionLimits {
             portion_gates: 30_000,
             min_gates: 2_000,

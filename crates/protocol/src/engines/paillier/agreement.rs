@@ -1,7 +1,7 @@
 //! What both sides know before the first ciphertext is sent. Each side computes it from the plan and all lengths.
 
 use super::PaillierOptions;
-use super::hardened;
+use super::hardened::HardenedParameters;
 use super::masking::{Layout, Ranges};
 use super::recurrence::Recurrence;
 use crate::engines::lengths::own_lengths;
@@ -15,16 +15,16 @@ pub(super) struct Agreement {
     pub(super) recurrence: Recurrence,
     pub(super) ranges: Ranges,
     pub(super) layout: Layout,
-    /// The masks of the hardened variant, if it was agreed on.
-    pub(super) hardened: Option<hardened::Shape>,
+    /// The parameters of the hardened masks, if that variant was agreed on.
+    pub(super) hardened: Option<HardenedParameters>,
     pub(super) alphabet_size: u32,
     options: PaillierOptions,
     host_lengths: Vec<u32>,
     join_lengths: Vec<u32>,
     /// Pairs with at least one matrix cell, in the agreed order.
-    pub(super) pending: Vec<usize>,
+    pub(super) pairs_with_cells: Vec<usize>,
     /// The key holder's scanpaths in the order in which they are first needed.
-    pub(super) hosts: Vec<usize>,
+    pub(super) host_scanpaths: Vec<usize>,
     /// The number of candidate sets of all pairs.
     pub(super) candidate_sets: u64,
     /// The number of matrix cells of all pairs.
@@ -53,7 +53,7 @@ impl Agreement {
             alphabet_size,
         )?;
         let mut seen = HashSet::new();
-        let (mut pending, mut hosts, mut candidate_sets, mut cells) =
+        let (mut pairs_with_cells, mut host_scanpaths, mut candidate_sets, mut cells) =
             (Vec::new(), Vec::new(), 0u64, 0u64);
         for (pair, &(host, _)) in job.pairs.iter().enumerate() {
             let (m, n) = lengths(pair);
@@ -62,16 +62,16 @@ impl Agreement {
             }
             candidate_sets = candidate_sets.saturating_add(recurrence.candidate_sets(m, n));
             cells = cells.saturating_add(u64::from(m) * u64::from(n));
-            pending.push(pair);
+            pairs_with_cells.push(pair);
             if seen.insert(host) {
-                hosts.push(host);
+                host_scanpaths.push(host);
             }
         }
         let ranges = Ranges::new(recurrence.bound(), candidate_sets)?;
         let (size, width, packing) = (options.key_size(), recurrence.width(), options.packing());
         let (hardened, layout) = if options.hardened() {
-            let shape = hardened::Shape::new(width, recurrence.bound(), candidate_sets)?;
-            (Some(shape), shape.layout(size, packing)?)
+            let parameters = HardenedParameters::new(width, recurrence.bound(), candidate_sets)?;
+            (Some(parameters), parameters.layout(size, packing)?)
         } else {
             (None, Layout::new(size, &ranges, width, packing)?)
         };
@@ -84,8 +84,8 @@ impl Agreement {
             options,
             host_lengths,
             join_lengths,
-            pending,
-            hosts,
+            pairs_with_cells,
+            host_scanpaths,
             candidate_sets,
             cells,
         })
@@ -104,7 +104,7 @@ impl Agreement {
     pub(super) fn reply_ciphertexts(&self) -> usize {
         self.hardened
             .as_ref()
-            .map_or(1, hardened::Shape::reply_ciphertexts)
+            .map_or(1, HardenedParameters::reply_ciphertexts)
     }
 
     /// The length of one of the key holder's scanpaths.
@@ -120,7 +120,7 @@ impl Agreement {
 
     /// All rows of D that the key holder sends.
     pub(super) fn rows(&self) -> u64 {
-        self.hosts
+        self.host_scanpaths
             .iter()
             .map(|&host| u64::from(self.host_lengths[host]))
             .sum()
@@ -158,11 +158,12 @@ impl Agreement {
     }
 }
 
-/// Bits of the random number that hides a result. Results have at most 62 bits and a session has at most 2²⁴ of them, so the
-/// key holder's view of them is within statistical distance 2⁻⁴⁰ of uniform.
+/// Bits of the random number that hides a result. Results have at most 62 bits, and two institutions compare at most 2²⁴ pairs
+/// in a session (`MAX_SESSION_PAIRS` of `veilpath-session`; more pairs, up to [`MAX_PAIRS`](crate::MAX_PAIRS), are for one machine).
+/// So the key holder's view of a session's results is within statistical distance 2⁻⁴⁰ of uniform.
 pub(super) const MASK_BITS: u32 = 126;
 
-/// A placeholder for a result that is shared between the sides.
+/// A placeholder for a result that is secret-shared between the sides.
 pub(super) const SHARED_RESULT: PairScore = PairScore::new(0.0, None);
 
 /// All scores, once every pair has one.

@@ -47,16 +47,16 @@ pub(super) enum SetMask {
     Hardened(CellSecrets),
 }
 
-/// What step 6 needs once the key holder has answered.
-pub(super) enum Pending {
+/// What unmasks a reply of the key holder in step 6.
+pub(super) enum Unmasking {
     /// After the paper's masks.
-    Paper(Unmasking),
+    Paper(PaperUnmasking),
     /// After the hardened variant's masks.
     Hardened { target: Target, pads: Pads },
 }
 
 /// Values that undo the paper's mask.
-pub(super) struct Unmasking {
+pub(super) struct PaperUnmasking {
     target: Target,
     minus_offset: Plaintext,
     /// E(t·T).
@@ -84,9 +84,9 @@ impl Context<'_> {
     pub(super) fn mask(
         &self,
         sets: Vec<CandidateSet>,
-    ) -> Result<(Vec<u8>, Vec<Pending>), ProtocolError> {
-        if let Some(shape) = &self.agreement.hardened {
-            return self.mask_hardened(shape, sets);
+    ) -> Result<(Vec<u8>, Vec<Unmasking>), ProtocolError> {
+        if let Some(parameters) = &self.agreement.hardened {
+            return self.mask_hardened(parameters, sets);
         }
         let (mut targets, mut inputs, mut masks) = (Vec::new(), Vec::new(), Vec::new());
         for set in sets {
@@ -105,13 +105,13 @@ impl Context<'_> {
             // ρ₁, ρ₁+1 and ρ₂ are far below the primes of any honest key.
             ProtocolError::KeyRejected(veilpath_paillier::KeyFault::SmallFactor)
         })?;
-        let pending = targets
+        let unmaskings = targets
             .into_iter()
             .zip(sums)
             .zip(inverses)
             .zip(&masks)
             .map(|(((target, sum), inverse), mask)| {
-                Pending::Paper(Unmasking {
+                Unmasking::Paper(PaperUnmasking {
                     target,
                     minus_offset: mask.minus_offset(),
                     sum,
@@ -129,7 +129,7 @@ impl Context<'_> {
                 minus_sum,
             })
             .collect();
-        Ok((self.pack(&masked)?, pending))
+        Ok((self.pack(&masked)?, unmaskings))
     }
 
     /// Step 1: x₁ = M(i−1, j−1) ⊕ D(i, k_B[j]), x₂ = M(i, j−1) ⊕ E(c_ins), x₃ = M(i−1, j) ⊕ E(c_del); in a local
@@ -257,39 +257,39 @@ impl Context<'_> {
     pub(super) fn unmask(
         &self,
         minima: &[u8],
-        pending: Vec<Pending>,
+        unmaskings: Vec<Unmasking>,
     ) -> Result<Vec<(Target, Ciphertext)>, ProtocolError> {
-        if let Some(shape) = &self.agreement.hardened {
-            return self.unmask_hardened(shape, minima, pending);
+        if let Some(parameters) = &self.agreement.hardened {
+            return self.unmask_hardened(parameters, minima, unmaskings);
         }
-        let pending: Vec<Unmasking> = pending
+        let unmaskings: Vec<PaperUnmasking> = unmaskings
             .into_iter()
-            .map(|pending| match pending {
-                Pending::Paper(unmasking) => Ok(unmasking),
-                Pending::Hardened { .. } => Err(WRONG_MASK_KIND),
+            .map(|unmasking| match unmasking {
+                Unmasking::Paper(unmasking) => Ok(unmasking),
+                Unmasking::Hardened { .. } => Err(WRONG_MASK_KIND),
             })
             .collect::<Result<_, _>>()?;
         let encodings = split(minima, self.agreement.key_size());
         let minima = self.public.ciphertexts_from_bytes(&encodings)?;
         let shifts: Vec<_> = minima
             .iter()
-            .zip(&pending)
-            .map(|(minimum, set)| (minimum, &set.minus_offset))
+            .zip(&unmaskings)
+            .map(|(minimum, unmasking)| (minimum, &unmasking.minus_offset))
             .collect();
         let shifted = self.public.add_plain_batch(&shifts)?;
         let sums: Vec<_> = shifted
             .iter()
-            .zip(&pending)
-            .map(|(value, set)| (value, &set.sum))
+            .zip(&unmaskings)
+            .map(|(value, unmasking)| (value, &unmasking.sum))
             .collect();
         let scaled = self.public.add_batch(&sums)?;
         let quotients: Vec<_> = scaled
             .iter()
-            .zip(&pending)
-            .map(|(value, set)| (value, &set.inverse))
+            .zip(&unmaskings)
+            .map(|(value, unmasking)| (value, &unmasking.inverse))
             .collect();
         let values = self.public.scalar_mul_batch(&quotients)?;
-        let targets = pending.iter().map(|set| set.target);
+        let targets = unmaskings.iter().map(|unmasking| unmasking.target);
         Ok(targets.zip(values).collect())
     }
 }

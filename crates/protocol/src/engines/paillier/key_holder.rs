@@ -44,7 +44,7 @@ pub(super) fn host_tapped(
     send_lengths(channel, &own)?;
     let agreement = Agreement::new(job, options, theirs)?;
     let mut pair_scores = agreement.known_scores(job, observer)?;
-    if !agreement.pending.is_empty() {
+    if !agreement.pairs_with_cells.is_empty() {
         let key_holder = KeyHolder::setup(job, agreement, channel, observer, tap)?;
         key_holder.serve(channel, &mut pair_scores)?;
     }
@@ -114,7 +114,7 @@ impl<'a> KeyHolder<'a> {
         channel: &mut dyn Channel,
         pair_scores: &mut [Option<PairScore>],
     ) -> Result<(), ProtocolError> {
-        let mut remaining = self.agreement.pending.len();
+        let mut remaining = self.agreement.pairs_with_cells.len();
         let mut rows = Rows::new(&self.agreement, self.job);
         let mut sets = 0;
         while remaining > 0 {
@@ -211,7 +211,7 @@ impl<'a> KeyHolder<'a> {
             self.out_of_range.fetch_or(!in_range, Ordering::Relaxed);
             let sets = values.chunks(layout.width()).take(cells);
             self.encrypt(match &self.agreement.hardened {
-                Some(shape) => sets.flat_map(|set| shape.reply(set)).collect(),
+                Some(parameters) => sets.flat_map(|set| parameters.reply(set)).collect(),
                 None => sets
                     .map(|set| Plaintext::from_uint(&minimum(set)))
                     .collect(),
@@ -342,7 +342,7 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     fn new(agreement: &'a Agreement, job: &'a Job<'_>) -> Self {
-        let scanpaths = agreement.hosts.iter().map(|&host| job.own[host]);
+        let scanpaths = agreement.host_scanpaths.iter().map(|&host| job.own[host]);
         Self {
             letters: Box::new(scanpaths.flat_map(|scanpath| scanpath.letters().iter().copied())),
         }

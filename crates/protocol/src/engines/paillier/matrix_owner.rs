@@ -9,7 +9,7 @@ pub(super) use requests::{MAX_OUTSTANDING, WINDOW_BYTES};
 
 use super::PaillierOptions;
 use super::agreement::{Agreement, SHARED_RESULT, complete};
-use super::cell::{CandidateSet, Context, Inputs, Pending, SetMask, Target};
+use super::cell::{CandidateSet, Context, Inputs, SetMask, Target, Unmasking};
 use super::hardened::CellSecrets;
 use super::masking::Mask;
 use super::matrix::{Matrix, Progress};
@@ -65,15 +65,15 @@ pub(super) fn join_tapped<R: CryptoRng>(
     let theirs = receive_lengths(channel, job)?;
     let agreement = Agreement::new(job, options, theirs)?;
     let pair_scores = agreement.known_scores(job, observer)?;
-    if agreement.pending.is_empty() {
+    if agreement.pairs_with_cells.is_empty() {
         return complete(job, pair_scores);
     }
     // Setup i: the matrix owner receives pk.
     let public = messages::receive_key(channel, agreement.key_size())?;
     let mut matrix_owner = MatrixOwner {
         substitutions: Substitutions::new(&agreement, job),
-        waiting: agreement.pending.iter().copied().collect(),
-        window: Window::new(agreement.pending.len(), in_flight),
+        waiting: agreement.pairs_with_cells.iter().copied().collect(),
+        window: Window::new(agreement.pairs_with_cells.len(), in_flight),
         job,
         agreement,
         public,
@@ -108,7 +108,7 @@ struct MatrixOwner<'a, R> {
     /// The number of values that these may have to store.
     matrix_values: usize,
     window: Window,
-    ready: ReadyCells<PendingTask>,
+    ready: ReadyCells<ReadyTask>,
     /// Results that the key holder has yet to decrypt.
     finished: Vec<(usize, Ciphertext)>,
     outstanding: VecDeque<Request>,
@@ -116,8 +116,8 @@ struct MatrixOwner<'a, R> {
     tap: &'a dyn Tap,
 }
 
-/// A task that needs the key holder.
-enum PendingTask {
+/// A task for the key holder that is ready, but not requested.
+enum ReadyTask {
     Cell(usize, (u32, u32)),
     Round(usize, Vec<Ciphertext>),
 }
@@ -125,7 +125,7 @@ enum PendingTask {
 /// An unanswered request.
 struct Request {
     rows: u32,
-    pending: Vec<Pending>,
+    unmaskings: Vec<Unmasking>,
     results: Vec<usize>,
     reply_bytes: usize,
 }
@@ -133,17 +133,17 @@ struct Request {
 /// A reply: the bytes of the minima, and what step 6 needs for them.
 struct Reply {
     minima: Vec<u8>,
-    pending: Vec<Pending>,
+    unmaskings: Vec<Unmasking>,
 }
 
 /// A task for one core.
 enum CoreTask<'a> {
     Mask(Vec<CandidateSet>),
-    Unmask(&'a [u8], Vec<Pending>),
+    Unmask(&'a [u8], Vec<Unmasking>),
 }
 
 enum TaskResult {
-    Masked((Vec<u8>, Vec<Pending>)),
+    Masked((Vec<u8>, Vec<Unmasking>)),
     Unmasked(Vec<(Target, Ciphertext)>),
 }
 
@@ -167,7 +167,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 self.randomness = Some(Randomness::for_matrix_owner(&self.public, expected)?);
             }
             let reply = self.receive_reply(channel, request)?;
-            let next = self.next_request_at_once(reply.pending.len());
+            let next = self.next_request_at_once(reply.unmaskings.len());
             self.run_batch(channel, Some(reply), next)?;
         }
     }
@@ -197,7 +197,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 .insert(pair, Matrix::new(host, (rows, columns), round_width));
             self.matrix_values += values;
             self.window.start(u64::from(rows) * u64::from(columns));
-            self.ready.push(PendingTask::Cell(pair, (1, 1)));
+            self.ready.push(ReadyTask::Cell(pair, (1, 1)));
             started.push(pair);
         }
         if !started.is_empty() {
@@ -219,9 +219,10 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             Some(header) => self.draw_sets(header.sets as usize)?,
             None => Vec::new(),
         };
-        let (minima, pending) = reply.map_or_else(Default::default, |it| (it.minima, it.pending));
+        let (minima, unmaskings) =
+            reply.map_or_else(Default::default, |it| (it.minima, it.unmaskings));
         let (mut masked, mut values) = (Vec::new(), Vec::new());
-        if !(sets.is_empty() && pending.is_empty()) {
+        if !(sets.is_empty() && unmaskings.is_empty()) {
             let context = self.context()?;
             // The longest tasks first, so that the cores finish at about the same time.
             let at_a_time = chunk_length(sets.len(), LANES * self.agreement.layout.cells);
@@ -229,16 +230,16 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 .into_iter()
                 .map(CoreTask::Mask)
                 .collect();
-            let at_a_time = chunk_length(pending.len(), LANES);
+            let at_a_time = chunk_length(unmaskings.len(), LANES);
             let bytes =
                 self.agreement.reply_ciphertexts() * self.agreement.key_size().ciphertext_bytes();
             let minima = minima.chunks(at_a_time * bytes);
-            let pending = into_chunks(pending, at_a_time);
-            work.extend(minima.zip(pending).map(|(m, p)| CoreTask::Unmask(m, p)));
+            let unmaskings = into_chunks(unmaskings, at_a_time);
+            work.extend(minima.zip(unmaskings).map(|(m, u)| CoreTask::Unmask(m, u)));
             let done = on_all_cores(self.observer, work, |chunk| match chunk {
                 CoreTask::Mask(sets) => context.mask(sets).map(TaskResult::Masked),
-                CoreTask::Unmask(minima, pending) => {
-                    context.unmask(minima, pending).map(TaskResult::Unmasked)
+                CoreTask::Unmask(minima, unmaskings) => {
+                    context.unmask(minima, unmaskings).map(TaskResult::Unmasked)
                 }
             })?;
             for chunk in done {
@@ -265,7 +266,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         &mut self,
         channel: &mut dyn Channel,
         header: Header,
-        masked: Vec<(Vec<u8>, Vec<Pending>)>,
+        masked: Vec<(Vec<u8>, Vec<Unmasking>)>,
     ) -> Result<(), ProtocolError> {
         let results: Vec<_> = self.finished.drain(..header.results as usize).collect();
         let opened = if results.is_empty() {
@@ -283,10 +284,10 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             public.rerandomize_batch(&values, randomness.draw(values.len())?)?
         };
         header.send(channel)?;
-        let mut pending = Vec::new();
+        let mut unmaskings = Vec::new();
         for (bytes, sets) in masked {
             channel.send(&bytes)?;
-            pending.extend(sets);
+            unmaskings.extend(sets);
         }
         for ((pair, _), value) in results.iter().zip(&opened) {
             messages::send_u64(channel, *pair as u64)?;
@@ -297,7 +298,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         self.outstanding.push_back(Request {
             reply_bytes: self.reply_bytes(&header),
             rows: header.rows,
-            pending,
+            unmaskings,
             results: results.into_iter().map(|(pair, _)| pair).collect(),
         });
         Ok(())
@@ -310,7 +311,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         requested: Request,
     ) -> Result<Reply, ProtocolError> {
         let size = self.agreement.key_size();
-        let ciphertexts = requested.pending.len() * self.agreement.reply_ciphertexts();
+        let ciphertexts = requested.unmaskings.len() * self.agreement.reply_ciphertexts();
         let minima = receive_ciphertexts(channel, ciphertexts, size)?;
         for pair in requested.results {
             if !self.job.learns_pairs(self.job.role) {
@@ -332,7 +333,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             .receive(channel, requested.rows, &self.public)?;
         Ok(Reply {
             minima,
-            pending: requested.pending,
+            unmaskings: requested.unmaskings,
         })
     }
 
@@ -354,10 +355,10 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             result,
         } = progress;
         for cell in cells {
-            self.ready.push(PendingTask::Cell(pair, cell));
+            self.ready.push(ReadyTask::Cell(pair, cell));
         }
         if let Some(values) = round {
-            self.ready.push(PendingTask::Round(pair, values));
+            self.ready.push(ReadyTask::Round(pair, values));
         }
         if let Some(result) = result {
             self.matrices.remove(&pair);
@@ -373,21 +374,19 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
     /// Chooses `count` ready cells at random.
     fn draw_sets(&mut self, count: usize) -> Result<Vec<CandidateSet>, ProtocolError> {
         let chosen = self.ready.draw(count, self.rng);
-        chosen.into_iter().map(|work| self.set(work)).collect()
+        chosen.into_iter().map(|task| self.set(task)).collect()
     }
 
     /// The inputs of a selected cell or round, with a fresh mask.
-    fn set(&mut self, work: PendingTask) -> Result<CandidateSet, ProtocolError> {
+    fn set(&mut self, task: ReadyTask) -> Result<CandidateSet, ProtocolError> {
         let width = self.agreement.recurrence.width();
         let mask = match &self.agreement.hardened {
-            Some(shape) => SetMask::Hardened(CellSecrets::draw(shape, self.rng)?),
+            Some(parameters) => SetMask::Hardened(CellSecrets::draw(parameters, self.rng)?),
             None => SetMask::Paper(Mask::draw(&self.agreement.ranges, width, self.rng)?),
         };
-        let (target, inputs) = match work {
-            PendingTask::Round(pair, values) => {
-                (Target { pair, cell: None }, Inputs::Round(values))
-            }
-            PendingTask::Cell(pair, cell) => {
+        let (target, inputs) = match task {
+            ReadyTask::Round(pair, values) => (Target { pair, cell: None }, Inputs::Round(values)),
+            ReadyTask::Cell(pair, cell) => {
                 let target = Target {
                     pair,
                     cell: Some(cell),

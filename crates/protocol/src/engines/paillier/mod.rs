@@ -171,7 +171,7 @@ pub(crate) use matrix_owner::{MAX_STORED_BYTES, join};
 pub use order::candidate_counts;
 pub(crate) use recurrence::result_range_per_letter;
 #[cfg(any(test, feature = "watch"))]
-pub use watch::{HardenedMasks, SeenMessage, Watched, watch_key_holder, watch_window};
+pub use watch::{HardenedMaskRanges, SeenMessage, Watched, watch_key_holder, watch_window};
 
 use crate::{JobError, ProtocolError, Revealed, Spec};
 use serde::{Deserialize, Serialize};

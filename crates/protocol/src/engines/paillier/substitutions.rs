@@ -29,7 +29,7 @@ struct Rows {
 impl Substitutions {
     pub(super) fn new(agreement: &Agreement, job: &Job<'_>) -> Self {
         let mut rows_by_host = HashMap::new();
-        for &pair in &agreement.pending {
+        for &pair in &agreement.pairs_with_cells {
             let (host, _) = job.pairs[pair];
             let rows = rows_by_host.entry(host).or_insert_with(|| Rows {
                 rows: Vec::new(),
@@ -41,7 +41,7 @@ impl Substitutions {
         Self {
             alphabet_size: agreement.alphabet_size as usize,
             rows_by_host,
-            to_come: agreement.hosts.iter().copied().collect(),
+            to_come: agreement.host_scanpaths.iter().copied().collect(),
             requested: 0,
         }
     }

@@ -135,11 +135,28 @@ fn recorded_run_with<R: CryptoRng + Send>(
     let own = |cohort: &Cohort| -> Vec<Scanpath> {
         cohort.entries.iter().map(|e| e.scanpath.clone()).collect()
     };
-    let (hosts, joins) = (own(a), own(b));
-    let (hosts, joins): (Vec<_>, Vec<_>) = (hosts.iter().collect(), joins.iter().collect());
-    let host = Job::new(&spec, Role::Host, &hosts, joins.len(), &pairs).unwrap();
+    let (host_scanpaths, join_scanpaths) = (own(a), own(b));
+    let (host_scanpaths, join_scanpaths): (Vec<_>, Vec<_>) = (
+        host_scanpaths.iter().collect(),
+        join_scanpaths.iter().collect(),
+    );
+    let host = Job::new(
+        &spec,
+        Role::Host,
+        &host_scanpaths,
+        join_scanpaths.len(),
+        &pairs,
+    )
+    .unwrap();
     let host = host.with_key(Arc::clone(key));
-    let join = Job::new(&spec, Role::Join, &joins, hosts.len(), &pairs).unwrap();
+    let join = Job::new(
+        &spec,
+        Role::Join,
+        &join_scanpaths,
+        host_scanpaths.len(),
+        &pairs,
+    )
+    .unwrap();
     let (host_end, join_end) = memory_pair();
     let mut channel = Recorded {
         inner: host_end,

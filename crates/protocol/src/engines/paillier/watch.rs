@@ -4,7 +4,7 @@
 //! build has this feature, and the engine has no other way to record.
 
 use super::agreement::Agreement;
-use super::hardened::Shape;
+use super::hardened::HardenedParameters;
 use super::order::CellPosition;
 use super::tap::Tap;
 use super::{PaillierOptions, key_holder, matrix_owner};
@@ -37,12 +37,12 @@ pub struct SeenMessage {
     /// The ciphertexts as received.
     pub ciphertexts: Vec<u8>,
     /// The ranges of the masks in the hardened variant; its slots are the differences, then the padded candidates.
-    pub hardened: Option<HardenedMasks>,
+    pub hardened: Option<HardenedMaskRanges>,
 }
 
-/// Public parameters of the hardened variant.
+/// The public ranges of the hardened variant's masks, in bits. The masks themselves are secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HardenedMasks {
+pub struct HardenedMaskRanges {
     /// Multipliers are at least two to this power.
     pub floor_bits: u32,
     /// Multipliers are below two to this power.
@@ -78,7 +78,10 @@ impl Tap for Recorder {
         lock(&self.messages).push(SeenMessage {
             sets: values.chunks(layout.width()).take(sets).map(set).collect(),
             ciphertexts: masked.to_vec(),
-            hardened: agreement.hardened.as_ref().map(Shape::masks),
+            hardened: agreement
+                .hardened
+                .as_ref()
+                .map(HardenedParameters::mask_ranges),
         });
         Ok(())
     }

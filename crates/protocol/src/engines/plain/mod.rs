@@ -9,7 +9,7 @@
 //! ```
 //!
 //! - The host learns everything. The joining side learns the answers, which are scores or, with a threshold, bits. If
-//!   the answers are for the host only, it does not send them. If they are for the joining side only, or if only bits
+//!   the answers are for the host only, the host does not send them. If they are for the joining side only, or if only bits
 //!   are revealed, the host does not report what it knows, although it could.
 //! - Assumption: one party may see both cohorts.
 //! - Cost: two bytes per letter in one direction, 9 bytes per number or one per bit in the other; one round.
@@ -26,7 +26,8 @@ use veilpath_metrics::{Comparison, Scanpath};
 /// enough to keep all cores busy.
 const PAIRS_AT_A_TIME: usize = 2048;
 
-/// Seconds per cell on a slow machine of the last ten years; most are faster.
+/// Seconds per cell: a pessimistic constant. Unlike those of the other engines, it was not measured on the reference machine,
+/// although [`Link::speed`](crate::Link::speed) scales it, too.
 const SECONDS_PER_CELL: f64 = 2e-9;
 
 /// Receives the other side's scanpaths, compares them, and sends the answers.

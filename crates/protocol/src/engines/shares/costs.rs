@@ -43,7 +43,7 @@ mod seconds {
     pub(super) const PER_STREAM: f64 = 1.5e-9;
     pub(super) const PER_STREAM_BIT: f64 = 0.5e-9;
 
-    /// A block of a stream whose tree several lines share.
+    /// A block of a stream whose tree several letters share.
     pub(super) const PER_LINE_STREAM: f64 = 1.5e-9;
 
     /// A message: waking up, encrypting and decrypting.
@@ -81,12 +81,14 @@ pub(crate) fn costs(comparison: &Comparison, work: &Workload, levels: TreeLevels
     let stages = Stages::new(&limits, work, [rows, columns]);
     let (pairs_in_portion, portions) = (stages.pairs_in_portion, stages.portions);
     let (stages, letters) = (stages.count, stages.letters);
-    let lines = {
+    let line_letters = {
         let group_bits = levels.group_bits();
         let in_portion = pairs_in_portion.min(work.pairs);
-        let joins = work.pairs.div_ceil(work.host_scanpaths.max(1));
-        let host_letters_in_portion = in_portion.div_ceil(joins.max(1)).saturating_mul(rows);
-        let join_letters_in_portion = in_portion.min(joins).saturating_mul(columns);
+        let join_scanpaths = work.pairs.div_ceil(work.host_scanpaths.max(1));
+        let host_letters_in_portion = in_portion
+            .div_ceil(join_scanpaths.max(1))
+            .saturating_mul(rows);
+        let join_letters_in_portion = in_portion.min(join_scanpaths).saturating_mul(columns);
         let host_letters = work.host_letters / stages;
         match host_letters_in_portion <= join_letters_in_portion {
             true => LineLetters {
@@ -104,7 +106,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Workload, levels: TreeLevels
     let letters = StageLetters::new(
         scoring.alphabet_size(),
         letters / stages,
-        lines,
+        line_letters,
         work.cells / stages,
         work.host_longest.saturating_mul(work.join_longest),
         cell,
@@ -246,7 +248,7 @@ impl Stages {
     fn new(limits: &PortionLimits, work: &Workload, [rows, columns]: [u64; 2]) -> Self {
         let pairs = work.pairs.max(1);
         let per_host = work.pairs.div_ceil(work.host_scanpaths.max(1)).max(1);
-        let joins = |pairs_in_stage: u64| {
+        let join_letters = |pairs_in_stage: u64| {
             let new = saturating_product(pairs_in_stage, work.newly_paired, pairs);
             let letters = columns.saturating_mul(per_host.min(pairs_in_stage).saturating_add(new));
             letters
@@ -254,8 +256,8 @@ impl Stages {
                 .min(work.join_letters)
         };
         let letters = |pairs_in_stage: u64| {
-            let hosts = saturating_product(pairs_in_stage, rows, per_host).max(rows);
-            hosts.saturating_add(joins(pairs_in_stage))
+            let host_letters = saturating_product(pairs_in_stage, rows, per_host).max(rows);
+            host_letters.saturating_add(join_letters(pairs_in_stage))
         };
         // The largest number of pairs whose letters fit a stage, found by bisection.
         let (mut fit, mut too_many) = (1, work.pairs.saturating_add(1).max(2));
@@ -278,7 +280,7 @@ impl Stages {
             pairs_in_portion,
             letters: match count {
                 1 => work.host_letters.saturating_add(work.join_letters),
-                count => joins(pairs_in_stage)
+                count => join_letters(pairs_in_stage)
                     .saturating_mul(count)
                     .saturating_add(work.host_letters),
             },
@@ -314,7 +316,7 @@ pub(crate) fn check(spec: &Spec, size: &JobSize) -> Result<(), JobError> {
 const WORKING_BYTES: u64 = 28 << 20;
 
 /// Memory for the costs of all matrices of a portion that are looked up at once, for the largest possible portion and with
-/// every line starting a new word.
+/// every line of a matrix starting a new word.
 const MAX_COST_BYTES: u64 = 36 << 20;
 
 /// Memory for each pair of letters of the alphabet, in the input table and in the look-up table.

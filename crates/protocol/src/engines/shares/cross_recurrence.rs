@@ -80,7 +80,7 @@ impl StageRun<'_> {
 impl<'a, 'r> CrossRecurrencePortion<'a, 'r> {
     fn new(run: &'a StageRun<'r>, pairs: &'a [usize], outputs: RecurrenceOutputs) -> Self {
         let StageRun { job, scoring, .. } = *run;
-        let inputs = Inputs::new(scoring, job.comparison.model(), run.on_shares.inputs);
+        let inputs = Inputs::new(scoring, job.comparison.model(), run.on_shares.circuit);
         let table = OwnTable::new(scoring, &inputs, job.role);
         let mut own = BTreeMap::new();
         for pair in pairs {

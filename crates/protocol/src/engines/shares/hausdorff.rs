@@ -26,7 +26,7 @@ impl StageRun<'_> {
         on_cells: &dyn Fn(usize),
     ) -> Result<Vec<u64>, ProtocolError> {
         let Self { job, scoring, .. } = *self;
-        let inputs = Inputs::new(scoring, job.comparison.model(), self.on_shares.inputs);
+        let inputs = Inputs::new(scoring, job.comparison.model(), self.on_shares.circuit);
         let table = OwnTable::new(scoring, &inputs, job.role);
         let mut own: BTreeMap<usize, LetterDistances> = BTreeMap::new();
         for pair in pairs {

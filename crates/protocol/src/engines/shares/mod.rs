@@ -118,15 +118,15 @@ pub(crate) fn run(
             let Some(cell) = on_shares.cell else {
                 return Ok(None);
             };
-            let inputs = Inputs::new(&scoring, job.comparison.model(), on_shares.inputs);
+            let inputs = Inputs::new(&scoring, job.comparison.model(), on_shares.circuit);
             let count = scoring.alphabet_size();
             let mut table = vec![0; count * count];
             for (letter, row) in table.chunks_exact_mut(count).enumerate() {
                 inputs.fill(letter, row);
             }
             let (own, theirs) = match job.role {
-                Role::Host => (&stage.hosts, &stage.joins),
-                Role::Join => (&stage.joins, &stage.hosts),
+                Role::Host => (&stage.host_scanpaths, &stage.join_scanpaths),
+                Role::Join => (&stage.join_scanpaths, &stage.host_scanpaths),
             };
             let lengths = |scanpaths: &[(usize, Range<usize>)]| -> Vec<usize> {
                 scanpaths.iter().map(|(_, range)| range.len()).collect()
@@ -136,7 +136,7 @@ pub(crate) fn run(
                 own_lengths: &lengths(own),
                 their_lengths: &lengths(theirs),
                 cells: schedule.cells(job, stage),
-                lines: match stage.lines() {
+                tree_owner: match stage.tree_owner() {
                     Role::Host => Party::Host,
                     Role::Join => Party::Join,
                 },

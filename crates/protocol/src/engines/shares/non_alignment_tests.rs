@@ -35,7 +35,7 @@ fn scores_are_those_of_the_plain_comparison() {
     }
 }
 
-/// More than one segment of positions, lines that share trees, and runs that begin in one part of a matrix and end in the next.
+/// More than one segment of positions, letters that share trees, and runs that begin in one part of a matrix and end in the next.
 #[test]
 fn long_scanpaths_have_their_scores() {
     scores_of_long_scanpaths(129..160, 2);
@@ -227,7 +227,7 @@ fn own_letters_are_counted() {
         padded.resize(50, scoring.padding_letter());
         for role in [Role::Host, Role::Join] {
             let on_shares = scoring.on_shares(MaxLengths::of(50, 50));
-            let inputs = Inputs::new(&scoring, comparison.model(), on_shares.inputs);
+            let inputs = Inputs::new(&scoring, comparison.model(), on_shares.circuit);
             let table = OwnTable::new(&scoring, &inputs, role);
             let entry = |other: u16, own: usize| {
                 let own = u16::try_from(own).unwrap();
@@ -299,7 +299,7 @@ fn rounds_and_bytes(shapes: &[(usize, usize)]) {
             let estimated = spec.estimate_with(&work(&a, &b), &Link::local(), levels);
             for (what, estimated, counted, tolerance) in [
                 ("rounds", estimated.rounds, traffic.rounds, 0.3),
-                // In jobs this small, one batch of transfers more or less matters, and so do the trees of lines, which
+                // In jobs this small, one batch of transfers more or less matters, and so do shared trees, which
                 // only one side sends.
                 (
                     "bytes to host",

@@ -72,7 +72,7 @@ impl PortionLimits {
 pub(super) const TREE_BYTES: u64 = 40 << 20;
 
 /// Memory for a letter of either side, in an alphabet of `letters`: its leaves and seeds, or its part of the seeds of several
-/// lines. Seeds briefly exist in two copies.
+/// letters. Seeds briefly exist in two copies.
 pub(super) fn letter_bytes(cell: &MatrixRecurrence, letters: usize) -> u64 {
     let leaves = 16 * letters.next_power_of_two().max(2) as u64;
     // The letter's row of costs.
@@ -96,8 +96,8 @@ pub(super) struct Schedule {
 #[derive(Default)]
 pub(super) struct Stage {
     /// Each side's scanpaths, and the position of their letters in the stage.
-    pub(super) hosts: Vec<(usize, Range<usize>)>,
-    pub(super) joins: Vec<(usize, Range<usize>)>,
+    pub(super) host_scanpaths: Vec<(usize, Range<usize>)>,
+    pub(super) join_scanpaths: Vec<(usize, Range<usize>)>,
     /// Ranges of [`Schedule::pending`].
     pub(super) portions: Vec<Range<usize>>,
     /// The largest lengths among its pairs.
@@ -107,9 +107,9 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// The side whose letters are the lines, if lines share trees: the side with fewer letters, summed over all
+    /// The side whose letters have the trees, if several letters share one: the side with fewer letters, summed over all
     /// portions.
-    pub(super) fn lines(&self) -> Role {
+    pub(super) fn tree_owner(&self) -> Role {
         match self.letters[0] <= self.letters[1] {
             true => Role::Host,
             false => Role::Join,
@@ -119,8 +119,8 @@ impl Stage {
     /// Where the letters of a scanpath are.
     pub(super) fn letters_of(&self, role: Role, scanpath: usize) -> Range<usize> {
         let all = match role {
-            Role::Host => &self.hosts,
-            Role::Join => &self.joins,
+            Role::Host => &self.host_scanpaths,
+            Role::Join => &self.join_scanpaths,
         };
         let found = all.binary_search_by_key(&scanpath, |(number, _)| *number);
         found.map_or(0..0, |at| all[at].1.clone())
@@ -170,7 +170,8 @@ impl Schedule {
     fn portions(&self, job: &Job<'_>, limits: PortionLimits) -> Vec<Range<usize>> {
         let mut portions = Vec::new();
         let (mut first, mut in_flight, mut cells, mut edges) = (0, 0, 0, 0);
-        let (mut hosts, mut joins, mut letters) = (BTreeSet::new(), BTreeSet::new(), 0);
+        let (mut host_scanpaths, mut join_scanpaths, mut letters) =
+            (BTreeSet::new(), BTreeSet::new(), 0);
         for (index, &pair) in self.pending.iter().enumerate() {
             let (rows, columns) = self.lengths(job, pair);
             let more_in_flight = u64::from(rows.min(columns));
@@ -178,8 +179,8 @@ impl Schedule {
             let more_edges = u64::from(rows) + u64::from(columns);
             let (host, join) = job.pairs[pair];
             let new = |is_known: bool, length: u32| if is_known { 0 } else { u64::from(length) };
-            let more_letters =
-                new(hosts.contains(&host), rows) + new(joins.contains(&join), columns);
+            let more_letters = new(host_scanpaths.contains(&host), rows)
+                + new(join_scanpaths.contains(&join), columns);
             let full = in_flight + more_in_flight > limits.in_flight
                 || cells + more > limits.cells
                 || edges + more_edges > limits.edges
@@ -188,13 +189,14 @@ impl Schedule {
             if first < index && full {
                 portions.push(first..index);
                 (first, in_flight, cells, edges, letters) = (index, 0, 0, 0, 0);
-                hosts.clear();
-                joins.clear();
+                host_scanpaths.clear();
+                join_scanpaths.clear();
             }
             in_flight += more_in_flight;
             cells += more;
             edges += more_edges;
-            letters += new(!hosts.insert(host), rows) + new(!joins.insert(join), columns);
+            letters += new(!host_scanpaths.insert(host), rows)
+                + new(!join_scanpaths.insert(join), columns);
         }
         if first < self.pending.len() {
             portions.push(first..self.pending.len());
@@ -205,7 +207,7 @@ impl Schedule {
     fn stages(&self, job: &Job<'_>, scoring: &Scoring) -> Vec<Stage> {
         let mut stages = Vec::new();
         let mut stage = Stage::default();
-        let (mut hosts, mut joins) = (BTreeSet::new(), BTreeSet::new());
+        let (mut host_scanpaths, mut join_scanpaths) = (BTreeSet::new(), BTreeSet::new());
         let max_lengths = |pairs: &[usize]| {
             let pairs = pairs.iter().map(|&pair| {
                 let (rows, columns) = self.lengths(job, pair);
@@ -219,20 +221,27 @@ impl Schedule {
             let pairs = self.pending[portion.clone()]
                 .iter()
                 .map(|&pair| job.pairs[pair]);
-            let (new_hosts, new_joins): (BTreeSet<usize>, BTreeSet<usize>) = pairs.unzip();
+            let (new_host_scanpaths, new_join_scanpaths): (BTreeSet<usize>, BTreeSet<usize>) =
+                pairs.unzip();
             let letters = [
-                letters_of(&new_hosts, &self.host_lengths),
-                letters_of(&new_joins, &self.join_lengths),
+                letters_of(&new_host_scanpaths, &self.host_lengths),
+                letters_of(&new_join_scanpaths, &self.join_lengths),
             ];
-            let all_hosts: BTreeSet<usize> = hosts.union(&new_hosts).copied().collect();
-            let all_joins: BTreeSet<usize> = joins.union(&new_joins).copied().collect();
-            let all = letters_of(&all_hosts, &self.host_lengths)
-                + letters_of(&all_joins, &self.join_lengths);
+            let all_host_scanpaths: BTreeSet<usize> =
+                host_scanpaths.union(&new_host_scanpaths).copied().collect();
+            let all_join_scanpaths: BTreeSet<usize> =
+                join_scanpaths.union(&new_join_scanpaths).copied().collect();
+            let all = letters_of(&all_host_scanpaths, &self.host_lengths)
+                + letters_of(&all_join_scanpaths, &self.join_lengths);
             if !stage.portions.is_empty() && all > limits.letters {
-                stages.push(self.with_letter_ranges(std::mem::take(&mut stage), &hosts, &joins));
-                (hosts, joins) = (new_hosts, new_joins);
+                stages.push(self.with_letter_ranges(
+                    std::mem::take(&mut stage),
+                    &host_scanpaths,
+                    &join_scanpaths,
+                ));
+                (host_scanpaths, join_scanpaths) = (new_host_scanpaths, new_join_scanpaths);
             } else {
-                (hosts, joins) = (all_hosts, all_joins);
+                (host_scanpaths, join_scanpaths) = (all_host_scanpaths, all_join_scanpaths);
             }
             stage.max_lengths = stage
                 .max_lengths
@@ -243,7 +252,7 @@ impl Schedule {
             stage.portions.push(portion);
         }
         if !stage.portions.is_empty() {
-            stages.push(self.with_letter_ranges(stage, &hosts, &joins));
+            stages.push(self.with_letter_ranges(stage, &host_scanpaths, &join_scanpaths));
         }
         stages
     }
@@ -251,8 +260,8 @@ impl Schedule {
     fn with_letter_ranges(
         &self,
         mut stage: Stage,
-        hosts: &BTreeSet<usize>,
-        joins: &BTreeSet<usize>,
+        host_scanpaths: &BTreeSet<usize>,
+        join_scanpaths: &BTreeSet<usize>,
     ) -> Stage {
         let ranges = |scanpaths: &BTreeSet<usize>, lengths: &[u32]| {
             let mut next = 0;
@@ -263,8 +272,8 @@ impl Schedule {
             });
             ranges.collect()
         };
-        stage.hosts = ranges(hosts, &self.host_lengths);
-        stage.joins = ranges(joins, &self.join_lengths);
+        stage.host_scanpaths = ranges(host_scanpaths, &self.host_lengths);
+        stage.join_scanpaths = ranges(join_scanpaths, &self.join_lengths);
         stage
     }
 }

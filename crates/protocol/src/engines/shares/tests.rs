@@ -164,7 +164,10 @@ fn portions_of_lopsided_pairs_are_bounded() {
         );
         let mut compared = 0;
         for stage in &schedule.stages {
-            let letters = stage.joins.last().map_or(0, |(_, range)| range.end) as u64;
+            let letters = stage
+                .join_scanpaths
+                .last()
+                .map_or(0, |(_, range)| range.end) as u64;
             assert!(letters < limits.letters, "{metric:?}: {letters} letters");
             for portion in &stage.portions {
                 assert!(portion.len() as u64 * 4001 <= limits.edges, "{metric:?}");
@@ -175,9 +178,9 @@ fn portions_of_lopsided_pairs_are_bounded() {
     }
 }
 
-/// There are enough comparisons for lines to share trees.
+/// There are enough comparisons for letters to share trees.
 #[test]
-fn lines_that_share_trees_give_the_plain_score() {
+fn letters_that_share_trees_give_the_plain_score() {
     let metric = &metrics()[0];
     let a = random_cohort(40, 10..30, 1);
     let b = random_cohort(40, 12..32, 2);

@@ -67,7 +67,7 @@ pub(super) fn cost(case: Case) -> u32 {
 /// The comparisons of a scanpath that an answer counts as. No pair is opened, but a group for each scanpath of the host may be. With
 /// `paillier` every start of its two pairs counts.
 pub(super) fn comparisons(case: Case) -> u64 {
-    match case.engine.splits_outputs() {
+    match case.engine.opens_outputs_by_halves() {
         true => u64::from(case.reveal.to_string() == "nearest:1"),
         false => 2,
     }
@@ -137,7 +137,7 @@ fn hanging_up_gives_at_most_one_answer() {
 pub(super) fn hang_up_everywhere(case: Case) {
     let cuts = cuts(case);
     for keeps_files in [true, false] {
-        let limit = match case.engine.splits_outputs() {
+        let limit = match case.engine.opens_outputs_by_halves() {
             true => 1,
             // Every start reveals a view and counts, so the limit must not be what stops the attacker.
             false => comparisons(case) * (cuts.len() as u64 + 1),
@@ -160,7 +160,7 @@ pub(super) fn hang_up_everywhere(case: Case) {
             assert!(learned <= setup.disclosed() as usize, "{case:?}");
         }
         assert!(setup.disclosed() <= cost(case), "{case:?}");
-        if case.engine.splits_outputs() {
+        if case.engine.opens_outputs_by_halves() {
             assert!(setup.counted() <= comparisons(case), "{case:?}");
         }
     }

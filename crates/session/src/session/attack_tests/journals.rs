@@ -43,7 +43,7 @@ fn old_files_give_no_second_answer() {
         }
         let all = paths(&copies).chain([files.path()]);
         let (_, counted) = setup.audit(all);
-        if case.engine.splits_outputs() {
+        if case.engine.opens_outputs_by_halves() {
             assert!(counted <= 1, "{case:?}");
         }
     });
@@ -97,7 +97,7 @@ fn forge(case: Case, first_is_cut: bool) {
     // Forged answers and answers decoded with forged halves count as learned, although they say nothing.
     let (counted, real) = (setup.counted(), setup.learned([folders[16].path()]));
     assert!(real <= counted && counted <= 3, "{case:?}: {counted}");
-    if case.engine.splits_outputs() {
+    if case.engine.opens_outputs_by_halves() {
         assert!(counted <= 1, "{case:?}: {counted}");
     }
 }
@@ -131,7 +131,7 @@ fn another_plan_on_resume_gives_no_second_answer() {
                 });
             }
             let (_, counted) = setup.audit([files.path()]);
-            if case.engine.splits_outputs() {
+            if case.engine.opens_outputs_by_halves() {
                 assert!(counted <= 1, "{case:?}");
             }
         }

@@ -41,7 +41,7 @@ fn hang_up(case: Case, files: &Path) -> Attempt<'_> {
 #[test]
 fn starts_without_a_result_are_bounded() {
     super::for_all_cases(|case| {
-        if !case.engine.splits_outputs() || case.to != RevealTo::Both {
+        if !case.engine.opens_outputs_by_halves() || case.to != RevealTo::Both {
             return;
         }
         let setup = Setup::new(case, 1);
@@ -130,7 +130,9 @@ fn starts_of_paillier_are_bounded_whatever_the_limit() {
 fn repeated_starts_do_not_fill_the_disk() {
     super::for_all_cases(|case| {
         // A joining side sends its half as soon as it is stored.
-        if !case.engine.splits_outputs() || case.attacker == Role::Host || case.to != RevealTo::Both
+        if !case.engine.opens_outputs_by_halves()
+            || case.attacker == Role::Host
+            || case.to != RevealTo::Both
         {
             return;
         }

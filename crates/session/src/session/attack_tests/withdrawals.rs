@@ -77,7 +77,7 @@ fn a_withdrawal_holds_for_pairs_that_were_not_sent() {
     for moment in [Moment::Agreed, Moment::Started, Moment::Computing] {
         for_all_cases(|case| {
             // Without halves, a pair that has started cannot be taken back.
-            if moment == Moment::Computing && !case.engine.splits_outputs() {
+            if moment == Moment::Computing && !case.engine.opens_outputs_by_halves() {
                 return;
             }
             let setup = Setup::new(case, 2);

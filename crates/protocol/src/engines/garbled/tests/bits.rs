@@ -52,7 +52,7 @@ fn bits_agree_with_scores(step: usize) -> usize {
                 Answer::Within(threshold.admits(metric, &pair_score))
             });
             let bits: Vec<Answer> = bits.collect();
-            let ends = run(&spec, &a, &b, (one_worker(), one_worker()), 5);
+            let ends = run(&spec, &a, &b, (one_thread(), one_thread()), 5);
             for (role, end) in [(Role::Host, ends.host), (Role::Join, ends.join)] {
                 if spec.reveal_to.includes(role) {
                     assert_eq!(end, Ok(bits.clone()), "{metric:?} {threshold}");

@@ -1,4 +1,4 @@
-//! Test channels: one that records, and one with small buffers, on which workers must not block.
+//! Test channels: one that records, and one with small buffers, on which worker threads must not block.
 
 use super::*;
 use crate::engines::tests::Cases;
@@ -160,14 +160,14 @@ fn small_buffers_suffice(cases: Cases) {
     let (a, b) = (random_cohort(8, 60..90, 1), random_cohort(8, 60..90, 2));
     let wide = spec(metric, &a, &b);
     let narrow = spec(&Metric::Levenshtein, &a, &b);
-    for (turn, workers) in [1, 2, 4, 8].into_iter().enumerate() {
+    for (turn, threads) in [1, 2, 4, 8].into_iter().enumerate() {
         for spec in cases.of(turn, [&narrow, &wide]) {
             let partitioning = Partitioning {
-                workers,
+                threads,
                 limits: PortionLimits {
                     portion_gates: 150_000,
                     letters: 1 << 18,
-                    ..in_pieces(workers).limits
+                    ..in_pieces(threads).limits
                 },
             };
             let (ends, _) = run_over(
@@ -178,8 +178,8 @@ fn small_buffers_suffice(cases: Cases) {
                 4,
             );
             let expected = expected(&spec.metric, &a, &b);
-            assert_eq!(ends.host, Ok(expected.clone()), "{workers} workers");
-            assert_eq!(ends.join, Ok(expected), "{workers} workers");
+            assert_eq!(ends.host, Ok(expected.clone()), "{threads} threads");
+            assert_eq!(ends.join, Ok(expected), "{threads} threads");
         }
     }
 }

@@ -96,12 +96,12 @@ fn early_ends_at_many_points_and_many_random_bytes_are_errors() {
 }
 
 fn early_ends_are_errors(points: usize) {
-    for partitioning in [one_worker(), in_pieces(2)] {
+    for partitioning in [one_thread(), in_pieces(2)] {
         let case = Case::new(&metrics()[0], partitioning);
         let honest = case.honest();
         for (role, bytes) in [Role::Host, Role::Join].into_iter().zip(honest) {
-            // With one worker, the other side's messages can be replayed.
-            if partitioning.workers == 1 {
+            // With one thread, the other side's messages can be replayed.
+            if partitioning.threads == 1 {
                 assert!(case.against(role, bytes.clone()).is_ok());
             }
             let cuts = (0..points).map(|at| bytes.len() * at / points);
@@ -121,9 +121,9 @@ fn random_bytes_never_panic_and_are_never_an_internal_error() {
 fn random_bytes_are_errors(rounds: usize) {
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     for (metric, partitioning) in [
-        (&metrics()[0], one_worker()),
+        (&metrics()[0], one_thread()),
         (&metrics()[0], in_pieces(3)),
-        (&metrics()[7], one_worker()),
+        (&metrics()[7], one_thread()),
     ] {
         let case = Case::new(metric, partitioning);
         let honest = case.honest();
@@ -168,22 +168,22 @@ fn claims_out_of_bounds_are_refused() {
     let own = scanpaths(&a);
     let spec = spec(&Metric::Levenshtein, &a, &a);
     let job = Job::new(&spec, Role::Host, &own, 1, &[(0, 0)]).unwrap();
-    for (length, workers) in [(1 << 28, 1), (u64::MAX, 1), (5, 0), (5, 9), (5, 255)] {
+    for (length, threads) in [(1 << 28, 1), (u64::MAX, 1), (5, 0), (5, 9), (5, 255)] {
         let mut bytes = length.to_le_bytes().to_vec();
-        bytes.push(workers);
+        bytes.push(threads);
         let mut channel = ScriptedChannel { bytes, at: 0 };
         let error = Engine::Garbled.run(&job, &mut channel, &()).unwrap_err();
         assert!(matches!(error, ProtocolError::PeerMisbehaved(_)), "{error}");
     }
 }
 
-/// A garbler that requests bytes from the evaluator's workers before it has sent what they need would cause a deadlock.
+/// A garbler that requests bytes from the evaluator's worker threads before it has sent what they need would cause a deadlock.
 #[test]
 fn a_request_that_cannot_be_answered_is_refused() {
     let case = Case::new(&Metric::Levenshtein, in_pieces(2));
     let [_, to_evaluator] = case.honest();
     let letters: usize = scanpaths(&case.a).len() * 8 + 1;
-    // Lengths, offer, base transfers, seeds' start: the frames of workers follow.
+    // Lengths, offer, base transfers, seeds' start: the frames of worker threads follow.
     let frames = letters + 128 * 64 + 16;
     let header = &to_evaluator[frames..frames + 6];
     assert_eq!((header[0] < 2, header[1]), (true, 0), "a frame of data");
@@ -237,10 +237,10 @@ impl Channel for Tampering {
     }
 }
 
-/// One of the evaluator's workers sends inconsistent transfers. The garbler reports the failed check, whatever happens
-/// to the other workers.
+/// One of the evaluator's worker threads sends inconsistent transfers. The garbler reports the failed check, whatever happens
+/// to the other threads.
 #[test]
-fn a_failed_check_of_one_worker_is_the_error_of_the_run() {
+fn a_failed_check_of_one_thread_is_the_error_of_the_run() {
     let case = Case::new(&metrics()[7], in_pieces(3));
     let [to_garbler, _] = case.honest();
     let pairs = pairs_of(case.spec.pair_rule, &case.a, &case.b);

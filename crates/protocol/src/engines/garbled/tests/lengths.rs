@@ -35,7 +35,7 @@ fn scores_and_bits(cases: Cases) {
                 *pair_score = pair_score.without_similarity();
             }
         }
-        for partitioning in cases.of(seed, [one_worker(), in_pieces(2)]) {
+        for partitioning in cases.of(seed, [one_thread(), in_pieces(2)]) {
             let ends = run(&spec, &a, &b, (partitioning, partitioning), 5);
             assert_eq!(ends.host.as_ref(), Ok(&scores), "{metric:?}");
             assert_eq!(ends.join.as_ref(), Ok(&scores), "{metric:?}");
@@ -54,7 +54,7 @@ fn scores_and_bits(cases: Cases) {
                     Answer::Within(threshold.admits(metric, &answer.pair_score().unwrap()))
                 })
                 .collect();
-            let ends = run(&spec, &a, &b, (one_worker(), one_worker()), 5);
+            let ends = run(&spec, &a, &b, (one_thread(), one_thread()), 5);
             assert_eq!(ends.host, Ok(bits), "{metric:?} {value}");
         }
     }
@@ -76,7 +76,7 @@ fn transcripts_of_different_lengths_have_equal_shapes() {
                 let (ends, [host, join]) = run_over(
                     &spec,
                     (&a, &b),
-                    (one_worker(), one_worker()),
+                    (one_thread(), one_thread()),
                     Recorder::pair(),
                     3,
                 );

@@ -45,7 +45,7 @@ fn scores(cases: Cases) {
         let a = random_cohort(9, 1..40, seed as u64);
         let b = random_cohort(8, shortest(metric)..30, 30 + seed as u64);
         let scores = expected(metric, &a, &b);
-        for partitioning in cases.of(seed, [one_worker(), in_pieces(3)]) {
+        for partitioning in cases.of(seed, [one_thread(), in_pieces(3)]) {
             let ends = run(
                 &spec(metric, &a, &b),
                 &a,
@@ -74,7 +74,7 @@ fn scores_of_long_scanpaths(count: usize) {
             &spec(metric, &a, &b),
             &a,
             &b,
-            (one_worker(), one_worker()),
+            (one_thread(), one_thread()),
             5,
         );
         assert_eq!(ends.join.as_ref(), Ok(&scores), "{metric:?}");
@@ -107,7 +107,7 @@ fn check_thresholds(
             Answer::Within(threshold.admits(metric, &score))
         });
         let bits: Vec<Answer> = bits.collect();
-        let ends = run(&spec, a, b, (one_worker(), one_worker()), 5);
+        let ends = run(&spec, a, b, (one_thread(), one_thread()), 5);
         assert_eq!(ends.host, Ok(bits), "{metric:?} {value}");
     }
     runs
@@ -145,7 +145,7 @@ fn scores_of_hidden_lengths(cases: Cases) {
         let mut spec = spec(metric, &a, &b);
         spec.pad_to = Some(PADDING as u32);
         let scores = expected(metric, &a, &b);
-        for partitioning in cases.of(seed, [one_worker(), in_pieces(2)]) {
+        for partitioning in cases.of(seed, [one_thread(), in_pieces(2)]) {
             let ends = run(&spec, &a, &b, (partitioning, partitioning), 5);
             assert_eq!(ends.host.as_ref(), Ok(&scores), "{metric:?}");
             assert_eq!(ends.join.as_ref(), Ok(&scores), "{metric:?}");
@@ -167,7 +167,7 @@ fn transcripts_of_different_lengths_have_equal_shapes() {
             let (a, b) = (path(m, 1), path(n, 2));
             let mut spec = spec(metric, &a, &b);
             spec.pad_to = Some(PADDING as u32);
-            let both = (one_worker(), one_worker());
+            let both = (one_thread(), one_thread());
             let (ends, [host, join]) = run_over(&spec, (&a, &b), both, Recorder::pair(), 3);
             assert!(ends.host.is_ok() && ends.join.is_ok());
             [host.shape(), join.shape()]
@@ -259,7 +259,7 @@ fn cells_cost_the_documented_gates_and_bytes() {
         assert_eq!(super::super::and_gates_per_cell(&comparison, 100), gates);
         let (left, right) = memory_pair();
         let ends = (Counted::new(left), Counted::new(right));
-        let both = (one_worker(), one_worker());
+        let both = (one_thread(), one_thread());
         let (ends, counted) = run_over(&spec(&metric, &a, &b), (&a, &b), both, ends, 1);
         assert_eq!(ends.host, Ok(expected(&metric, &a, &b)));
         let sent: u64 = counted.iter().map(|end| end.traffic().sent).sum();
@@ -283,7 +283,7 @@ fn empty_scanpaths_are_refused() {
             continue;
         }
         let mut spec = spec(&metric, &empty, &some);
-        let ends = run(&spec, &empty, &some, (one_worker(), one_worker()), 5);
+        let ends = run(&spec, &empty, &some, (one_thread(), one_thread()), 5);
         for end in [ends.host, ends.join] {
             assert!(matches!(end, Err(ProtocolError::Metric(_))), "{metric:?}");
         }
@@ -293,7 +293,7 @@ fn empty_scanpaths_are_refused() {
             let job = Job::new(&spec, Role::Host, &own, 1, &[(0, 0)]).unwrap();
             let (mut channel, _) = memory_pair();
             let mut rng = ChaCha20Rng::seed_from_u64(1);
-            let end = host_with(&job, &mut channel, &(), one_worker(), &mut rng);
+            let end = host_with(&job, &mut channel, &(), one_thread(), &mut rng);
             assert!(matches!(end, Err(ProtocolError::Metric(_))), "{metric:?}");
         }
     }

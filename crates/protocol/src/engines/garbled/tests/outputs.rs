@@ -37,10 +37,10 @@ fn halves(spec: &Spec, a: &Cohort, b: &Cohort) -> [HashMap<usize, u64>; 2] {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut rng = ChaCha20Rng::seed_from_u64(2);
-            join_with(&join, &mut join_end, &(), one_worker(), &mut rng).unwrap();
+            join_with(&join, &mut join_end, &(), one_thread(), &mut rng).unwrap();
         });
         let mut rng = ChaCha20Rng::seed_from_u64(1);
-        host_with(&host, &mut host_end, &(), one_worker(), &mut rng).unwrap();
+        host_with(&host, &mut host_end, &(), one_thread(), &mut rng).unwrap();
     });
     stores.map(|store| store.0.into_inner().unwrap())
 }

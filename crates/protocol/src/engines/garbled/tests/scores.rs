@@ -71,7 +71,7 @@ fn pairs_of_every_kind(count: usize) -> usize {
             &spec(metric, &a, &b),
             &a,
             &b,
-            (one_worker(), one_worker()),
+            (one_thread(), one_thread()),
             7,
         );
         let expected = expected(metric, &a, &b);
@@ -83,13 +83,13 @@ fn pairs_of_every_kind(count: usize) -> usize {
 }
 
 #[test]
-fn stages_portions_and_workers_change_no_score() {
+fn stages_portions_and_threads_change_no_score() {
     partitionings_change_no_score(3);
 }
 
 #[test]
 #[ignore = "takes ten seconds; .ci/full runs it"]
-fn stages_portions_and_workers_change_no_score_of_any_metric() {
+fn stages_portions_and_threads_change_no_score_of_any_metric() {
     partitionings_change_no_score(1);
 }
 
@@ -131,7 +131,7 @@ fn alphabets_of_four_letters_and_of_one_give_the_plain_score() {
             }
         }
         let [a, b] = &cohorts;
-        let ends = run(&spec(&metric, a, b), a, b, (one_worker(), one_worker()), 3);
+        let ends = run(&spec(&metric, a, b), a, b, (one_thread(), one_thread()), 3);
         assert_eq!(ends.host, Ok(expected(&metric, a, b)));
     }
 }
@@ -146,10 +146,10 @@ fn the_largest_alphabet_gives_the_plain_score() {
     }
     assert_eq!(a.alphabet.size(), 1 << 16);
     let mut spec = spec(&metric, &a, &b);
-    let ends = run(&spec, &a, &b, (one_worker(), one_worker()), 3);
+    let ends = run(&spec, &a, &b, (one_thread(), one_thread()), 3);
     assert_eq!(ends.host, Ok(expected(&metric, &a, &b)));
     spec.pad_to = Some(5);
-    let ends = run(&spec, &a, &b, (one_worker(), one_worker()), 3);
+    let ends = run(&spec, &a, &b, (one_thread(), one_thread()), 3);
     for (padded, plain) in ends.host.unwrap().iter().zip(expected(&metric, &a, &b)) {
         let score = |answer: &Answer| answer.pair_score().unwrap().score();
         assert_eq!(score(padded), score(&plain));
@@ -164,7 +164,7 @@ fn only_the_named_side_gets_scores() {
         let expected = expected(metric, &a, &b);
         for to in [RevealTo::Host, RevealTo::Join] {
             spec.reveal_to = to;
-            for partitioning in [one_worker(), in_pieces(2)] {
+            for partitioning in [one_thread(), in_pieces(2)] {
                 let ends = run(&spec, &a, &b, (partitioning, partitioning), 9);
                 let (learner, other, of_learner, of_other) = match to {
                     RevealTo::Host => {
@@ -208,7 +208,7 @@ fn every_cell_is_counted_once_on_both_sides() {
         lengths.sum::<usize>() as u64
     };
     let spec = spec(&Metric::Levenshtein, &a, &b);
-    for partitioning in [one_worker(), in_pieces(3)] {
+    for partitioning in [one_thread(), in_pieces(3)] {
         let ends = run(&spec, &a, &b, (partitioning, partitioning), 9);
         for progress in [ends.host_progress, ends.join_progress] {
             assert_eq!(

@@ -51,7 +51,7 @@ fn views_depend_only_on_the_scores() {
         let (ends, [host, join]) = run_over(
             &spec,
             (garbler, &evaluator),
-            (one_worker(), one_worker()),
+            (one_thread(), one_thread()),
             Recorder::pair(),
             11,
         );
@@ -66,7 +66,7 @@ fn views_depend_only_on_the_scores() {
     ] = &views;
     assert_eq!(first_evaluator.shape(), second_evaluator.shape());
     assert_eq!(first_garbler.shape(), second_garbler.shape());
-    // Lengths, workers and the points of base transfers have patterns in both.
+    // Lengths, threads and the points of base transfers have patterns in both.
     let skip = 49 + 128 * 64;
     let (first, second) = (
         &first_evaluator.seen[skip..],
@@ -84,7 +84,7 @@ fn views_depend_only_on_the_scores() {
     ];
     let views = evaluators.each_ref().map(|evaluator| {
         let spec = spec(&Metric::Levenshtein, garbler, evaluator);
-        let partitionings = (one_worker(), one_worker());
+        let partitionings = (one_thread(), one_thread());
         let (_, [host, _]) = run_over(
             &spec,
             (garbler, evaluator),

@@ -1,12 +1,12 @@
 //! Step 5 of the hardened variant: the key holder finds the smallest candidate and returns an encrypted one-hot
 //! selection of it.
 
-use super::Shape;
+use super::HardenedParameters;
 use crypto_bigint::{BoxedUint, Choice, CtLt, CtSelect, Resize, U256};
 use veilpath_paillier::Plaintext;
 use zeroize::Zeroizing;
 
-impl Shape {
+impl HardenedParameters {
     /// z of the smallest candidate, and all but the last of the bits that select it. The steps are the same for every set of
     /// numbers.
     pub(in super::super) fn reply(&self, slots: &[Zeroizing<BoxedUint>]) -> Vec<Plaintext> {

@@ -1,10 +1,10 @@
 //! Steps 2 to 4 and 6 of the hardened variant.
 
-use super::super::cell::{CandidateSet, Context, Pending, SetMask, Target, WRONG_MASK_KIND};
+use super::super::cell::{CandidateSet, Context, SetMask, Target, Unmasking, WRONG_MASK_KIND};
 use super::super::masking::random_bits;
 use super::super::messages::split;
 use super::super::order::{Order, arranged, permutation};
-use super::Shape;
+use super::HardenedParameters;
 use crate::ProtocolError;
 use crypto_bigint::{BoxedUint, Choice, CtSelect, Limb, U256};
 use rand::{CryptoRng, RngExt};
@@ -27,47 +27,47 @@ pub(in super::super) struct Pads(Vec<Zeroizing<U256>>);
 
 impl CellSecrets {
     pub(in super::super) fn draw<R: CryptoRng + ?Sized>(
-        shape: &Shape,
+        parameters: &HardenedParameters,
         rng: &mut R,
     ) -> Result<Self, ProtocolError> {
-        let order = permutation(shape.width, rng);
+        let order = permutation(parameters.width, rng);
         // Allocated at full size: growing would leave copies in freed memory.
-        let mut masks = Vec::with_capacity(shape.pairs());
-        for _ in shape.compared() {
-            let factor = log_uniform(shape.floor_bits(), shape.factor_bits(), rng);
+        let mut masks = Vec::with_capacity(parameters.pairs());
+        for _ in parameters.compared() {
+            let factor = log_uniform(parameters.floor_bits(), parameters.factor_bits(), rng);
             let noise = below(&factor, rng);
             masks.push((factor, noise));
         }
-        let pads = (0..shape.width)
-            .map(|_| random_bits(shape.pad_bits, rng))
+        let pads = (0..parameters.width)
+            .map(|_| random_bits(parameters.pad_bits, rng))
             .collect();
-        Self::new(shape, order, &masks, pads)
+        Self::new(parameters, order, &masks, pads)
     }
 
     /// From π, ρ and r of each difference, and pads. The last pad does not have its extra top bit yet.
     pub(in super::super) fn new(
-        shape: &Shape,
+        parameters: &HardenedParameters,
         order: Order,
         masks: &[(Zeroizing<U256>, Zeroizing<U256>)],
         mut pads: Vec<Zeroizing<U256>>,
     ) -> Result<Self, ProtocolError> {
-        let mut factors = Vec::with_capacity(shape.pairs());
-        let mut offsets = Vec::with_capacity(shape.pairs());
+        let mut factors = Vec::with_capacity(parameters.pairs());
+        let mut offsets = Vec::with_capacity(parameters.pairs());
         let times = |factor: &U256, small: usize| {
             Zeroizing::new(factor.wrapping_mul(&U256::from_u64(small as u64)))
         };
-        for ((i, j), (factor, noise)) in shape.compared().zip(masks) {
-            let whole = times(factor, shape.width);
+        for ((i, j), (factor, noise)) in parameters.compared().zip(masks) {
+            let whole = times(factor, parameters.width);
             // π(i) − π(j) may be negative; π(i) − π(j) + w is not.
-            let order_term = times(factor, order[i] + shape.width - order[j]);
+            let order_term = times(factor, order[i] + parameters.width - order[j]);
             let order_term = Zeroizing::new(order_term.wrapping_sub(&whole));
             let noise = Zeroizing::new(noise.wrapping_add(&order_term));
-            offsets.push(Zeroizing::new(noise.wrapping_add(&shape.bias())));
+            offsets.push(Zeroizing::new(noise.wrapping_add(&parameters.bias())));
             let whole = Zeroizing::new(BoxedUint::from(&*whole));
-            factors.push(Scalar::new(&whole, shape.scalar_bits())?);
+            factors.push(Scalar::new(&whole, parameters.scalar_bits())?);
         }
         if let Some(last) = pads.last_mut() {
-            **last |= U256::ONE.shl_vartime(shape.pad_bits);
+            **last |= U256::ONE.shl_vartime(parameters.pad_bits);
         }
         Ok(Self {
             order,
@@ -133,9 +133,9 @@ impl Context<'_> {
     /// Runs steps 1 to 4 for some cells. Returns the bytes for the key holder, and what step 6 will need.
     pub(in super::super) fn mask_hardened(
         &self,
-        shape: &Shape,
+        parameters: &HardenedParameters,
         sets: Vec<CandidateSet>,
-    ) -> Result<(Vec<u8>, Vec<Pending>), ProtocolError> {
+    ) -> Result<(Vec<u8>, Vec<Unmasking>), ProtocolError> {
         let (mut targets, mut inputs, mut secrets) = (Vec::new(), Vec::new(), Vec::new());
         for set in sets {
             let SetMask::Hardened(mask) = set.mask else {
@@ -151,9 +151,9 @@ impl Context<'_> {
             .zip(&secrets)
             .map(|(set, mask)| arranged(&set, &mask.order))
             .collect();
-        let mut pairs = Vec::with_capacity(candidates.len() * shape.pairs());
+        let mut pairs = Vec::with_capacity(candidates.len() * parameters.pairs());
         for set in &candidates {
-            pairs.extend(shape.compared().map(|(i, j)| (&set[i], &set[j])));
+            pairs.extend(parameters.compared().map(|(i, j)| (&set[i], &set[j])));
         }
         let mut differences = self.public.subtract_batch(&pairs)?.into_iter();
         let masked: Vec<Masked> = candidates
@@ -161,37 +161,41 @@ impl Context<'_> {
             .zip(secrets)
             .map(|(candidates, secrets)| Masked {
                 candidates,
-                differences: differences.by_ref().take(shape.pairs()).collect(),
+                differences: differences.by_ref().take(parameters.pairs()).collect(),
                 secrets,
             })
             .collect();
-        let bytes = self.pack_hardened(shape, &masked)?;
+        let bytes = self.pack_hardened(parameters, &masked)?;
         let pads = masked.into_iter().map(|cell| cell.secrets.into_pads());
-        let pending = targets.into_iter().zip(pads);
+        let unmaskings = targets.into_iter().zip(pads);
         Ok((
             bytes,
-            pending
-                .map(|(target, pads)| Pending::Hardened { target, pads })
+            unmaskings
+                .map(|(target, pads)| Unmasking::Hardened { target, pads })
                 .collect(),
         ))
     }
 
     /// Packs every number into its slot, each ciphertext under fresh randomness.
-    fn pack_hardened(&self, shape: &Shape, masked: &[Masked]) -> Result<Vec<u8>, ProtocolError> {
+    fn pack_hardened(
+        &self,
+        parameters: &HardenedParameters,
+        masked: &[Masked],
+    ) -> Result<Vec<u8>, ProtocolError> {
         let layout = &self.agreement.layout;
         let groups: Vec<&[Masked]> = masked.chunks(layout.cells).collect();
         let nothing = self.public.trivial(&Plaintext::from(0u64))?;
         let one = Scalar::new(&BoxedUint::one(), 1)?;
         let mut packed = Vec::new();
         for ciphertext in 0..layout.ciphertexts {
-            let terms = shape.terms(layout, ciphertext);
+            let terms = parameters.terms(layout, ciphertext);
             let (mut rows, mut offsets) = (Vec::new(), Vec::new());
             for group in &groups {
                 let mut row = Vec::with_capacity(terms.len());
                 let mut slots = Zeroizing::new(Vec::new());
                 for (cell, position) in layout.slot_entries(ciphertext) {
                     let cell = group.get(cell);
-                    if position < shape.pairs() {
+                    if position < parameters.pairs() {
                         row.push(match cell {
                             Some(cell) => {
                                 (&cell.differences[position], &cell.secrets.factors[position])
@@ -200,14 +204,14 @@ impl Context<'_> {
                             None => (&nothing, &one),
                         });
                     } else {
-                        let first = (position - shape.pairs()) * shape.padded_in_slot;
-                        row.extend((first..first + shape.padded_in_slot).map(|at| {
+                        let first = (position - parameters.pairs()) * parameters.padded_in_slot;
+                        row.extend((first..first + parameters.padded_in_slot).map(|at| {
                             let candidate = cell.and_then(|cell| cell.candidates.get(at));
                             (candidate.unwrap_or(&nothing), &one)
                         }));
                     }
                     if let Some(cell) = cell {
-                        slots.push(BoxedUint::from(&*cell.secrets.offset(shape, position)));
+                        slots.push(BoxedUint::from(&*cell.secrets.offset(parameters, position)));
                     }
                 }
                 rows.push(row);
@@ -222,9 +226,9 @@ impl Context<'_> {
     /// Step 6: `M = z_m − p_last + Σ β_i·(p_last − p_i)`.
     pub(in super::super) fn unmask_hardened(
         &self,
-        shape: &Shape,
+        parameters: &HardenedParameters,
         replies: &[u8],
-        pending: Vec<Pending>,
+        unmaskings: Vec<Unmasking>,
     ) -> Result<Vec<(Target, Ciphertext)>, ProtocolError> {
         let encodings = split(replies, self.agreement.key_size());
         let replies = self.public.ciphertexts_from_bytes(&encodings)?;
@@ -234,10 +238,10 @@ impl Context<'_> {
             shift_bits: 0,
         };
         let mut terms = vec![term(1)];
-        terms.resize(shape.width, term(shape.pad_bits + 1));
+        terms.resize(parameters.width, term(parameters.pad_bits + 1));
         let (mut targets, mut factors, mut minus_last) = (Vec::new(), Vec::new(), Vec::new());
-        for set in pending {
-            let Pending::Hardened { target, pads } = set else {
+        for unmasking in unmaskings {
+            let Unmasking::Hardened { target, pads } = unmasking else {
                 return Err(WRONG_MASK_KIND);
             };
             let Some((last, others)) = pads.0.split_last() else {
@@ -246,7 +250,7 @@ impl Context<'_> {
             let factor = |pad: &Zeroizing<U256>| {
                 let difference = Zeroizing::new(last.wrapping_sub(pad));
                 let difference = Zeroizing::new(BoxedUint::from(&*difference));
-                Ok(Scalar::new(&difference, shape.pad_bits + 1)?)
+                Ok(Scalar::new(&difference, parameters.pad_bits + 1)?)
             };
             factors.push(
                 others
@@ -259,7 +263,7 @@ impl Context<'_> {
             targets.push(target);
         }
         let rows: Vec<Vec<(&Ciphertext, &Scalar)>> = replies
-            .chunks(shape.reply_ciphertexts())
+            .chunks(parameters.reply_ciphertexts())
             .zip(&factors)
             .map(|(reply, factors)| {
                 reply
@@ -282,15 +286,24 @@ impl CellSecrets {
     }
 
     /// The number that is added to a slot in the clear.
-    pub(in super::super) fn offset(&self, shape: &Shape, position: usize) -> Zeroizing<U256> {
+    pub(in super::super) fn offset(
+        &self,
+        parameters: &HardenedParameters,
+        position: usize,
+    ) -> Zeroizing<U256> {
         if let Some(offset) = self.offsets.get(position) {
             return offset.clone();
         }
-        let first = (position - shape.pairs()) * shape.padded_in_slot;
+        let first = (position - parameters.pairs()) * parameters.padded_in_slot;
         let mut offset = Zeroizing::new(U256::ZERO);
-        let pads = self.pads.0.iter().skip(first).take(shape.padded_in_slot);
+        let pads = self
+            .pads
+            .0
+            .iter()
+            .skip(first)
+            .take(parameters.padded_in_slot);
         for (k, pad) in (0u32..).zip(pads) {
-            *offset |= pad.shl_vartime(k * shape.padded_bits());
+            *offset |= pad.shl_vartime(k * parameters.padded_bits());
         }
         offset
     }
@@ -305,10 +318,10 @@ mod tests {
     #[test]
     fn lists_of_secrets_never_reallocate() {
         for width in [3, 4] {
-            let shape = Shape::new(width, 107, 1).unwrap();
+            let parameters = HardenedParameters::new(width, 107, 1).unwrap();
             let mut rng = rand_chacha::ChaCha20Rng::seed_from_u64(1);
-            let secrets = CellSecrets::draw(&shape, &mut rng).unwrap();
-            assert_eq!(secrets.offsets.capacity(), shape.pairs());
+            let secrets = CellSecrets::draw(&parameters, &mut rng).unwrap();
+            assert_eq!(secrets.offsets.capacity(), parameters.pairs());
             assert_eq!(secrets.pads.0.capacity(), width);
         }
     }

@@ -53,7 +53,7 @@ pub use steps::{HardenedSecrets, HardenedSet, HardenedSteps};
 
 use super::masking::{Layout, excess_bits};
 #[cfg(any(test, feature = "watch"))]
-use super::watch::HardenedMasks;
+use super::watch::HardenedMaskRanges;
 use crate::{JobError, ProtocolError};
 use crypto_bigint::{BoxedUint, U256};
 use veilpath_paillier::{Bound, KeySize, TermShape};
@@ -69,9 +69,9 @@ const MIN_IN_SLOT: usize = 2;
 /// A candidate set counts as this many masks: differences and pads.
 const MASKS_PER_SET: u64 = 8;
 
-/// The widths of a cell's numbers and where they are placed, equal on both sides.
+/// The parameters of the hardened masks: the widths of a cell's numbers and where they are placed, equal on both sides.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub(super) struct HardenedParameters {
     /// Candidates of a cell.
     width: usize,
     /// Bits of a pad, and F: both are σ bits longer than what they hide.
@@ -83,7 +83,7 @@ pub(super) struct Shape {
     difference_bits: u32,
 }
 
-impl Shape {
+impl HardenedParameters {
     /// For cells with `width` candidates from 0 to `largest`, in a session with this many candidate sets.
     pub(super) fn new(
         width: usize,
@@ -128,10 +128,10 @@ impl Shape {
         Layout::of(size, SLOT_BITS, self.slots(), packing)
     }
 
-    /// The public parameters with which an audit reads the slots.
+    /// The ranges of the masks, with which an audit reads the slots.
     #[cfg(any(test, feature = "watch"))]
-    pub(super) fn masks(&self) -> HardenedMasks {
-        HardenedMasks {
+    pub(super) fn mask_ranges(&self) -> HardenedMaskRanges {
+        HardenedMaskRanges {
             floor_bits: self.floor_bits(),
             factor_bits: self.factor_bits(),
             bias_bits: self.bias_bits(),

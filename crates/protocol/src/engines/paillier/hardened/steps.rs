@@ -2,10 +2,10 @@
 //! may depend on secrets.
 
 use super::super::agreement::Agreement;
-use super::super::cell::{CandidateSet, Context, Inputs, Pending, SetMask, Target};
+use super::super::cell::{CandidateSet, Context, Inputs, SetMask, Target, Unmasking};
 use super::super::key_holder::{encrypt, open_groups};
 use super::super::parallel::Randomness;
-use super::{CellSecrets, Shape};
+use super::{CellSecrets, HardenedParameters};
 use crate::engines::lengths::own_lengths;
 use crate::{Engine, Job, JobError, ProtocolError, Role, Spec};
 use crypto_bigint::BoxedUint;
@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 /// One side's steps of the hardened variant.
 pub struct HardenedSteps {
     agreement: Agreement,
-    shape: Shape,
+    parameters: HardenedParameters,
     public: PublicKey,
     randomness: Randomness,
 }
@@ -50,12 +50,12 @@ impl HardenedSteps {
         let own = [&scanpath];
         let job = Job::new(spec, Role::Join, &own, 1, &[(0, 0)])?;
         let agreement = Agreement::new(&job, options, own_lengths(&job)?)?;
-        let shape = agreement
+        let parameters = agreement
             .hardened
             .ok_or(ProtocolError::Job(JobError::NoMasks))?;
         Ok(Self {
             agreement,
-            shape,
+            parameters,
             public: public.clone(),
             randomness: Randomness::of(source),
         })
@@ -67,7 +67,7 @@ impl HardenedSteps {
         cells: usize,
         rng: &mut R,
     ) -> Result<HardenedSecrets, ProtocolError> {
-        let secrets = (0..cells).map(|_| CellSecrets::draw(&self.shape, rng));
+        let secrets = (0..cells).map(|_| CellSecrets::draw(&self.parameters, rng));
         Ok(HardenedSecrets(secrets.collect::<Result<_, _>>()?))
     }
 
@@ -111,7 +111,7 @@ impl HardenedSteps {
 
     /// The key holder replies. Returns the bytes for the matrix owner.
     pub fn reply(&self, sets: &[HardenedSet]) -> Result<Vec<u8>, ProtocolError> {
-        let replies = sets.iter().flat_map(|set| self.shape.reply(set));
+        let replies = sets.iter().flat_map(|set| self.parameters.reply(set));
         encrypt(&self.public, &self.randomness, replies.collect())
     }
 
@@ -121,11 +121,11 @@ impl HardenedSteps {
         replies: &[u8],
         secrets: HardenedSecrets,
     ) -> Result<Vec<Ciphertext>, ProtocolError> {
-        let pending = secrets.0.into_iter().map(|secrets| Pending::Hardened {
+        let unmaskings = secrets.0.into_iter().map(|secrets| Unmasking::Hardened {
             target: NO_TARGET,
             pads: secrets.into_pads(),
         });
-        let values = self.context().unmask(replies, pending.collect())?;
+        let values = self.context().unmask(replies, unmaskings.collect())?;
         Ok(values.into_iter().map(|(_, value)| value).collect())
     }
 

@@ -83,7 +83,7 @@ impl<R> MatrixOwner<'_, R> {
     /// The number of unanswered candidate sets.
     pub(super) fn outstanding_sets(&self) -> usize {
         let requested = self.outstanding.iter();
-        requested.map(|request| request.pending.len()).sum()
+        requested.map(|request| request.unmaskings.len()).sum()
     }
 
     /// The size of the reply in bytes.

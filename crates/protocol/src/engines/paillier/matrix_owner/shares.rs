@@ -1,4 +1,4 @@
-//! Results that are shared between the two sides.
+//! Results that are secret-shared between the two sides.
 
 use super::super::agreement::MASK_BITS;
 use super::MatrixOwner;
@@ -8,8 +8,8 @@ use veilpath_paillier::{Ciphertext, Plaintext};
 use zeroize::Zeroizing;
 
 impl<R: CryptoRng> MatrixOwner<'_, R> {
-    /// Adds a random number to each encrypted result and keeps its negative as this side's share. The key holder gets the other
-    /// share.
+    /// Adds a random number to each encrypted result and keeps its negative as this side's half (see
+    /// [`PairStore`](crate::PairStore)). The key holder gets the other half.
     pub(super) fn mask_results(
         &mut self,
         results: &[(usize, Ciphertext)],

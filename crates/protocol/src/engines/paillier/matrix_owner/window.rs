@@ -33,8 +33,8 @@ const MIN_IN_FLIGHT: RangeInclusive<usize> = 16..=64;
 const PAIRS_PER_FIRST: usize = 8;
 /// Cells of further comparisons that may be started for each filled one.
 const STARTED_PER_FILLED: u64 = 2;
-/// The number of cells to choose from, ready or requested, in full requests. Three are outstanding, which must be at
-/// most two thirds.
+/// There should be this many full requests' worth of cells to choose from, ready or already requested. Three requests are
+/// outstanding, which may be at most two thirds of them.
 const REQUESTS_TO_CHOOSE_FROM: usize = 5;
 
 /// Counts the comparisons in flight.

@@ -125,12 +125,29 @@ fn run(options: PaillierOptions, a: &Cohort, b: &Cohort) -> [Vec<Event>; 2] {
     let own = |cohort: &Cohort| -> Vec<Scanpath> {
         cohort.entries.iter().map(|e| e.scanpath.clone()).collect()
     };
-    let (hosts, joins) = (own(a), own(b));
-    let (hosts, joins): (Vec<_>, Vec<_>) = (hosts.iter().collect(), joins.iter().collect());
+    let (host_scanpaths, join_scanpaths) = (own(a), own(b));
+    let (host_scanpaths, join_scanpaths): (Vec<_>, Vec<_>) = (
+        host_scanpaths.iter().collect(),
+        join_scanpaths.iter().collect(),
+    );
     let stores = [Records::new(usize::MAX), Records::new(usize::MAX)];
-    let host = Job::new(&spec, Role::Host, &hosts, joins.len(), &pairs).unwrap();
+    let host = Job::new(
+        &spec,
+        Role::Host,
+        &host_scanpaths,
+        join_scanpaths.len(),
+        &pairs,
+    )
+    .unwrap();
     let host = host.with_key(Arc::clone(secret())).with_store(&stores[0]);
-    let join = Job::new(&spec, Role::Join, &joins, hosts.len(), &pairs).unwrap();
+    let join = Job::new(
+        &spec,
+        Role::Join,
+        &join_scanpaths,
+        host_scanpaths.len(),
+        &pairs,
+    )
+    .unwrap();
     let join = join.with_store(&stores[1]);
     let (mut host_end, mut join_end) = memory_pair();
     std::thread::scope(|scope| {

@@ -1,6 +1,6 @@
 //! The hardened variant: its masks, and what the key holder sees of them.
 
-use super::super::hardened::{CellSecrets, HardenedSteps, Shape, below, log_uniform};
+use super::super::hardened::{CellSecrets, HardenedParameters, HardenedSteps, below, log_uniform};
 use super::super::watch::watch_key_holder;
 use super::{assert_uniform, ciphertexts, cohort, key, recorded_run, rng, short_key, spec};
 use crate::pairs_of;
@@ -32,10 +32,10 @@ const LARGEST: [(usize, u64, u64); 4] = [
 ];
 
 /// The bits of |d|, then where the multipliers begin and end.
-fn ranges(shape: &Shape) -> (u32, u32, u32) {
-    let masks = shape.masks();
-    let difference = masks.bias_bits - masks.factor_bits;
-    (difference, masks.floor_bits, masks.factor_bits)
+fn ranges(parameters: &HardenedParameters) -> (u32, u32, u32) {
+    let ranges = parameters.mask_ranges();
+    let difference = ranges.bias_bits - ranges.factor_bits;
+    (difference, ranges.floor_bits, ranges.factor_bits)
 }
 
 #[test]
@@ -82,8 +82,8 @@ fn multipliers_are_longer_than_differences_by_forty_bits_and_a_session() {
         (4, 1 << 20, 30),
         (3, (1 << 39) - 1, 0),
     ] {
-        let shape = Shape::new(width, largest, 1 << log).unwrap();
-        let (difference, floor, top) = ranges(&shape);
+        let parameters = HardenedParameters::new(width, largest, 1 << log).unwrap();
+        let (difference, floor, top) = ranges(&parameters);
         assert!(u128::from(largest + 1) * (width as u128) < 1 << difference);
         // Six differences and four pads count as eight masks.
         assert_eq!(floor, difference + 40 + 3 + log);
@@ -100,8 +100,8 @@ fn multipliers_are_longer_than_differences_by_forty_bits_and_a_session() {
 fn slots_hold_the_largest_numbers_without_carry() {
     let others = [(3, 0, 1), (3, 107, SESSION), (4, 1 << 20, SESSION)];
     for (width, largest, sets) in others.into_iter().chain(LARGEST) {
-        let shape = Shape::new(width, largest, sets).unwrap();
-        let (_, floor, top) = ranges(&shape);
+        let parameters = HardenedParameters::new(width, largest, sets).unwrap();
+        let (_, floor, top) = ranges(&parameters);
         let one = |bits: u32| U256::ONE.shl_vartime(bits);
         let (min_factor, max_factor) = (one(floor), one(top).wrapping_sub(&U256::ONE));
         let extremes = [min_factor, max_factor].map(|factor| {
@@ -118,20 +118,20 @@ fn slots_hold_the_largest_numbers_without_carry() {
                 .map(|at| if case >> at & 1 > 0 { largest } else { 0 })
                 .collect();
             for turn in 0..masks.len() {
-                extreme_cell(&shape, order, &candidates, &masks, &pads, turn);
+                extreme_cell(&parameters, order, &candidates, &masks, &pads, turn);
             }
         }
     }
     for (width, largest, sets) in LARGEST {
-        assert!(Shape::new(width, largest + 1, sets).is_err());
+        assert!(HardenedParameters::new(width, largest + 1, sets).is_err());
     }
-    assert!(Shape::new(3, u64::MAX >> 1, 1).is_err());
-    assert!(Shape::new(3, u64::MAX, u64::MAX).is_err());
+    assert!(HardenedParameters::new(3, u64::MAX >> 1, 1).is_err());
+    assert!(HardenedParameters::new(3, u64::MAX, u64::MAX).is_err());
 }
 
 /// One such cell, `candidates` in the order before π.
 fn extreme_cell(
-    shape: &Shape,
+    parameters: &HardenedParameters,
     order: &[usize],
     candidates: &[u64],
     masks: &[(U256, U256)],
@@ -150,24 +150,24 @@ fn extreme_cell(
     let padding = (turn..turn + width)
         .map(|at| wrapped(pads[at % 2]))
         .collect();
-    let secrets = CellSecrets::new(shape, order.to_vec().into(), &masks, padding).unwrap();
+    let secrets = CellSecrets::new(parameters, order.to_vec().into(), &masks, padding).unwrap();
     let big = |number: &U256| BigInt::from(BigUint::from_bytes_le(&number.to_le_bytes()));
     let permuted: Vec<BigInt> = order.iter().map(|&at| candidates[at].into()).collect();
-    let layout = shape.layout(KeySize::Bits4096, true).unwrap();
+    let layout = parameters.layout(KeySize::Bits4096, true).unwrap();
     let (bits, slots) = (layout.slots().slot_bits(), layout.width());
     let mut total = BigInt::ZERO;
     for position in 0..slots {
         // As under encryption: candidates times factors, and offsets in the clear.
         let secret = match pairs.get(position).zip(masks.get(position)) {
             Some((&(i, j), (factor, _))) => big(factor) * width * (&permuted[i] - &permuted[j]),
-            None => (0..padded_per_slot(shape))
+            None => (0..padded_per_slot(parameters))
                 .filter_map(|k| {
-                    let at = (position - pairs.len()) * padded_per_slot(shape) + k;
-                    Some(permuted.get(at)? << (k * padded(shape)))
+                    let at = (position - pairs.len()) * padded_per_slot(parameters) + k;
+                    Some(permuted.get(at)? << (k * padded(parameters)))
                 })
                 .sum(),
         };
-        let slot = secret + big(&secrets.offset(shape, position));
+        let slot = secret + big(&secrets.offset(parameters, position));
         assert!(slot > BigInt::ZERO && slot.bits() <= u64::from(bits));
         total += slot << (bits as usize * position);
     }
@@ -179,13 +179,13 @@ fn extreme_cell(
         .into_iter()
         .map(zeroize::Zeroizing::new)
         .collect();
-    let reply = shape.reply(&opened[..slots]);
+    let reply = parameters.reply(&opened[..slots]);
     let value = |plaintext: &Plaintext| {
         BigInt::from(BigUint::from_bytes_be(&plaintext.magnitude().to_be_bytes()))
     };
     // The matrix owner's correction, in the clear. The last pad has one more bit.
     let pad = |at: usize| {
-        big(&pads[(turn + at) % 2]) + (BigInt::from(at + 1 == width) << (padded(shape) - 2))
+        big(&pads[(turn + at) % 2]) + (BigInt::from(at + 1 == width) << (padded(parameters) - 2))
     };
     let mut found = value(&reply[0]) - pad(width - 1);
     for (at, bit) in reply[1..].iter().enumerate() {
@@ -202,13 +202,13 @@ fn extreme_cell(
 }
 
 /// Bits of a padded candidate: the pad, one more for the last pad, one for the sum.
-fn padded(shape: &Shape) -> usize {
-    shape.masks().floor_bits as usize + 2
+fn padded(parameters: &HardenedParameters) -> usize {
+    parameters.mask_ranges().floor_bits as usize + 2
 }
 
 /// Padded candidates in a slot.
-fn padded_per_slot(shape: &Shape) -> usize {
-    if 3 * padded(shape) <= 255 { 3 } else { 2 }
+fn padded_per_slot(parameters: &HardenedParameters) -> usize {
+    if 3 * padded(parameters) <= 255 { 3 } else { 2 }
 }
 
 /// This many cells fit into a ciphertext, or a cell takes this many ciphertexts.
@@ -216,8 +216,8 @@ fn padded_per_slot(shape: &Shape) -> usize {
 fn slots_hold_the_documented_number_of_cells() {
     for (largest, sets) in [(1, 1), (107, SESSION), (1 << 20, 100)] {
         let (three, four) = (
-            Shape::new(3, largest, sets).unwrap(),
-            Shape::new(4, largest, sets).unwrap(),
+            HardenedParameters::new(3, largest, sets).unwrap(),
+            HardenedParameters::new(4, largest, sets).unwrap(),
         );
         for (size, global, local) in [
             (KeySize::Bits512, (1, 2), (1, 4)),
@@ -226,8 +226,8 @@ fn slots_hold_the_documented_number_of_cells() {
             (KeySize::Bits3072, (3, 1), (1, 1)),
             (KeySize::Bits4096, (4, 1), (2, 1)),
         ] {
-            for (shape, expected) in [(three, global), (four, local)] {
-                let layout = shape.layout(size, true).unwrap();
+            for (parameters, expected) in [(three, global), (four, local)] {
+                let layout = parameters.layout(size, true).unwrap();
                 assert_eq!((layout.cells, layout.ciphertexts), expected, "{size:?}");
                 let slots = layout.slots();
                 assert!(slots.slots() * slots.slot_bits() < size.bits() - 1);
@@ -298,10 +298,16 @@ fn the_key_holder_sees_a_random_order_and_no_ties() {
         let (a, b) = (cohort(&[vec![3; 9]]), cohort(&scanpaths));
         let spec = spec(short_key().with_hardening(true), absolute(), &a, &b);
         let pairs = pairs_of(spec.pair_rule, &a, &b);
-        let hosts: Vec<&Scanpath> = a.entries.iter().map(|e| &e.scanpath).collect();
-        let joins: Vec<&Scanpath> = b.entries.iter().map(|e| &e.scanpath).collect();
-        let seen =
-            watch_key_holder(&spec, &hosts, &joins, &pairs, &Arc::clone(&key.secret)).unwrap();
+        let host_scanpaths: Vec<&Scanpath> = a.entries.iter().map(|e| &e.scanpath).collect();
+        let join_scanpaths: Vec<&Scanpath> = b.entries.iter().map(|e| &e.scanpath).collect();
+        let seen = watch_key_holder(
+            &spec,
+            &host_scanpaths,
+            &join_scanpaths,
+            &pairs,
+            &Arc::clone(&key.secret),
+        )
+        .unwrap();
         let sets: Vec<&Vec<BoxedUint>> = seen.messages.iter().flat_map(|m| &m.sets).collect();
         assert_eq!(sets.len(), 12 * 81);
         // The bias is the top bit of a slot, so a difference is negative if the bit is missing.

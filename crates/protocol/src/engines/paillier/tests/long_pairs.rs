@@ -31,13 +31,13 @@ fn results_of_a_long_scanpath_stay_within_the_limit_of_a_short_one() {
     let secret_letters: Vec<u16> = (0..20).map(|at| (at * at + 5 * at + 3) % 12).collect();
     // Three letters have 12³ values, and so have distances of this many letters.
     let long = vec![1; 12 * 12 * 12 - 1];
-    let hosts = cohort(&[secret_letters.clone(), long.clone()]);
+    let host_cohort = cohort(&[secret_letters.clone(), long.clone()]);
     // As if paired by stimulus: one pair with the short scanpath, seven with the long one.
-    let mut joins = vec![vec![0u16]];
-    joins.extend(vec![long; 7]);
-    let joins = cohort(&joins);
+    let mut join_cohort = vec![vec![0u16]];
+    join_cohort.extend(vec![long; 7]);
+    let join_cohort = cohort(&join_cohort);
     let pairs: Vec<(usize, usize)> = (0..8).map(|join| (usize::from(join > 0), join)).collect();
-    let spec = spec(short_key(), Metric::Levenshtein, &hosts, &joins);
+    let spec = spec(short_key(), Metric::Levenshtein, &host_cohort, &join_cohort);
     let default = DefaultLimit::new(&spec, Some(LETTERS)).unwrap();
     // After the short pair, five results of the long scanpath would reveal three quarters of the letters.
     assert_eq!(default.comparisons(20), 6);
@@ -47,9 +47,17 @@ fn results_of_a_long_scanpath_stay_within_the_limit_of_a_short_one() {
         count: AtomicU64::new(0),
         limit: limits[0].min(limits[1]),
     };
-    let own: Vec<Scanpath> = hosts.entries.iter().map(|it| it.scanpath.clone()).collect();
+    let own: Vec<Scanpath> = host_cohort
+        .entries
+        .iter()
+        .map(|it| it.scanpath.clone())
+        .collect();
     let own: Vec<&Scanpath> = own.iter().collect();
-    let lengths: Vec<usize> = joins.entries.iter().map(|it| it.scanpath.len()).collect();
+    let lengths: Vec<usize> = join_cohort
+        .entries
+        .iter()
+        .map(|it| it.scanpath.len())
+        .collect();
     let job = Job::new(&spec, Role::Host, &own, lengths.len(), &pairs).unwrap();
     let job = job.with_peer_lengths(&lengths).unwrap();
     let job = job.with_key(Arc::clone(secret())).with_store(&store);

@@ -1,4 +1,4 @@
-//! The evaluator's end. It forwards frames to their workers and answers requests in order of arrival.
+//! The evaluator's end. It forwards frames to their worker threads and answers requests in order of arrival.
 
 use super::{Header, Kind, MAX_UNREQUESTED, QUEUED_FRAMES, StopFlag};
 use crate::{Misbehaviour, ProtocolError};
@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use veilpath_channel::{Channel, ChannelError, chunked_copy};
 
-/// A worker's outgoing bytes and state, shared with the multiplexer.
+/// A worker thread's outgoing bytes and state, shared with the multiplexer.
 #[derive(Default)]
 struct Outbox {
     state: Mutex<OutboxState>,
@@ -18,11 +18,11 @@ struct Outbox {
 struct OutboxState {
     /// Bytes that have not been requested yet.
     unrequested: VecDeque<u8>,
-    /// The worker tried to exceed [`MAX_UNREQUESTED`].
+    /// The thread tried to exceed [`MAX_UNREQUESTED`].
     is_overfull: bool,
-    /// While the worker waits for a frame: how many it has consumed so far.
+    /// While the thread waits for a frame: how many it has consumed so far.
     waiting: Option<u64>,
-    /// The worker or the multiplexer has ended.
+    /// The thread or the multiplexer has ended.
     is_closed: bool,
 }
 
@@ -51,7 +51,7 @@ impl Outbox {
     }
 }
 
-/// The channel of one of the evaluator's workers.
+/// The channel of one of the evaluator's threads.
 pub(in crate::engines::garbled) struct EvaluatorChannel {
     outbox: Arc<Outbox>,
     incoming: Receiver<Vec<u8>>,
@@ -62,29 +62,29 @@ pub(in crate::engines::garbled) struct EvaluatorChannel {
     stopped: StopFlag,
 }
 
-/// Multiplexes the channels of the evaluator's workers.
+/// Multiplexes the channels of the evaluator's threads.
 pub(in crate::engines::garbled) struct EvaluatorMultiplexer {
-    workers: Vec<WorkerQueues>,
+    threads: Vec<ThreadQueues>,
     stopped: StopFlag,
 }
 
-/// A worker as the multiplexer sees it.
-struct WorkerQueues {
+/// A worker thread as the multiplexer sees it.
+struct ThreadQueues {
     outgoing: SyncSender<Vec<u8>>,
     frames: u64,
     outbox: Arc<Outbox>,
 }
 
-/// Channels for the evaluator's workers, and their multiplexer.
+/// Channels for the evaluator's threads, and their multiplexer.
 pub(in crate::engines::garbled) fn evaluator_channels(
     count: usize,
 ) -> (Vec<EvaluatorChannel>, EvaluatorMultiplexer) {
-    let (mut channels, mut workers) = (Vec::new(), Vec::new());
+    let (mut channels, mut threads) = (Vec::new(), Vec::new());
     let stopped = StopFlag::default();
     for _ in 0..count {
         let (outgoing, incoming) = sync_channel(QUEUED_FRAMES);
         let outbox = Arc::new(Outbox::default());
-        workers.push(WorkerQueues {
+        threads.push(ThreadQueues {
             outgoing,
             frames: 0,
             outbox: Arc::clone(&outbox),
@@ -99,11 +99,11 @@ pub(in crate::engines::garbled) fn evaluator_channels(
             stopped: stopped.clone(),
         });
     }
-    (channels, EvaluatorMultiplexer { workers, stopped })
+    (channels, EvaluatorMultiplexer { threads, stopped })
 }
 
 impl EvaluatorChannel {
-    /// Stops all workers if this one has failed. If too many of its bytes were left unrequested, returns that error
+    /// Stops all threads if this one has failed. If too many of its bytes were left unrequested, returns that error
     /// instead.
     pub(in crate::engines::garbled) fn end<T>(
         &self,
@@ -139,7 +139,7 @@ impl Drop for EvaluatorChannel {
     }
 }
 
-impl Drop for WorkerQueues {
+impl Drop for ThreadQueues {
     fn drop(&mut self) {
         self.outbox.update(|it| it.is_closed = true);
     }
@@ -179,7 +179,7 @@ impl Channel for EvaluatorChannel {
 }
 
 impl EvaluatorMultiplexer {
-    /// Runs until the garbler announces that all workers are done.
+    /// Runs until the garbler announces that all threads are done.
     pub(in crate::engines::garbled) fn run(
         mut self,
         channel: &mut dyn Channel,
@@ -188,20 +188,20 @@ impl EvaluatorMultiplexer {
             let mut bytes = [0; Header::BYTES];
             channel.receive(&mut bytes)?;
             self.stopped.check()?;
-            let header = Header::from_bytes(bytes, self.workers.len())?;
-            let worker = &mut self.workers[header.worker];
+            let header = Header::from_bytes(bytes, self.threads.len())?;
+            let thread = &mut self.threads[header.thread];
             match header.kind {
                 Kind::End => return Ok(()),
                 Kind::Data => {
                     let mut bytes = vec![0; header.length];
                     channel.receive(&mut bytes)?;
-                    let passed_on = worker.forward(bytes);
-                    // A failed worker takes no more frames. That is not the garbler's fault.
+                    let passed_on = thread.forward(bytes);
+                    // A failed thread takes no more frames. That is not the garbler's fault.
                     self.stopped.check()?;
                     passed_on?;
                 }
                 Kind::Request => {
-                    let answer = worker.answer(header.length);
+                    let answer = thread.answer(header.length);
                     self.stopped.check()?;
                     channel.send(&answer?)?;
                     channel.flush()?;
@@ -211,7 +211,7 @@ impl EvaluatorMultiplexer {
     }
 }
 
-impl WorkerQueues {
+impl ThreadQueues {
     fn forward(&mut self, bytes: Vec<u8>) -> Result<(), Misbehaviour> {
         self.frames += 1;
         self.outgoing
@@ -219,7 +219,7 @@ impl WorkerQueues {
             .map_err(|_| Misbehaviour::DataAfterEnd)
     }
 
-    /// Takes the worker's next bytes. If the worker waits for a frame itself, the request is an error: both it and the
+    /// Takes the thread's next bytes. If the thread waits for a frame itself, the request is an error: both it and the
     /// multiplexer would wait forever.
     fn answer(&mut self, length: usize) -> Result<Vec<u8>, Misbehaviour> {
         let mut state = self.outbox.lock();

@@ -1,36 +1,36 @@
-//! Multiplexes several workers over one channel.
+//! Multiplexes several worker threads over one channel.
 //!
-//! Every worker is a thread with a part of the session and its own comparisons. On each side, the thread that owns the
+//! Every worker thread has a part of the session and its own comparisons; below, "thread" means one of them. On each side, the thread that owns the
 //! channel multiplexes their bytes:
 //!
 //! ```text
-//! garbler's workers ──▶ multiplexer ── frames: (worker, bytes) ──────────────▶ multiplexer ──▶ evaluator's workers
-//!                           │ ──────── requests: (worker, number of bytes) ──▶ │
+//! garbler's threads ──▶ multiplexer ── frames: (thread, bytes) ──────────────▶ multiplexer ──▶ evaluator's threads
+//!                           │ ──────── requests: (thread, number of bytes) ──▶ │
 //!                           │ ◀─────── those bytes, in the order of requests ──│ ◀──
 //! ```
 //!
 //! A multiplexer cannot send and receive at the same time, so nothing is sent to the garbler without a request: the evaluator's
-//! multiplexer holds its workers' bytes until the garbler's multiplexer requests them.
+//! multiplexer holds its threads' bytes until the garbler's multiplexer requests them.
 //!
 //! # Why this does not deadlock
-//! Each worker runs the same program on both sides in lockstep, as over a separate channel. The garbler's side has sent
+//! Each thread runs the same program on both sides in lockstep, as over a separate channel. The garbler's side has sent
 //! everything that the evaluator's side needs before it waits for bytes.
-//! - An evaluator's worker waits only for bytes from the garbler's worker. Its own bytes go to a queue that never blocks. That queue
-//!   stays short: a worker is at most [`LOOKAHEAD`](veilpath_mpc::alignment::LOOKAHEAD) spans ahead. A garbler that leaves more than
+//! - An evaluator's thread waits only for bytes from the garbler's thread. Its own bytes go to a queue that never blocks. That queue
+//!   stays short: a thread is at most [`LOOKAHEAD`](veilpath_mpc::alignment::LOOKAHEAD) spans ahead. A garbler that leaves more than
 //!   `MAX_UNREQUESTED` bytes unrequested is cheating.
-//! - The evaluator's multiplexer forwards frames to workers. If a worker's queue is full, that worker is busy and will
-//!   drain it. If a request arrives, everything that the worker needs to answer it has already been forwarded, because
-//!   the garbler's worker sent it before the request. So the multiplexer always returns to receiving, unless its own
+//! - The evaluator's multiplexer forwards frames to threads. If a thread's queue is full, that thread is busy and will
+//!   drain it. If a request arrives, everything that the thread needs to answer it has already been forwarded, because
+//!   the garbler's thread sent it before the request. So the multiplexer always returns to receiving, unless its own
 //!   sends block.
 //! - The evaluator's sends do not block: at most `WINDOW` bytes (128 KiB) are requested and not yet received, less than a
 //!   [`Channel`](veilpath_channel::Channel) accepts.
 //! - So everything that the garbler sends arrives, and so does every answer that it waits for. Its multiplexer waits
-//!   for an answer only after it has flushed the request. Meanwhile it handles other workers' commands; their queue is
+//!   for an answer only after it has flushed the request. Meanwhile it handles other threads' commands; their queue is
 //!   bounded, and so is memory.
 //!
 //! # Failures
-//! A worker that fails stops its side at once: the multiplexer forwards nothing more, and the other workers find their channels closed.
-//! A peer that one worker has caught cheating gets nothing more from the others.
+//! A thread that fails stops its side at once: the multiplexer forwards nothing more, and the other threads find their channels closed.
+//! A peer that one thread has caught cheating gets nothing more from the others.
 
 mod evaluator;
 mod garbler;
@@ -45,17 +45,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use veilpath_channel::ChannelError;
 use veilpath_mpc::ot::correlated::MAX_BATCH;
 
-/// Bytes that a worker buffers before sending them.
+/// Bytes that a thread buffers before sending them.
 const FRAME_BYTES: usize = 64 << 10;
 
-/// Frames that may be queued for a worker or for the multiplexer.
+/// Frames that may be queued for a thread or for the multiplexer.
 const QUEUED_FRAMES: usize = 16;
 
 /// Bytes that the garbler requests at a time.
 const REQUEST_BYTES: usize = 32 << 10;
 
-/// Bytes of one of the evaluator's workers that may wait for a request. An honest garbler requests everything before it lets the
-/// worker go on, so no more remains than the worker sends without waiting: a portion's halves, and transfers (four bytes each, and a
+/// Bytes of one of the evaluator's threads that may wait for a request. An honest garbler requests everything before it lets the
+/// thread go on, so no more remains than the thread sends without waiting: a portion's halves, and transfers (four bytes each, and a
 /// few for the proof) for the bits of a portion's terms or for two batches.
 const MAX_UNREQUESTED: usize = 4 << 20;
 
@@ -69,10 +69,10 @@ enum Kind {
     End,
 }
 
-/// A frame's worker, kind and length.
+/// A frame's thread, kind and length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Header {
-    worker: usize,
+    thread: usize,
     kind: Kind,
     length: usize,
 }
@@ -87,13 +87,13 @@ impl Header {
             Kind::End => 2,
         };
         let length = u32::try_from(self.length).unwrap_or(u32::MAX).to_le_bytes();
-        let worker = u8::try_from(self.worker).unwrap_or(u8::MAX);
-        [worker, kind, length[0], length[1], length[2], length[3]]
+        let thread = u8::try_from(self.thread).unwrap_or(u8::MAX);
+        [thread, kind, length[0], length[1], length[2], length[3]]
     }
 
-    /// Parses and checks a header, given the number of workers.
-    fn from_bytes(bytes: [u8; Self::BYTES], workers: usize) -> Result<Self, Misbehaviour> {
-        let [worker, kind, length @ ..] = bytes;
+    /// Parses and checks a header, given the number of threads.
+    fn from_bytes(bytes: [u8; Self::BYTES], threads: usize) -> Result<Self, Misbehaviour> {
+        let [thread, kind, length @ ..] = bytes;
         let length = u32::from_le_bytes(length) as usize;
         let (kind, max_length) = match kind {
             0 => (Kind::Data, FRAME_BYTES),
@@ -101,21 +101,18 @@ impl Header {
             2 => (Kind::End, 0),
             kind => return Err(Misbehaviour::UnknownFrame { kind }),
         };
-        if usize::from(worker) >= workers || length > max_length {
-            return Err(Misbehaviour::FrameOutOfBounds {
-                thread: worker,
-                length,
-            });
+        if usize::from(thread) >= threads || length > max_length {
+            return Err(Misbehaviour::FrameOutOfBounds { thread, length });
         }
         Ok(Self {
-            worker: worker.into(),
+            thread: thread.into(),
             kind,
             length,
         })
     }
 }
 
-/// Whether a worker of this side has failed. Clones share one flag.
+/// Whether a thread of this side has failed. Clones share one flag.
 #[derive(Clone, Debug, Default)]
 struct StopFlag(Arc<AtomicBool>);
 
@@ -132,14 +129,14 @@ impl StopFlag {
     }
 }
 
-/// The result of a stage with several workers. A worker's error is closer to the cause than the closed channel that follows from it. A
+/// The result of a stage with several worker threads. A thread's error is closer to the cause than the closed channel that follows from it. A
 /// check that the other side failed takes precedence over everything else: it must not be mistaken for an accident.
 pub(super) fn stage_result(
     multiplexer: Result<(), ProtocolError>,
-    workers: Vec<Result<(), ProtocolError>>,
+    threads: Vec<Result<(), ProtocolError>>,
 ) -> Result<(), ProtocolError> {
     let closed = ProtocolError::Channel(ChannelError::Closed);
-    let errors: Vec<ProtocolError> = workers.into_iter().filter_map(Result::err).collect();
+    let errors: Vec<ProtocolError> = threads.into_iter().filter_map(Result::err).collect();
     let causes = errors.iter().filter(|error| **error != closed);
     match causes.min_by_key(|error| consequence(error)) {
         Some(error) => Err(error.clone()),
@@ -179,7 +176,7 @@ mod tests {
             (Kind::End, 0),
         ] {
             let header = Header {
-                worker: 2,
+                thread: 2,
                 kind,
                 length,
             };
@@ -225,9 +222,9 @@ mod tests {
         assert_eq!(early, Err(Misbehaviour::StoppedEarly.into()));
     }
 
-    /// One worker finds that the other side cheats. The other worker has much to send, and sends none of it.
+    /// One thread finds that the other side cheats. The other thread has much to send, and sends none of it.
     #[test]
-    fn a_worker_that_fails_stops_the_others() {
+    fn a_thread_that_fails_stops_the_others() {
         let (mut here, mut there) = memory_pair();
         let (channels, multiplexer) = garbler_channels(2);
         let mut channels = channels.into_iter();
@@ -238,7 +235,7 @@ mod tests {
                 failing.end(Err(error))
             });
             let busy = scope.spawn(move || {
-                // Longer than the other worker takes to fail.
+                // Longer than the other thread takes to fail.
                 std::thread::sleep(Duration::from_millis(100));
                 let sent = (0..100).try_for_each(|_| busy.send(&[7; FRAME_BYTES]));
                 busy.end(sent.map_err(ProtocolError::from))
@@ -254,7 +251,7 @@ mod tests {
         assert_eq!(there.receive(&mut [0]), Err(ChannelError::Closed));
     }
 
-    /// The garbler sends data and requests nothing. The worker's bytes do not pile up.
+    /// The garbler sends data and requests nothing. The thread's bytes do not pile up.
     #[test]
     fn unrequested_bytes_are_bounded() {
         let (mut here, mut there) = memory_pair();
@@ -263,7 +260,7 @@ mod tests {
         let (result, answered) = std::thread::scope(|scope| {
             scope.spawn(move || {
                 let header = Header {
-                    worker: 0,
+                    thread: 0,
                     kind: Kind::Data,
                     length: FRAME_BYTES,
                 };
@@ -274,7 +271,7 @@ mod tests {
                     there.flush()
                 });
             });
-            let worker = channels.into_iter().map(|mut channel| {
+            let threads = channels.into_iter().map(|mut channel| {
                 scope.spawn(move || {
                     let mut answered = 0;
                     let mut answer = || {
@@ -292,10 +289,10 @@ mod tests {
                     (channel.end(Err(error)), answered)
                 })
             });
-            let workers: Vec<_> = worker.collect();
+            let threads: Vec<_> = threads.collect();
             let multiplexed = multiplexer.run(&mut here);
             drop(here);
-            let ended = workers.into_iter().map(|worker| worker.join().unwrap());
+            let ended = threads.into_iter().map(|thread| thread.join().unwrap());
             let (results, answered): (Vec<_>, Vec<usize>) = ended.unzip();
             (stage_result(multiplexed, results), answered)
         });

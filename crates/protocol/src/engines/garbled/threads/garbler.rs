@@ -1,4 +1,4 @@
-//! The garbler's end. It sends frames as workers produce them, and requests the evaluator's bytes.
+//! The garbler's end. It sends frames as worker threads produce them, and requests the evaluator's bytes.
 
 use super::{FRAME_BYTES, Header, Kind, QUEUED_FRAMES, REQUEST_BYTES, StopFlag};
 use crate::ProtocolError;
@@ -9,48 +9,48 @@ use veilpath_channel::{Channel, ChannelError, chunked_copy};
 /// Bytes that the garbler may have requested but not yet received.
 const WINDOW: usize = 128 << 10;
 
-/// Frames to send before receiving the answer to the oldest request, so that busy workers do not starve a waiting one.
+/// Frames to send before receiving the answer to the oldest request, so that busy threads do not starve a waiting one.
 const FRAMES_BEFORE_ANSWER: usize = 4;
 
-/// A worker's command to the multiplexer.
+/// A worker thread's command to the multiplexer.
 enum Command {
     Send(Vec<u8>),
     Receive(usize),
-    /// The worker has failed.
+    /// The thread has failed.
     Stop,
 }
 
-/// The channel of one of the garbler's workers.
+/// The channel of one of the garbler's threads.
 pub(in crate::engines::garbled) struct GarblerChannel {
-    worker: usize,
+    thread: usize,
     multiplexer: SyncSender<(usize, Command)>,
     incoming: Receiver<Vec<u8>>,
     unsent: Vec<u8>,
     stopped: StopFlag,
 }
 
-/// Multiplexes the channels of the garbler's workers.
+/// Multiplexes the channels of the garbler's threads.
 pub(in crate::engines::garbled) struct GarblerMultiplexer {
     commands: Receiver<(usize, Command)>,
-    workers: Vec<Sender<Vec<u8>>>,
-    /// Unanswered requests: worker and number of bytes.
+    threads: Vec<Sender<Vec<u8>>>,
+    /// Unanswered requests: thread and number of bytes.
     requests: VecDeque<(usize, usize)>,
     requested_bytes: usize,
     stopped: StopFlag,
 }
 
-/// Channels for the garbler's workers, and their multiplexer.
+/// Channels for the garbler's threads, and their multiplexer.
 pub(in crate::engines::garbled) fn garbler_channels(
     count: usize,
 ) -> (Vec<GarblerChannel>, GarblerMultiplexer) {
     let (multiplexer, commands) = sync_channel(QUEUED_FRAMES);
-    let (mut channels, mut workers) = (Vec::new(), Vec::new());
+    let (mut channels, mut threads) = (Vec::new(), Vec::new());
     let stopped = StopFlag::default();
-    for worker in 0..count {
-        let (to_worker, incoming) = channel();
-        workers.push(to_worker);
+    for thread in 0..count {
+        let (to_thread, incoming) = channel();
+        threads.push(to_thread);
         channels.push(GarblerChannel {
-            worker,
+            thread,
             multiplexer: multiplexer.clone(),
             incoming,
             unsent: Vec::with_capacity(FRAME_BYTES),
@@ -59,7 +59,7 @@ pub(in crate::engines::garbled) fn garbler_channels(
     }
     let multiplexer = GarblerMultiplexer {
         commands,
-        workers,
+        threads,
         requests: VecDeque::new(),
         requested_bytes: 0,
         stopped,
@@ -68,12 +68,12 @@ pub(in crate::engines::garbled) fn garbler_channels(
 }
 
 impl GarblerChannel {
-    /// Stops all workers if this one has failed.
+    /// Stops all threads if this one has failed.
     pub(in crate::engines::garbled) fn end<T, E>(&self, result: Result<T, E>) -> Result<T, E> {
         if result.is_err() {
             self.stopped.set();
             // Wakes the multiplexer. If its queue is full, it is awake anyway.
-            let _ = self.multiplexer.try_send((self.worker, Command::Stop));
+            let _ = self.multiplexer.try_send((self.thread, Command::Stop));
         }
         result
     }
@@ -81,7 +81,7 @@ impl GarblerChannel {
     fn command(&self, command: Command) -> Result<(), ChannelError> {
         self.stopped.check()?;
         self.multiplexer
-            .send((self.worker, command))
+            .send((self.thread, command))
             .map_err(|_| ChannelError::Closed)
     }
 }
@@ -125,7 +125,7 @@ impl Channel for GarblerChannel {
 }
 
 impl GarblerMultiplexer {
-    /// Runs until all workers have dropped their channels.
+    /// Runs until all threads have dropped their channels.
     pub(in crate::engines::garbled) fn run(
         mut self,
         channel: &mut dyn Channel,
@@ -155,9 +155,9 @@ impl GarblerMultiplexer {
             };
             self.stopped.check()?;
             match command {
-                Ok((worker, Command::Send(bytes))) => {
+                Ok((thread, Command::Send(bytes))) => {
                     let header = Header {
-                        worker,
+                        thread,
                         kind: Kind::Data,
                         length: bytes.len(),
                     };
@@ -165,18 +165,18 @@ impl GarblerMultiplexer {
                     channel.send(&bytes)?;
                     sent += 1;
                 }
-                Ok((worker, Command::Receive(length))) => {
+                Ok((thread, Command::Receive(length))) => {
                     while self.requested_bytes + length > WINDOW {
                         self.answer(channel)?;
                     }
                     let header = Header {
-                        worker,
+                        thread,
                         kind: Kind::Request,
                         length,
                     };
                     channel.send(&header.to_bytes())?;
                     channel.flush()?;
-                    self.requests.push_back((worker, length));
+                    self.requests.push_back((thread, length));
                     self.requested_bytes += length;
                 }
                 Ok((_, Command::Stop)) | Err(()) => break,
@@ -186,7 +186,7 @@ impl GarblerMultiplexer {
             self.answer(channel)?;
         }
         let end = Header {
-            worker: 0,
+            thread: 0,
             kind: Kind::End,
             length: 0,
         };
@@ -194,16 +194,16 @@ impl GarblerMultiplexer {
         Ok(channel.flush()?)
     }
 
-    /// Receives the answer to the oldest request and passes it to its worker.
+    /// Receives the answer to the oldest request and passes it to its thread.
     fn answer(&mut self, channel: &mut dyn Channel) -> Result<(), ProtocolError> {
-        let Some((worker, length)) = self.requests.pop_front() else {
+        let Some((thread, length)) = self.requests.pop_front() else {
             return Ok(());
         };
         self.requested_bytes -= length;
         let mut bytes = vec![0; length];
         channel.receive(&mut bytes)?;
-        // A worker that has ended reports its own error.
-        let _ = self.workers[worker].send(bytes);
+        // A thread that has ended reports its own error.
+        let _ = self.threads[thread].send(bytes);
         Ok(())
     }
 }

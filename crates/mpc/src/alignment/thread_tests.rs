@@ -1,4 +1,4 @@
-//! Several workers of one session.
+//! Several worker threads of one session.
 
 use super::tests::{levenshtein, strings, unit_table};
 use super::*;
@@ -10,13 +10,13 @@ use rand_chacha::ChaCha20Rng;
 use veilpath_channel::memory_pair;
 
 #[test]
-fn parallel_workers_give_the_plain_distances() {
+fn parallel_threads_give_the_plain_distances() {
     let mut rng = ChaCha20Rng::seed_from_u64(12);
     let ours = strings(&mut rng, &[50, 31, 9, 70], 7);
     let theirs = strings(&mut rng, &[40], 7);
     let table = unit_table(7);
     let columns = 0..theirs[0].len();
-    let workers = [1, 2, 3].map(|number| WorkerThread::new(number).unwrap());
+    let threads = [1, 2, 3].map(|number| WorkerThread::new(number).unwrap());
     let (mut left, mut right) = memory_pair();
     let mut channels: Vec<_> = (0..4).map(|_| memory_pair()).collect();
     std::thread::scope(|scope| {
@@ -27,9 +27,9 @@ fn parallel_workers_give_the_plain_distances() {
             let mut first = GarblerSession::start(Kernel::best(), &mut rng, &mut left).unwrap();
             let letters = first.letters(7, columns.len(), &mut left).unwrap();
             let mut sessions = vec![];
-            for worker in workers {
-                sessions.push(first.for_worker(worker).unwrap());
-                assert!(first.for_worker(worker).is_err());
+            for thread in threads {
+                sessions.push(first.for_thread(thread).unwrap());
+                assert!(first.for_thread(thread).is_err());
             }
             sessions.push(first);
             let letters = &letters;
@@ -57,8 +57,8 @@ fn parallel_workers_give_the_plain_distances() {
         let mut rng = ChaCha20Rng::seed_from_u64(81);
         let mut first = EvaluatorSession::start(Kernel::best(), &mut rng, &mut right).unwrap();
         let letters = first.letters(7, &theirs[0], &mut right).unwrap();
-        let mut sessions: Vec<_> = workers
-            .map(|worker| first.for_worker(worker).unwrap())
+        let mut sessions: Vec<_> = threads
+            .map(|thread| first.for_thread(thread).unwrap())
             .into();
         sessions.push(first);
         for ((mut session, channel), ours) in
