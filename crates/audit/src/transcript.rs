@@ -22,7 +22,7 @@ pub struct Transcripts {
     pub same_lengths: bool,
     /// Pearson's statistic of the two inputs' bytes: 255 ± 23 if they have the same distribution.
     pub chi_square: f64,
-    /// The share of the second half of the runs that a distinguisher trained on the first assigns to the right input; 0.5
+    /// The fraction of the second half of the runs that a distinguisher trained on the first assigns to the right input; 0.5
     /// is chance.
     pub distinguished: f64,
 }
@@ -199,7 +199,7 @@ const TESTED_BITS: usize = 16;
 
 /// The bits that differ most between the two inputs, and how often each is set.
 struct Distinguisher {
-    /// The number of a bit, and the share of runs with each input in which it is set.
+    /// The number of a bit, and the fraction of runs with each input in which it is set.
     bits: Vec<(usize, [f64; 2])>,
 }
 

@@ -83,7 +83,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The time of the answer, as a share of the time of the scores.
+    /// The time of the answer, as a fraction of the time of the scores.
     pub fn added(&self) -> f64 {
         self.answer_seconds / self.scores_seconds.max(f64::MIN_POSITIVE)
     }

@@ -6,7 +6,7 @@ export const metrics = {
   scanmatch: ["ScanMatch", "Aligns two scanpaths so that nearby grid cells match, and gives a similarity up to 1.", [["gap", "Gap value"], ["threshold", "Threshold in cells"]]],
   "needleman-wunsch": ["Needleman–Wunsch", "The cost of the best alignment of the whole scanpaths, with costs of your choice.", [["gap", "Cost of a gap"], ["mismatch", "Cost of a replacement"]]],
   "smith-waterman": ["Smith–Waterman", "The best score of an alignment of parts of the two scanpaths: finds what they have in common.", [["reward", "Equal letters"], ["mismatch", "Different letters"], ["gap", "Cost of a gap"]]],
-  "sequence-score": ["Sequence score", "The longest common subsequence of letters, as a share of the longer scanpath.", []],
+  "sequence-score": ["Sequence score", "The longest common subsequence of letters, as a fraction of the longer scanpath.", []],
   dtw: ["Dynamic time warping", "How far apart two paths are in total, if one may wait for the other.", []],
   frechet: ["Discrete Fréchet distance", "The shortest leash with which two walkers can follow the two paths.", []],
   hausdorff: ["Hausdorff distance", "How far the most remote place of either path is from the other path.", []],

@@ -99,7 +99,7 @@ fn shares_without_masks_do_not_distinguish_inputs() {
     assert!(by_shares.iter().all(|rate| *rate < 1.0), "{by_shares:?}");
 }
 
-/// The share of runs in which each side tells the inputs apart, if what it keeps is not masked.
+/// The fraction of runs in which each side tells the inputs apart, if what it keeps is not masked.
 fn found(flaw: Flaw<'_>, runs: usize) -> Vec<f64> {
     let question = GroupQuestion::Groups { published: false };
     let sides = observe_with(Engine::Shares, question, runs, 3, flaw).unwrap();

@@ -119,7 +119,7 @@ fn clues(
     columns
 }
 
-/// The share of letters that five views reveal if the order is public.
+/// The fraction of letters that five views reveal if the order is public.
 fn five_views(range: (u32, u32)) -> f64 {
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     let (length, rounds) = (6, 10);

@@ -38,7 +38,7 @@ impl Setting {
             .collect()
     }
 
-    /// The share of letters that the score alone reveals.
+    /// The fraction of letters that the score alone reveals.
     fn by_score(&self) -> f64 {
         let (host, join) = (self.scanpaths(1), self.scanpaths(2));
         self.share(
@@ -52,7 +52,7 @@ impl Setting {
         )
     }
 
-    /// The share of letters that the attack gets right with this many comparisons in flight, or as many as the engine chooses.
+    /// The fraction of letters that the attack gets right with this many comparisons in flight, or as many as the engine chooses.
     /// The attack is told which messages contain the cells of its comparison.
     fn attack(&self, in_flight: Option<usize>) -> f64 {
         let alphabet = Alphabet::letters(self.letters).unwrap();

@@ -67,12 +67,12 @@ pub(crate) struct StatsArgs {
 
     /// The number of permutations of a test
     #[arg(long, value_name = "NUMBER", default_value_t = StatsOptions::default().permutations,
-        value_parser = clap::value_parser!(u64).range(1..=MAX_ROUNDS))]
+        value_parser = clap::value_parser!(u64).range(1..=MAX_DRAWS))]
     permutations: u64,
 
     /// The number of bootstrap draws of a confidence interval; 0 for no intervals
     #[arg(long, value_name = "NUMBER", default_value_t = StatsOptions::default().resamples,
-        value_parser = clap::value_parser!(u64).range(..=MAX_ROUNDS))]
+        value_parser = clap::value_parser!(u64).range(..=MAX_DRAWS))]
     resamples: u64,
 
     /// The level of confidence intervals
@@ -88,7 +88,7 @@ pub(crate) struct StatsArgs {
 }
 
 /// More than anybody needs: this many permutations or draws take hours.
-const MAX_ROUNDS: u64 = 10_000_000;
+const MAX_DRAWS: u64 = 10_000_000;
 
 /// The questions in one argument.
 type Questions = Vec<Question>;

@@ -129,7 +129,8 @@ fn measurements_have_documented_names() {
 #[test]
 fn audit_needs_its_feature() {
     let folder = Folder::new();
-    let call = "audit leakage --length 3 --rounds 1 --group-size 2 --hypotheses 10 --format csv";
+    let call =
+        "audit leakage --length 3 --repetitions 1 --group-size 2 --hypotheses 10 --format csv";
     let run = folder.run(&call.split(' ').collect::<Vec<_>>());
     let help = folder.run(&["--help"]).ok();
     let listed = help.lines().any(|line| line.starts_with("  audit"));

@@ -14,7 +14,7 @@ impl Study<'_> {
     /// Comparisons of one letter with one letter, which have a single cell: by a matrix owner without fresh randomness, and by the
     /// engine.
     pub(super) fn first_cell(&self) -> Result<Vec<Row>, AuditError> {
-        let trials = self.options.rounds.min(self.host.len());
+        let trials = self.options.repetitions.min(self.host.len());
         let first_letter = |scanpath: &Scanpath| Scanpath::new(scanpath.letters()[..1].to_vec());
         let host: Vec<Scanpath> = self.host.iter().take(trials).map(first_letter).collect();
         let join: Vec<Scanpath> = self.join.iter().take(trials).map(first_letter).collect();

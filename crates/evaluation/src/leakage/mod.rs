@@ -31,7 +31,7 @@ pub struct Options {
     /// Letters per scanpath.
     pub length: usize,
     /// The number of comparisons to attack per row.
-    pub rounds: usize,
+    pub repetitions: usize,
     /// The number of comparisons in flight in one run; each attacked scanpath is compared with as many of the host's.
     pub group_size: usize,
     /// The number of hypotheses that an attack keeps.
@@ -63,7 +63,7 @@ pub struct Row {
     pub view: String,
     /// What the attack uses.
     pub attack: String,
-    /// The share of the other side's letters that the best guess gets right.
+    /// The fraction of the other side's letters that the best guess gets right.
     pub correct: f64,
     /// The number of letters guessed.
     pub guessed: usize,
@@ -111,11 +111,11 @@ impl Report {
     pub fn table(&self) -> String {
         let options = &self.options;
         let mut text = format!(
-            "engine paillier, {0}x{0} letters of {1}, {2}, {3} rounds: letters of the other side that a curious host guesses\n\n",
+            "engine paillier, {0}x{0} letters of {1}, {2}, {3} repetitions: letters of the other side that a curious host guesses\n\n",
             options.length,
             options.alphabet.size(),
             options.metric.name(),
-            options.rounds
+            options.repetitions
         );
         let _ = writeln!(
             text,
@@ -234,7 +234,7 @@ impl Report {
             "length": options.length,
             "letters": options.alphabet.size(),
             "metric": options.metric,
-            "rounds": options.rounds,
+            "repetitions": options.repetitions,
             "group_size": options.group_size,
             "hypotheses": options.hypotheses,
             "key_bits": options.key_size.bits(),

@@ -43,7 +43,7 @@ impl<'a> Study<'a> {
     ) -> Result<Self, AuditError> {
         let comparison = Comparison::new(options.metric.clone(), options.alphabet)?;
         let mut rng = ChaCha20Rng::seed_from_u64(options.seed);
-        let count = options.rounds * options.group_size;
+        let count = options.repetitions * options.group_size;
         let last = u16::try_from(options.alphabet.size() - 1).unwrap_or(u16::MAX);
         let mut scanpaths = |count: usize| -> Vec<Scanpath> {
             (0..count)
@@ -114,9 +114,9 @@ impl<'a> Study<'a> {
 
     /// What the score reveals, which no engine can hide.
     pub(super) fn score(&self) -> Result<Row, AuditError> {
-        let beliefs = self.each_round(|round| {
-            let mut rng = ChaCha20Rng::seed_from_u64(self.options.seed ^ (round as u64) << 20);
-            let view = self.view(round, round)?;
+        let beliefs = self.each_repetition(|repetition| {
+            let mut rng = ChaCha20Rng::seed_from_u64(self.options.seed ^ (repetition as u64) << 20);
+            let view = self.view(repetition, repetition)?;
             Ok(score_only::attack(&view, SCORE_TRIES, &mut rng))
         })?;
         Ok(self.row("the score", SCORE, &beliefs))
@@ -129,29 +129,29 @@ impl<'a> Study<'a> {
         features: &[(Feature, &str)],
         variant: &str,
     ) -> Result<Vec<Row>, AuditError> {
-        let pairs: Vec<_> = (0..self.options.rounds).map(|i| (i, i)).collect();
+        let pairs: Vec<_> = (0..self.options.repetitions).map(|i| (i, i)).collect();
         let watched = self.watch(engine.with_batch(1)?, &pairs)?;
         let messages = clues_of(&watched)?;
         let cells = self.options.length * self.options.length;
         let messages: Vec<&[Batch]> = messages.chunks(cells).collect();
         let mut rows = Vec::new();
         for &(feature, name) in features {
-            let beliefs = self.each_round(|round| {
-                let view = self.view(round, round)?;
+            let beliefs = self.each_repetition(|repetition| {
+                let view = self.view(repetition, repetition)?;
                 Ok(self.attack_hidden(
                     &view,
                     &view.uniform_probabilities(),
-                    messages[round],
+                    messages[repetition],
                     feature,
                 ))
             })?;
             rows.push(self.row(&format!("paper's order{variant}"), name, &beliefs));
         }
         let order: Vec<_> = watched.order.chunks(cells).collect();
-        let beliefs = self.each_round(|round| {
-            let view = self.view(round, round)?;
+        let beliefs = self.each_repetition(|repetition| {
+            let view = self.view(repetition, repetition)?;
             let prior = view.uniform_probabilities();
-            self.attack_public(&view, &prior, messages[round], order[round])
+            self.attack_public(&view, &prior, messages[repetition], order[repetition])
         })?;
         rows.push(self.row(&format!("public order{variant}"), ALL, &beliefs));
         Ok(rows)
@@ -160,15 +160,15 @@ impl<'a> Study<'a> {
     /// Batches of cells of one comparison.
     pub(super) fn batches_of_one(&self) -> Result<Row, AuditError> {
         let engine = self.engine()?;
-        let runs: Vec<Vec<Batch>> = (0..self.options.rounds)
-            .map(|round| clues_of(&self.watch(engine, &[(round, round)])?))
+        let runs: Vec<Vec<Batch>> = (0..self.options.repetitions)
+            .map(|repetition| clues_of(&self.watch(engine, &[(repetition, repetition)])?))
             .collect::<Result<_, _>>()?;
-        let beliefs = self.each_round(|round| {
-            let view = self.view(round, round)?;
+        let beliefs = self.each_repetition(|repetition| {
+            let view = self.view(repetition, repetition)?;
             Ok(self.attack_hidden(
                 &view,
                 &view.uniform_probabilities(),
-                &runs[round],
+                &runs[repetition],
                 Feature::All,
             ))
         })?;
@@ -179,22 +179,22 @@ impl<'a> Study<'a> {
     pub(super) fn mixed_batches(&self) -> Result<Row, AuditError> {
         let engine = self.engine()?;
         let size = self.options.group_size;
-        let groups = self.options.rounds.div_ceil(size);
+        let groups = self.options.repetitions.div_ceil(size);
         let runs: Vec<Vec<Batch>> = (0..groups)
             .map(|group| {
                 let pairs: Vec<_> = (group * size..(group + 1) * size).map(|i| (i, i)).collect();
                 clues_of(&self.watch(engine, &pairs)?)
             })
             .collect::<Result<_, _>>()?;
-        let beliefs = self.each_round(|round| {
-            let view = self.view(round, round)?;
+        let beliefs = self.each_repetition(|repetition| {
+            let view = self.view(repetition, repetition)?;
             let settings = AttackSettings {
                 feature: Feature::All,
                 hypotheses: self.options.hypotheses,
                 mixed: size > 1,
             };
             let mut rng = ChaCha20Rng::seed_from_u64(self.options.seed);
-            let batches = &runs[round / size];
+            let batches = &runs[repetition / size];
             let prior = view.uniform_probabilities();
             Ok(order_hidden::attack_mixed(
                 &view, &prior, batches, settings, &mut rng,
@@ -210,7 +210,7 @@ impl<'a> Study<'a> {
             engine,
             ..self.spec(self.engine()?)
         };
-        let runs = 4 * self.options.rounds.max(5);
+        let runs = 4 * self.options.repetitions.max(5);
         let found = transcript::observe(&spec, self.options.length, runs, self.options.seed);
         (self.step)();
         found
@@ -218,7 +218,7 @@ impl<'a> Study<'a> {
 
     /// What a side's view of group answers reveals.
     pub(super) fn group_transcripts(&self) -> Result<Vec<GroupTranscripts>, AuditError> {
-        let runs = (2 * self.options.rounds).clamp(8, 40);
+        let runs = (2 * self.options.repetitions).clamp(8, 40);
         let means = GroupQuestion::Groups { published: false };
         let questions = [
             (Engine::Garbled, means),
@@ -283,11 +283,11 @@ impl<'a> Study<'a> {
     }
 
     /// Attacks every comparison, on all cores.
-    pub(super) fn each_round(
+    pub(super) fn each_repetition(
         &self,
         attack: impl Fn(usize) -> Result<LetterProbabilities, AuditError> + Sync,
     ) -> Result<Vec<LetterProbabilities>, AuditError> {
-        let beliefs = (0..self.options.rounds)
+        let beliefs = (0..self.options.repetitions)
             .into_par_iter()
             .map(&attack)
             .collect();

@@ -14,7 +14,7 @@ fn options(letters: u32) -> Options {
         },
         alphabet: Alphabet::letters(letters).unwrap(),
         length: 4,
-        rounds: 6,
+        repetitions: 6,
         group_size: 2,
         hypotheses: 300,
         key_size: KeySize::Bits512,

@@ -11,7 +11,7 @@ const MAX_SHARED: f64 = 0.5;
 const STEPS: i32 = 40;
 
 /// Rounds that fit mean and deviation; a few are enough to converge.
-const ROUNDS: usize = 60;
+const REPETITIONS: usize = 60;
 
 /// The cohorts of both sides.
 pub(super) fn cohorts<R: Rng>(data: &DataSet, alphabet: Alphabet, rng: &mut R) -> [Cohort; 2] {
@@ -102,7 +102,7 @@ fn fit(draws: &[f64], target: &Lengths) -> Vec<usize> {
     let shortest = extreme(|a, b| b.total_cmp(a));
     let (mut centre, mut width) = (target.mean, target.deviation);
     let mut lengths = Vec::new();
-    for _ in 0..ROUNDS {
+    for _ in 0..REPETITIONS {
         let (min, max) = (target.min as f64, target.max as f64);
         lengths = draws
             .iter()

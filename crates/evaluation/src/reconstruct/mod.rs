@@ -40,7 +40,7 @@ pub struct Options {
     /// Whether the lengths are hidden from the partner.
     pub hidden_lengths: bool,
     /// The number of scanpaths to attack per row.
-    pub rounds: usize,
+    pub repetitions: usize,
     /// How hard the search tries.
     pub effort: Effort,
     /// The length of the longest scanpath to search for; the time grows quickly with the length.
@@ -75,7 +75,7 @@ pub struct Row {
     /// The largest number of comparisons for a reconstructed scanpath.
     #[serde(rename = "most")]
     pub maximum: Option<usize>,
-    /// The share of scanpaths that were reconstructed.
+    /// The fraction of scanpaths that were reconstructed.
     pub reconstructed: f64,
     /// The minimum number of comparisons that information theory requires, even if the partner cheats.
     pub bound: f64,
@@ -268,9 +268,9 @@ fn spec(metric: &Metric, alphabet: Alphabet, reveal: Reveal) -> Spec {
 
 impl Case<'_> {
     fn measure(&self, options: &Options) -> Result<Row, AuditError> {
-        let rounds = (0..options.rounds).into_par_iter();
-        let counts: Vec<Option<usize>> = rounds
-            .map(|round| self.round(options, round as u64))
+        let repetitions = (0..options.repetitions).into_par_iter();
+        let counts: Vec<Option<usize>> = repetitions
+            .map(|repetition| self.repetition(options, repetition as u64))
             .collect::<Result<_, _>>()?;
         let mut found: Vec<usize> = counts.iter().copied().flatten().collect();
         found.sort_unstable();
@@ -290,9 +290,9 @@ impl Case<'_> {
     }
 
     /// The number of comparisons for one scanpath, if all of its letters were found.
-    fn round(&self, options: &Options, round: u64) -> Result<Option<usize>, AuditError> {
+    fn repetition(&self, options: &Options, repetition: u64) -> Result<Option<usize>, AuditError> {
         let mut rng = ChaCha20Rng::seed_from_u64(options.seed);
-        rng.set_stream(round);
+        rng.set_stream(repetition);
         let secret = crate::random_scanpath(options.alphabet, self.length, &mut rng);
         let mut oracle = Oracle::new(&self.comparison, self.reveal, &secret);
         if options.hidden_lengths {

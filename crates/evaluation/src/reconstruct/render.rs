@@ -39,9 +39,9 @@ impl Report {
             widths.max().unwrap_or(0).max(HEADINGS[column].len())
         };
         let mut text = format!(
-            "comparisons that reconstruct a scanpath of {} letters, {} rounds\n\n",
+            "comparisons that reconstruct a scanpath of {} letters, {} repetitions\n\n",
             self.options.alphabet.size(),
-            self.options.rounds
+            self.options.repetitions
         );
         for row in std::iter::once(&HEADINGS.map(String::from)).chain(&cells) {
             let mut line = String::new();
@@ -107,7 +107,7 @@ impl Report {
         serde_json::to_string(&json!({
             "letters": self.options.alphabet.size(),
             "hidden_lengths": self.options.hidden_lengths,
-            "rounds": self.options.rounds,
+            "repetitions": self.options.repetitions,
             "seed": self.options.seed,
             "rows": self.rows,
         }))

@@ -10,7 +10,7 @@ fn small_study(alphabet: Alphabet, metrics: Vec<(String, Metric)>) -> Options {
         lengths: vec![4],
         reveal: vec![Reveal::Score],
         hidden_lengths: false,
-        rounds: 2,
+        repetitions: 2,
         effort: Effort {
             members: 8,
             sweeps: 16,

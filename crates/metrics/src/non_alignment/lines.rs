@@ -13,7 +13,7 @@ pub enum LineMeasure {
     Longest,
     /// The mean length of diagonal lines.
     MeanLine,
-    /// The entropy of the lengths of diagonal lines, −Σ p ln p, where p is the share of lines with a given length.
+    /// The entropy of the lengths of diagonal lines, −Σ p ln p, where p is the fraction of lines with a given length.
     Entropy,
     /// Trapping time: the mean length of lines along the second scanpath, with the first fixed.
     TrappingRows,

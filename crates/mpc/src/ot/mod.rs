@@ -21,7 +21,7 @@
 //! - **Against a malicious receiver** (the evaluator, or either side of `shares`), [`base`], [`correlated`],
 //!   [`random`], [`pads`] and [`letters`] give it one label of each wire, one pad of each transfer and one key of each
 //!   letter; the others are indistinguishable from random ones. It learns about Δ what it guesses and no more: a guess
-//!   that is right for a share of 2⁻ᵐ of all Δ passes the checks with that probability, and a wrong one ends the
+//!   that is right for a fraction 2⁻ᵐ of all Δ passes the checks with that probability, and a wrong one ends the
 //!   session before anything that depends on the transfers is sent. (Worker threads share Δ, and the others may still send
 //!   until all have stopped: less than one bit for eight threads.) Such a guess gains nothing: it weakens the bound for
 //!   the remaining secrets by the factor 2ᵐ, but succeeds only with probability 2⁻ᵐ.

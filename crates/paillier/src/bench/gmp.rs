@@ -7,7 +7,7 @@ use rug::Integer;
 use rug::integer::Order;
 
 use super::workload::Workload;
-use super::{Operation, ROUNDS, time_per_call};
+use super::{Operation, REPETITIONS, time_per_call};
 use crate::arith::limbs;
 use crate::error::Result;
 use crate::key_size::KeySize;
@@ -81,8 +81,8 @@ pub fn gmp_powm_seconds(size: KeySize, time: Duration) -> Result<f64> {
     let base = Integer::from(&modulus / 7u32) * 5u32;
     let exponent = ones(size.bits()) / 3u32 * 2u32;
     let mut best = f64::INFINITY;
-    for _ in 0..ROUNDS {
-        let seconds = time_per_call(time / ROUNDS, || {
+    for _ in 0..REPETITIONS {
+        let seconds = time_per_call(time / REPETITIONS, || {
             black_box(base.pow_mod_ref(&exponent, &modulus).map(Integer::from));
             Ok(())
         })?;

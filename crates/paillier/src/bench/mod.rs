@@ -22,7 +22,7 @@ pub use workload::Workload;
 /// Ciphertexts per call: the lanes of the wide kernel.
 const BATCH: usize = 8;
 /// Each measurement is the best of this many rounds, because disturbances only make it slower.
-const ROUNDS: u32 = 5;
+const REPETITIONS: u32 = 5;
 
 /// The settings of a measurement.
 #[derive(Clone, Debug)]
@@ -141,19 +141,19 @@ pub fn run(plan: &BenchPlan, mut progress: impl FnMut(&Measurement)) -> Result<B
                 let mut ours = f64::INFINITY;
                 let mut theirs: Option<f64> = None;
                 let start = Instant::now();
-                for round in 0..ROUNDS {
-                    // The slowest operations exceed their time already in the first round.
-                    if round > 0 && start.elapsed() > 4 * plan.time {
+                for repetition in 0..REPETITIONS {
+                    // The slowest operations exceed their time already in the first repetition.
+                    if repetition > 0 && start.elapsed() > 4 * plan.time {
                         break;
                     }
-                    let round_time = plan.time / ROUNDS;
+                    let repetition_time = plan.time / REPETITIONS;
                     ours = ours.min(
-                        time_per_call(round_time, || workload.run(operation, &mut rng))?
+                        time_per_call(repetition_time, || workload.run(operation, &mut rng))?
                             / BATCH as f64,
                     );
                     #[cfg(feature = "gmp")]
                     {
-                        let time = time_per_call(round_time, || {
+                        let time = time_per_call(repetition_time, || {
                             gmp_workload.run(operation);
                             Ok(())
                         })?;

@@ -17,7 +17,7 @@ const SMALL: usize = 60;
 /// The number of vectors in the iteration: more than requested, so that close eigenvalues are separated.
 const SPAN: usize = 12;
 
-const MAX_ROUNDS: usize = 300;
+const MAX_ITERATIONS: usize = 300;
 
 /// The `count` largest eigenvalues of a symmetric matrix, largest first.
 pub(crate) fn leading(matrix: &[Vec<f64>], count: usize) -> Vec<Eigen> {
@@ -50,9 +50,9 @@ fn by_iteration(matrix: &[Vec<f64>], count: usize) -> Vec<Eigen> {
         .collect();
     orthonormalise(&mut span);
     let mut found: Vec<Eigen> = Vec::new();
-    for round in 0..MAX_ROUNDS {
+    for iteration in 0..MAX_ITERATIONS {
         let images: Vec<Vec<f64>> = span.iter().map(|vector| times(matrix, vector)).collect();
-        if round % 10 == 9 {
+        if iteration % 10 == 9 {
             let before: Vec<f64> = found.iter().take(count).map(|eigen| eigen.value).collect();
             found = within(&span, &images);
             let close =

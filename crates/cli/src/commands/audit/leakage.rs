@@ -13,11 +13,11 @@ use veilpath_evaluation::leakage::{self, Options, STEPS};
 
 const EXAMPLES: &str = "\
 Examples:
-  veilpath audit leakage --length 4 --rounds 2 --group-size 2 --hypotheses 100
-  veilpath audit leakage --substitution index --metric needleman-wunsch --length 3 --rounds 1
+  veilpath audit leakage --length 4 --repetitions 2 --group-size 2 --hypotheses 100
+  veilpath audit leakage --substitution index --metric needleman-wunsch --length 3 --repetitions 1
 
 Both sides run in this process on synthetic scanpaths, with the code of `veilpath host` and `veilpath join`. The host follows \
-the protocol, keeps what it decrypts, and then guesses the letters of the other side. \"Correct\" is the share of letters that the \
+the protocol, keeps what it decrypts, and then guesses the letters of the other side. \"Correct\" is the fraction of letters that the \
 best guess gets right; a better attack might find more. --seed determines the scanpaths; masks and orders are always \
 random.";
 
@@ -38,7 +38,7 @@ pub(crate) struct LeakageArgs {
     /// Number of comparisons to attack per row
     #[arg(long, value_name = "N", default_value_t = 20)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=10_000))]
-    rounds: u16,
+    repetitions: u16,
 
     /// Number of comparisons in flight in one run; each attacked scanpath is compared with as many of the host's
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &LeakageArgs) -> Result<(), Failure> {
         metric: MetricOptions::from(&args.metric).metric(&alphabet, None, None)?,
         alphabet,
         length: args.length.into(),
-        rounds: args.rounds.into(),
+        repetitions: args.repetitions.into(),
         group_size: args.group_size.into(),
         hypotheses: args.hypotheses as usize,
         key_size: args.key_bits,

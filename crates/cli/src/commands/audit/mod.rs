@@ -14,8 +14,8 @@ use clap::Args;
 #[cfg(feature = "audit")]
 const EXAMPLES: &str = "\
 Examples:
-  veilpath audit leakage --length 4 --rounds 2 --group-size 2 --hypotheses 100
-  veilpath audit reconstruct --length 4 --letters 16 --rounds 2 --sweeps 10";
+  veilpath audit leakage --length 4 --repetitions 2 --group-size 2 --hypotheses 100
+  veilpath audit reconstruct --length 4 --letters 16 --repetitions 2 --sweeps 10";
 
 /// The arguments of `audit`.
 #[cfg(feature = "audit")]

@@ -12,10 +12,10 @@ use veilpath_evaluation::reconstruct::{self, Effort, Options};
 
 const EXAMPLES: &str = "\
 Examples:
-  veilpath audit reconstruct --length 4 --letters 16 --rounds 2 --sweeps 10
+  veilpath audit reconstruct --length 4 --letters 16 --repetitions 2 --sweeps 10
   veilpath audit reconstruct --length 20,50 --longest-search 0 --format markdown
-  veilpath audit reconstruct --length 5 --rounds 1 --metric scanmatch --grid 6x5 --letters 26
-  veilpath audit reconstruct --length 4 --rounds 1 --reveal threshold:2 --metric needleman-wunsch
+  veilpath audit reconstruct --length 5 --repetitions 1 --metric scanmatch --grid 6x5 --letters 26
+  veilpath audit reconstruct --length 4 --repetitions 1 --reveal threshold:2 --metric needleman-wunsch
   veilpath audit reconstruct --length 2 --metric frechet --positions fixations --fixation-grid 4x3
 
 The partner follows the protocol, but makes up its cohort. Each attack reconstructs random scanpaths from the answers, and a \
@@ -61,7 +61,7 @@ pub(crate) struct ReconstructArgs {
     /// Number of scanpaths to reconstruct per row
     #[arg(long, value_name = "N", default_value_t = 10)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=10_000))]
-    rounds: u16,
+    repetitions: u16,
 
     /// Length of the longest scanpaths to search for; the time grows quickly with the length
     #[arg(long, value_name = "LETTERS", default_value_t = 10)]
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &ReconstructArgs) -> Result<(), Failure> {
         lengths: args.length.iter().copied().map(usize::from).collect(),
         reveal: args.reveal.clone(),
         hidden_lengths: args.hidden_lengths,
-        rounds: args.rounds.into(),
+        repetitions: args.repetitions.into(),
         effort: Effort {
             members: 16,
             sweeps: args.sweeps.into(),

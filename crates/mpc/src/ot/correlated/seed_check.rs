@@ -6,7 +6,7 @@
 //!
 //! The hash fixes all h_y before the sender's offset matters, and each h_y fixes a leaf. A receiver that corrects a
 //! tree wrongly gives the sender other leaves for some values of the offset, and for these the check fails. So the
-//! check passes for a set of offsets that the receiver can know. If this set has a share s of all offsets, the receiver
+//! check passes for a set of offsets that the receiver can know. If this set has a fraction s of all offsets, the receiver
 //! is caught with probability 1 − s: it guesses, and a wrong guess ends the session. If two or more values of a group
 //! remain, the sender knows each leaf of the tree for at least one of them, so all leaves are fixed, and the receiver
 //! continues like one with these leaves. If only one value remains, the receiver has guessed the group.
