@@ -10,7 +10,7 @@ use maud::{Markup, html};
 /// The most rows in a table. A browser sorts this many without a noticeable delay.
 const MAX_ROWS: usize = 2000;
 
-/// The two lines most similar to one line, nearest first. A line compared with itself is not its own neighbour.
+/// The two columns that are most similar to a row, nearest first. A participant is not its own neighbour.
 pub(crate) fn nearest(
     matrix: &Matrix,
     row: usize,
@@ -144,7 +144,7 @@ fn side_table(
     }
 }
 
-/// If only yes and no are known, there is no nearest line, only a number of near ones.
+/// If only yes and no are known, there is no nearest participant, only a number of near ones.
 fn within(
     matrix: &Matrix,
     threshold: ThresholdSide,
