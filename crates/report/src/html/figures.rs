@@ -108,7 +108,7 @@ fn caption(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
     if view.mean {
         match quantity.is_bit() {
             true => text.push_str(&format!(
-                " A tile shows the share of stimuli, among those that both looked at, for which the pair {}.",
+                " A tile shows the fraction of stimuli, among those that both looked at, for which the pair {}.",
                 quantity.threshold.verb()
             )),
             false => text.push_str(" A tile shows the mean over the stimuli that both looked at."),

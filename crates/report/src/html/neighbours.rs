@@ -180,12 +180,15 @@ fn within(
             if near.len() > names.len() {
                 names.push("…".into());
             }
-            let share = within as f64 / pairs.max(1) as f64;
+            let fraction = within as f64 / pairs.max(1) as f64;
             vec![
                 Field::words(&matrix.a[row]),
                 Field::number(numbers::count(within), within as f64),
                 Field::number(numbers::count(pairs), pairs as f64),
-                Field::number(format!("{} %", numbers::fixed(share * 100.0, 0)), share),
+                Field::number(
+                    format!("{} %", numbers::fixed(fraction * 100.0, 0)),
+                    fraction,
+                ),
                 Field::words(names.join(", ")),
             ]
         })
@@ -195,7 +198,7 @@ fn within(
         Column::Words(own),
         Column::Numbers(threshold.heading()),
         Column::Numbers("of"),
-        Column::Numbers("share"),
+        Column::Numbers("percentage"),
         Column::Words(&who),
     ];
     html! {

@@ -302,7 +302,7 @@ fn recurrence(pair: &OwnPair) -> Markup {
     if a.is_empty() || b.is_empty() {
         return html! {};
     }
-    let share = 100.0 * points as f64 / (a.len() * b.len()) as f64;
+    let percentage = 100.0 * points as f64 / (a.len() * b.len()) as f64;
     let cut = pair
         .scanpaths
         .iter()
@@ -313,7 +313,7 @@ fn recurrence(pair: &OwnPair) -> Markup {
             h4 { "Recurrence" }
             p {
                 "A square is a letter of " (first) " (down) and a letter of " (second) " (across) where " (pair.recurrence.description()) ": "
-                (numbers::counted(points, "point")) ", " (numbers::short(share)) " % of " (numbers::count((a.len() * b.len()) as u64))
+                (numbers::counted(points, "point")) ", " (numbers::short(percentage)) " % of " (numbers::count((a.len() * b.len()) as u64))
                 ". Squares along a diagonal are places that both visit in the same order."
                 @if cut { " The first " (MAX_LETTERS) " letters are shown and counted." }
             }

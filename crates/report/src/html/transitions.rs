@@ -51,7 +51,7 @@ pub(crate) fn section(own: &OwnCohort<'_>, letters: &Letters, stimuli: &[String]
     html! {
         section id="transitions" {
             h2 { "Transitions" }
-            p { "A tile is the share of a letter's transitions that lead to the next letter: every row sums to 100 %. The diagonal is a letter that follows itself." }
+            p { "A tile is the fraction of a letter's transitions that lead to the next letter: every row sums to 100 %. The diagonal is a letter that follows itself." }
             @if parts.len() > 1 {
                 div class="controls choose" { (choice("pick-transitions", "Show ", "transitions", &titles)) }
             }
@@ -119,8 +119,10 @@ fn drawing(counts: &Counts, letters: &Letters, title: &str) -> Markup {
     let tiles = counts.iter().filter_map(|(&(from, to), &count)| {
         Some((*index_of.get(&from)?, *index_of.get(&to)?, from, to, count))
     });
-    let share = |from: u16, count: u64| count as f64 / totals[&from].max(1) as f64;
-    let largest = counts.iter().map(|(&(from, _), &count)| share(from, count));
+    let fraction = |from: u16, count: u64| count as f64 / totals[&from].max(1) as f64;
+    let largest = counts
+        .iter()
+        .map(|(&(from, _), &count)| fraction(from, count));
     let largest = largest.fold(0.0, f64::max);
     let has_titles = counts.len() <= MAX_TITLES;
     html! {
@@ -139,10 +141,10 @@ fn drawing(counts: &Counts, letters: &Letters, title: &str) -> Markup {
                     }
                 }
                 @for (row, column, from, to, count) in tiles {
-                    @let share = share(from, count);
-                    rect class="share" x=(n(left + tile * column as f64)) y=(n(top + tile * row as f64)) width=(n(tile)) height=(n(tile))
-                        fill-opacity=(format!("{:.2}", 0.12 + 0.88 * share / largest)) {
-                        @if has_titles { title { (label(from)) " → " (label(to)) ": " (numbers::count(count)) " of " (numbers::count(totals[&from])) " (" (percent(share)) ")" } }
+                    @let fraction = fraction(from, count);
+                    rect class="fraction" x=(n(left + tile * column as f64)) y=(n(top + tile * row as f64)) width=(n(tile)) height=(n(tile))
+                        fill-opacity=(format!("{:.2}", 0.12 + 0.88 * fraction / largest)) {
+                        @if has_titles { title { (label(from)) " → " (label(to)) ": " (numbers::count(count)) " of " (numbers::count(totals[&from])) " (" (percent(fraction)) ")" } }
                     }
                 }
                 path class="cells" d=(lines_between(left, top, tile, shown.len())) {}
@@ -150,7 +152,7 @@ fn drawing(counts: &Counts, letters: &Letters, title: &str) -> Markup {
         }
         p class="note" { "The strongest colour is " (percent(largest)) "." }
         @if all > MAX_LETTERS {
-            p class="note" { "The " (MAX_LETTERS) " most frequent of " (all) " letters are drawn; rows are shares of all transitions." }
+            p class="note" { "The " (MAX_LETTERS) " most frequent of " (all) " letters are drawn; the percentages count all transitions." }
         }
     }
 }
@@ -171,8 +173,8 @@ fn lines_between(left: f64, top: f64, tile: f64, count: usize) -> String {
     (0..=count).map(line).collect()
 }
 
-fn percent(share: f64) -> String {
-    format!("{} %", numbers::fixed(share * 100.0, 1))
+fn percent(fraction: f64) -> String {
+    format!("{} %", numbers::fixed(fraction * 100.0, 1))
 }
 
 fn as_table(counts: &Counts, letters: &Letters, title: &str) -> Markup {
@@ -183,12 +185,12 @@ fn as_table(counts: &Counts, letters: &Letters, title: &str) -> Markup {
         .iter()
         .take(MAX_ROWS)
         .map(|&(&(from, to), &count)| {
-            let share = count as f64 / totals[&from].max(1) as f64;
+            let fraction = count as f64 / totals[&from].max(1) as f64;
             vec![
                 Field::words(letters.name(from)),
                 Field::words(letters.name(to)),
                 Field::number(numbers::count(count), count as f64),
-                Field::number(percent(share), share),
+                Field::number(percent(fraction), fraction),
             ]
         })
         .collect();
@@ -196,7 +198,7 @@ fn as_table(counts: &Counts, letters: &Letters, title: &str) -> Markup {
         Column::Words("from"),
         Column::Words("to"),
         Column::Numbers("transitions"),
-        Column::Numbers("share of from"),
+        Column::Numbers("percentage of from"),
     ];
     let caption = match counts.len() > MAX_ROWS {
         true => format!("The {MAX_ROWS} most frequent transitions of {title}"),
