@@ -128,16 +128,16 @@ fn nearest_labels(labels: &NearestLabels) -> String {
     lines(&title, rows.collect())
 }
 
-#[allow(clippy::cast_precision_loss)] // a share; counts are far below 2⁵³
+#[allow(clippy::cast_precision_loss)] // a fraction; counts are far below 2⁵³
 fn nearest_rate(rate: &NearestRate) -> String {
-    let share = rate.correct as f64 / (rate.scanpaths.max(1)) as f64;
+    let fraction = rate.correct as f64 / (rate.scanpaths.max(1)) as f64;
     let mut text = format!(
         "The {} nearest scanpaths by {} give the correct group, by majority, for {} of {} ({}",
         rate.k,
         printable(&rate.measure),
         grouped(rate.correct),
         counted(rate.scanpaths, "scanpath"),
-        percent(share)
+        percent(fraction)
     );
     if let Some(interval) = &rate.interval {
         let _ = write!(text, ", {}", confidence(interval, percent));
@@ -217,8 +217,8 @@ fn level_of<'a>(mut intervals: impl Iterator<Item = &'a Interval>) -> String {
     })
 }
 
-pub(crate) fn percent(share: f64) -> String {
-    let text = format!("{:.1}", share * 100.0);
+pub(crate) fn percent(fraction: f64) -> String {
+    let text = format!("{:.1}", fraction * 100.0);
     format!("{} %", text.trim_end_matches(".0"))
 }
 

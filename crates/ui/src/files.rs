@@ -221,7 +221,7 @@ impl Workspace {
                 file: Some(file.name.clone()),
                 ..Problem::new(
                     format!("{}: this is the result of a comparison", file.name),
-                    "Drop recordings or cohorts. “veilpath report FILE” shows a result.",
+                    "Drop recordings or cohorts. “veilpath report FILE -o report.html” makes a page of a result.",
                 )
             });
         }

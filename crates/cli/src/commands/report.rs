@@ -32,7 +32,7 @@ pub(crate) struct ReportArgs {
     /// A JSON or CSV result file from compare, host or join (- for standard input)
     result: PathBuf,
 
-    /// Write the page to this file [default: standard output]
+    /// Write the page to this file [default: standard output, unless it is a terminal]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
         .chain(args.second_cohort.as_deref())
         .chain(images)
         .collect();
-    args.check_single_stdout()?;
+    args.check_stdout()?;
     let outputs = [&args.output, &args.svg, &args.png].into_iter().flatten();
     check_distinct_outputs(&outputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
     inputs::check_single_stdin(&inputs)?;
@@ -178,8 +178,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
 }
 
 impl ReportArgs {
-    /// Refuses two outputs on standard output, and a picture that a terminal cannot show.
-    fn check_single_stdout(&self) -> Result<(), Failure> {
+    /// Refuses two outputs on standard output, and a terminal for a picture or, without `-o -`, for the page.
+    fn check_stdout(&self) -> Result<(), Failure> {
         let is_printed = |path: &Option<PathBuf>| path.as_deref().is_some_and(is_stdout);
         let page = self.output.is_none() || is_printed(&self.output);
         let printed = [page, is_printed(&self.svg), is_printed(&self.png)];
@@ -191,6 +191,11 @@ impl ReportArgs {
         if is_printed(&self.png) && std::io::stdout().is_terminal() {
             return Err(Failure::input(
                 "-: a terminal cannot show a PNG picture\n  name a file, or redirect standard output",
+            ));
+        }
+        if self.output.is_none() && std::io::stdout().is_terminal() {
+            return Err(Failure::input(
+                "a terminal cannot show a web page\n  name a file, as in -o report.html, or redirect standard output; -o - prints the page here",
             ));
         }
         Ok(())

@@ -56,6 +56,45 @@ fn a_page_needs_an_html_file_name() {
     }
 }
 
+/// A pipe, a file and `-o -` get the page.
+#[cfg(unix)]
+#[test]
+fn a_terminal_gets_advice_instead_of_the_page() {
+    let script = std::process::Command::new("script")
+        .arg("--version")
+        .output();
+    if !script.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: there is no script(1) here, so a page in a terminal was NOT tested");
+        return;
+    }
+    let folder = folder();
+    let in_terminal = |call: &str| {
+        let program = env!("CARGO_BIN_EXE_veilpath");
+        let output = std::process::Command::new("script")
+            .args(["-qec", &format!("'{program}' {call}"), "/dev/null"])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+        )
+    };
+    let (code, message) = in_terminal("report scores.json");
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("-o report.html"), "{message}");
+    assert!(!message.contains("<html"), "{message}");
+    let page = folder.run(&["report", "scores.json"]).ok();
+    assert!(page.contains("<html"), "a pipe");
+    for call in ["report scores.json -o -", "report scores.json | cat"] {
+        let (code, shown) = in_terminal(call);
+        assert_eq!(code, Some(0), "{call}: {shown}");
+        assert_eq!(shown.replace('\r', ""), page, "{call}");
+    }
+    let (code, shown) = in_terminal("report scores.json --svg - -o page.html");
+    assert!(code == Some(0) && shown.contains("<svg"), "{shown}");
+}
+
 #[test]
 fn pages_are_made_from_json_and_csv() {
     let folder = folder();

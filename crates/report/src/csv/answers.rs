@@ -62,7 +62,7 @@ pub(super) fn answer_rows(answer: &GroupAnswer) -> Vec<[String; 11]> {
     rows(answer).iter().map(Row::fields).collect()
 }
 
-#[allow(clippy::cast_precision_loss)] // a share; counts are far below 2⁵³
+#[allow(clippy::cast_precision_loss)] // a fraction; counts are far below 2⁵³
 fn rows(answer: &GroupAnswer) -> Vec<Row<'_>> {
     match answer {
         GroupAnswer::StimulusMeans(means) => means

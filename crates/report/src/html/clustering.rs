@@ -1,8 +1,8 @@
-//! Hierarchical clustering by average linkage, for the order of a heat map's lines (rows or columns) and its
-//! dendrograms.
+//! Hierarchical clustering by average linkage, for the order of a heat map's rows and columns and for its dendrograms.
+//! The functions cluster rows; columns are the rows of the transposed matrix.
 //!
 //! If a cohort was compared with itself, the distance between any two members is known. Between two cohorts nothing is
-//! known about two members of the same one. There, the distance between two lines is that of their numbers: the root
+//! known about two members of the same one. There, the distance between two rows is that of their numbers: the root
 //! mean square difference over the columns that both have.
 //!
 //! The nearest-neighbour chain algorithm finds the average-linkage tree in O(n²) steps.
@@ -10,17 +10,17 @@
 use super::matrix::{DissimilarityMatrix, Matrix};
 use std::collections::HashMap;
 
-/// The most lines that are clustered, and the most numbers read to do so: a few seconds of work.
+/// The most rows that are clustered, and the most numbers read to do so: a few seconds of work.
 const MAX_ROWS_OR_COLUMNS: usize = 3000;
 const MAX_NUMBERS: usize = 3_000_000_000;
 
-/// The order of the lines, and how they are merged.
+/// The order of the rows, and how they are merged.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tree {
-    /// The lines in drawing order.
+    /// The rows in drawing order.
     pub(crate) order: Vec<usize>,
-    /// The merges from the leaves to the root. Node `k` below the number of lines is a line; node `lines + k` is merge
-    /// `k`. Empty if there are too many lines to cluster; they are then ordered by their means.
+    /// The merges from the leaves to the root. Node `k` below the number of rows is a row; node `rows + k` is merge
+    /// `k`. Empty if there are too many rows to cluster; they are then ordered by their means.
     pub(crate) merges: Vec<Merge>,
 }
 
@@ -28,12 +28,12 @@ pub(crate) struct Tree {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Merge {
     pub(crate) children: [usize; 2],
-    /// The mean distance between the lines of both nodes.
+    /// The mean distance between the rows of both nodes.
     pub(crate) height: f64,
 }
 
 impl Tree {
-    /// Whether there were too many lines to cluster.
+    /// Whether there were too many rows to cluster.
     pub(crate) fn is_by_means(&self) -> bool {
         self.merges.is_empty() && self.order.len() > 1
     }
@@ -41,17 +41,17 @@ impl Tree {
     /// The same tree for the other side, which has the same ids in a different order.
     pub(crate) fn renamed(&self, from: &[String], to: &[String]) -> Self {
         let positions: HashMap<&String, usize> = to.iter().zip(0..).collect();
-        let lines = from.len();
-        let renamed_line = |line: usize| from.get(line).and_then(|id| positions.get(id)).copied();
+        let rows = from.len();
+        let renamed_row = |row: usize| from.get(row).and_then(|id| positions.get(id)).copied();
         let node = |node: usize| {
-            if node < lines {
-                renamed_line(node).unwrap_or(node)
+            if node < rows {
+                renamed_row(node).unwrap_or(node)
             } else {
                 node
             }
         };
         Self {
-            order: self.order.iter().map(|&line| node(line)).collect(),
+            order: self.order.iter().map(|&row| node(row)).collect(),
             merges: self
                 .merges
                 .iter()
@@ -67,10 +67,10 @@ impl Tree {
 /// Clusters the rows of a matrix. Of two branches, the one with the greater mean comes first.
 pub(crate) fn rows(matrix: &Matrix, distances: Option<DissimilarityMatrix>) -> Tree {
     let means: Vec<f64> = (0..matrix.rows()).map(|row| mean(matrix, row)).collect();
-    let lines = matrix.rows();
-    let numbers = (lines * lines / 2).saturating_mul(matrix.columns());
-    if lines > MAX_ROWS_OR_COLUMNS || numbers > MAX_NUMBERS {
-        let mut order: Vec<usize> = (0..lines).collect();
+    let count = matrix.rows();
+    let numbers = (count * count / 2).saturating_mul(matrix.columns());
+    if count > MAX_ROWS_OR_COLUMNS || numbers > MAX_NUMBERS {
+        let mut order: Vec<usize> = (0..count).collect();
         order.sort_by(|&i, &j| means[j].total_cmp(&means[i]));
         return Tree {
             order,
@@ -82,13 +82,13 @@ pub(crate) fn rows(matrix: &Matrix, distances: Option<DissimilarityMatrix>) -> T
 
 /// Clusters by distance. `means` determine which branch comes first.
 fn tree(mut distances: DissimilarityMatrix, means: &[f64]) -> Tree {
-    let lines = distances.size;
-    let mut merges: Vec<Merge> = Vec::with_capacity(lines.saturating_sub(1));
-    // For each slot: the node it holds, the number of lines in it, and the sum of their means.
-    let mut node: Vec<usize> = (0..lines).collect();
-    let mut count = vec![1.0; lines];
+    let rows = distances.size;
+    let mut merges: Vec<Merge> = Vec::with_capacity(rows.saturating_sub(1));
+    // For each slot: the node it holds, the number of rows in it, and the sum of their means.
+    let mut node: Vec<usize> = (0..rows).collect();
+    let mut count = vec![1.0; rows];
     let mut sums = means.to_vec();
-    let mut active: Vec<usize> = (0..lines).collect();
+    let mut active: Vec<usize> = (0..rows).collect();
     let mut chain: Vec<usize> = Vec::new();
     while active.len() > 1 {
         if chain.is_empty() {
@@ -120,10 +120,10 @@ fn tree(mut distances: DissimilarityMatrix, means: &[f64]) -> Tree {
         }
         count[survivor] += count[removed];
         sums[survivor] += sums[removed];
-        node[survivor] = lines + merges.len() - 1;
+        node[survivor] = rows + merges.len() - 1;
     }
     Tree {
-        order: leaves(lines, &merges),
+        order: leaves(rows, &merges),
         merges,
     }
 }
@@ -146,12 +146,12 @@ fn nearest(
     best
 }
 
-fn leaves(lines: usize, merges: &[Merge]) -> Vec<usize> {
-    let mut order = Vec::with_capacity(lines);
-    let root = (lines + merges.len()).checked_sub(1);
+fn leaves(rows: usize, merges: &[Merge]) -> Vec<usize> {
+    let mut order = Vec::with_capacity(rows);
+    let root = (rows + merges.len()).checked_sub(1);
     let mut open: Vec<usize> = root.into_iter().collect();
     while let Some(node) = open.pop() {
-        match node.checked_sub(lines) {
+        match node.checked_sub(rows) {
             None => order.push(node),
             Some(merge) => open.extend(merges[merge].children.iter().rev()),
         }
@@ -165,7 +165,7 @@ fn mean(matrix: &Matrix, row: usize) -> f64 {
         sum += value;
         count += 1.0;
     }
-    // All pairs of a line may lack a number.
+    // All pairs of a row may lack a number.
     if count > 0.0 { sum / count } else { 0.0 }
 }
 
@@ -176,7 +176,7 @@ fn profiles(matrix: &Matrix) -> DissimilarityMatrix {
     let mut unknown = Vec::new();
     let mut largest = 0.0_f64;
     let mut square = DissimilarityMatrix::new(matrix.rows(), |i, j| {
-        let (mut sum, mut shared) = (0.0, columns as f64);
+        let (mut sum, mut common) = (0.0, columns as f64);
         if matrix.missing == 0 {
             sum = row(i)
                 .iter()
@@ -184,23 +184,23 @@ fn profiles(matrix: &Matrix) -> DissimilarityMatrix {
                 .map(|(x, y)| (x - y) * (x - y))
                 .sum();
         } else {
-            shared = 0.0;
+            common = 0.0;
             for difference in row(i).iter().zip(row(j)).map(|(x, y)| x - y) {
                 if !difference.is_nan() {
                     sum += difference * difference;
-                    shared += 1.0;
+                    common += 1.0;
                 }
             }
         }
-        if shared == 0.0 {
+        if common == 0.0 {
             unknown.push((i, j));
             return 0.0;
         }
-        let distance = f64::sqrt(sum / shared);
+        let distance = f64::sqrt(sum / common);
         largest = largest.max(distance);
         distance
     });
-    // Two lines without a common column get the largest distance between any two lines that have one.
+    // Two rows without a common column get the largest distance between any two rows that have one.
     for (i, j) in unknown {
         square.set(i, j, largest);
     }
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
     use crate::html::matrix::PairValue;
 
-    fn on_a_line(positions: &[f64]) -> DissimilarityMatrix {
+    fn from_positions(positions: &[f64]) -> DissimilarityMatrix {
         DissimilarityMatrix::new(positions.len(), |i, j| (positions[i] - positions[j]).abs())
     }
 
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn merges_and_heights_follow_average_linkage() {
         let tree = tree(
-            on_a_line(&[0.0, 5.0, 1.0, 7.0, 20.0]),
+            from_positions(&[0.0, 5.0, 1.0, 7.0, 20.0]),
             &[5.0, 4.0, 3.0, 2.0, 1.0],
         );
         let mut heights: Vec<f64> = tree.merges.iter().map(|merge| merge.height).collect();
@@ -232,11 +232,11 @@ mod tests {
 
     #[test]
     fn the_branch_with_the_greater_mean_comes_first() {
-        let tree = tree(on_a_line(&[0.0, 5.0, 1.0, 7.0]), &[0.0, 1.0, 0.5, 2.0]);
+        let tree = tree(from_positions(&[0.0, 5.0, 1.0, 7.0]), &[0.0, 1.0, 0.5, 2.0]);
         assert_eq!(tree.order, [3, 1, 2, 0]);
     }
 
-    /// Follows the definition step by step, with the mean over all pairs of lines.
+    /// Follows the definition step by step, with the mean over all pairs of rows.
     #[test]
     fn random_distances_give_the_heights_of_the_definition() {
         let mut seed = 7_u64;
@@ -245,7 +245,7 @@ mod tests {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 (seed >> 33) as f64
             });
-            let mut groups: Vec<Vec<usize>> = (0..size).map(|line| vec![line]).collect();
+            let mut groups: Vec<Vec<usize>> = (0..size).map(|row| vec![row]).collect();
             let mut expected = Vec::new();
             while groups.len() > 1 {
                 let mut best = (f64::INFINITY, 0, 0);

@@ -108,7 +108,7 @@ fn caption(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
     if view.mean {
         match measure.is_bit() {
             true => text.push_str(&format!(
-                " A tile shows the share of stimuli, among those that both looked at, for which the pair {}.",
+                " A tile shows the fraction of stimuli, among those that both looked at, for which the pair {}.",
                 measure.threshold.verb()
             )),
             false => text.push_str(" A tile shows the mean over the stimuli that both looked at."),
@@ -118,7 +118,7 @@ fn caption(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
         text.push_str(" One cohort was compared with itself: each pair of two scanpaths counts once, and the diagonal does not count.");
     }
     text.push_str(match (map.is_by_means(), view.one_cohort) {
-        (true, _) => " A side with too many lines to cluster is ordered by their means.",
+        (true, _) => " Rows or columns that are too many to cluster are ordered by their means.",
         (false, true) => " Rows and columns are ordered by average-linkage clustering of the dissimilarities.",
         (false, false) => {
             " Rows and columns are ordered by average-linkage clustering: those with similar profiles are next to each other."
@@ -202,12 +202,12 @@ fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
                 .iter()
                 .map(|&column| Column::Numbers(&matrix.b[column])),
         );
-        let line = |&row: &usize| {
+        let fields = |&row: &usize| {
             let mut fields = vec![Field::words(&matrix.a[row])];
             fields.extend(map.columns.order.iter().map(|&column| field(row, column)));
             fields
         };
-        let rows: Vec<Vec<Field>> = map.rows.order.iter().map(line).collect();
+        let rows: Vec<Vec<Field>> = map.rows.order.iter().map(fields).collect();
         return folded(
             "Heat map as a table",
             &table(
@@ -217,7 +217,7 @@ fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
             ),
         );
     }
-    let line = |&row: &usize| {
+    let fields = |&row: &usize| {
         let numbers: Vec<f64> = matrix
             .row(row)
             .iter()
@@ -237,7 +237,7 @@ fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
         }
         fields
     };
-    let rows: Vec<Vec<Field>> = map.rows.order.iter().take(2000).map(line).collect();
+    let rows: Vec<Vec<Field>> = map.rows.order.iter().take(2000).map(fields).collect();
     let first = cut(&map.names[0]);
     let columns = [
         Column::Words(&first),

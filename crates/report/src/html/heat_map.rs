@@ -7,14 +7,15 @@ mod dendrogram;
 mod layout;
 
 use super::clustering::{self, Tree};
-use super::cut::{cut, cut_apart, cut_to};
+use super::cut::cut;
 use super::encoded::base64;
 use super::matrix::Matrix;
 use super::measure::ShownMeasure;
 use super::numbers;
 use super::picture;
 use super::scale::{Scale, color, hex};
-use layout::{Layout, Legend, SLANT_TILE, font_size};
+use super::text_width::text_width;
+use layout::{Labels, Layout, Legend, TICK};
 use maud::{Markup, html};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -56,7 +57,7 @@ impl<'a> HeatMap<'a> {
         }
     }
 
-    /// Whether either side has too many lines to cluster.
+    /// Whether either side has too many rows or columns to cluster.
     pub(crate) fn is_by_means(&self) -> bool {
         self.rows.is_by_means() || self.columns.is_by_means()
     }
@@ -68,7 +69,7 @@ impl<'a> HeatMap<'a> {
 
     /// The wide drawing. `ids` distinguishes the parts of several drawings on one page.
     pub(crate) fn svg(&self, ids: &str, title: &str) -> io::Result<Markup> {
-        let layout = Layout::wide(self.matrix, self.names);
+        let layout = Layout::wide(self);
         let mut picture = Vec::new();
         self.write_png(&mut picture)?;
         let picture = format!("data:image/png;base64,{}", base64(&picture));
@@ -83,10 +84,7 @@ impl<'a> HeatMap<'a> {
 
     /// The narrow drawing. It is on the same page as the wide one and shows its tiles.
     pub(crate) fn narrow_svg(&self, ids: &str, title: &str) -> Markup {
-        let (wide, layout) = (
-            Layout::wide(self.matrix, self.names),
-            Layout::narrow(self.matrix),
-        );
+        let (wide, layout) = (Layout::wide(self), Layout::narrow(self));
         let scale = [0, 1].map(|axis| layout.tiles[axis] / wide.tiles[axis].max(f64::MIN_POSITIVE));
         let transform = format!(
             "translate({} {}) scale({:.5} {:.5}) translate({} {})",
@@ -239,42 +237,38 @@ impl<'a> HeatMap<'a> {
 
     fn labels(&self, layout: &Layout) -> Markup {
         let [wide, high] = layout.tile;
-        let shown = |ids: &[String], order: &[usize]| {
-            let ids: Vec<&str> = order.iter().map(|&at| ids[at].as_str()).collect();
-            cut_apart(&ids, layout.characters)
-        };
+        let [rows, columns] = &layout.labels;
         let below = layout.top + layout.tiles[1] + 8.0;
-        let angle = if wide >= SLANT_TILE { -40 } else { -90 };
         let (row_x, anchor) = match layout.legend {
             Legend::Right(_) => (layout.left + layout.tiles[0] + 8.0, "start"),
             Legend::Below(_) => (layout.left - 6.0, "end"),
         };
         html! {
             g fill="currentColor" {
-                @if layout.labels[0] {
-                    g class="rows" font-size=(n(font_size(high).min(layout.font))) text-anchor=(anchor) {
-                        @for (down, id) in shown(&self.matrix.a, &self.rows.order).iter().enumerate() {
+                @if let Some(Labels { ids, font, .. }) = rows {
+                    g class="rows" font-size=(n(*font)) text-anchor=(anchor) {
+                        @for (down, id) in ids.iter().enumerate() {
                             text x=(n(row_x)) y=(n(layout.top + high * (down as f64 + 0.5))) dominant-baseline="central" { (id) }
                         }
                     }
                 }
-                @if layout.labels[1] {
-                    g class="columns" font-size=(n(font_size(wide).min(layout.font))) text-anchor="end" {
-                        @for (across, id) in shown(&self.matrix.b, &self.columns.order).iter().enumerate() {
+                @if let Some(Labels { ids, font, angle }) = columns {
+                    g class="columns" font-size=(n(*font)) text-anchor="end" {
+                        @for (across, id) in ids.iter().enumerate() {
                             @let x = layout.left + wide * (across as f64 + 0.5);
-                            text transform=(format!("translate({} {}) rotate({angle})", n(x), n(below + 2.0))) dominant-baseline="central" { (id) }
+                            text transform=(format!("translate({} {}) rotate(-{angle})", n(x), n(below + 2.0))) dominant-baseline="central" { (id) }
                         }
                     }
                 }
-                g font-size="12" font-weight="600" {
+                g class="axes" font-size="12" font-weight="600" {
                     @match layout.legend {
                         Legend::Right(_) => {
-                            text x=(n(row_x)) y=(n(layout.top - 10.0)) { (cut(&self.names[0])) " ↓" }
-                            text x=(n(row_x)) y=(n(below + 12.0)) { "← " (cut(&self.names[1])) }
+                            text x=(n(row_x)) y=(n(layout.top - 10.0)) { (layout.axes[0]) }
+                            text x=(n(row_x)) y=(n(below + 12.0)) { (layout.axes[1]) }
                         }
                         Legend::Below(_) => {
-                            text x="2" y="14" { "Rows: " (cut_to(&self.names[0], 36)) }
-                            text x="2" y="31" { "Columns: " (cut_to(&self.names[1], 32)) }
+                            text x="2" y="14" { (layout.axes[0]) }
+                            text x="2" y="31" { (layout.axes[1]) }
                         }
                     }
                 }
@@ -282,33 +276,45 @@ impl<'a> HeatMap<'a> {
         }
     }
 
-    fn legend(&self, layout: &Layout, ids: &str) -> Markup {
-        // A mean over stimuli of yes and no lies between the two.
-        let bits = self.measure.is_bit()
-            && self
-                .matrix
-                .numbers()
-                .all(|value| value == 0.0 || value == 1.0);
-        let score_kind = self.measure.score_kind().filter(|_| !bits);
-        let name = match self.measure.is_bit() {
+    /// Whether every tile is yes or no. A mean over stimuli of yes and no lies between the two.
+    fn is_yes_or_no(&self) -> bool {
+        let mut numbers = self.matrix.numbers();
+        self.measure.is_bit() && numbers.all(|value| value == 0.0 || value == 1.0)
+    }
+
+    fn legend_name(&self) -> String {
+        match self.measure.is_bit() {
             true => self.measure.threshold.heading().to_string(),
             false => self.measure.label(),
-        };
+        }
+    }
+
+    /// What the legend says next to the name.
+    fn legend_note(&self) -> &'static str {
+        match self.measure.score_kind() {
+            Some(_) if !self.is_yes_or_no() => "bright: alike",
+            _ => "",
+        }
+    }
+
+    fn legend(&self, layout: &Layout, ids: &str) -> Markup {
+        let bits = self.is_yes_or_no();
+        let note = self.legend_note();
         html! {
             g class="legend" fill="currentColor" font-size="12" {
                 @match layout.legend {
                     Legend::Right(left) => {
-                        text x=(n(left)) y=(n(layout.top - 24.0)) font-weight="600" { (cut_to(&name, 14)) }
-                        @if score_kind.is_some() {
-                            text x=(n(left)) y=(n(layout.top - 10.0)) font-size="10.5" { "bright: alike" }
+                        text x=(n(left)) y=(n(layout.top - 24.0)) font-weight="600" { (layout.legend_name) }
+                        @if !note.is_empty() {
+                            text x=(n(left)) y=(n(layout.top - 10.0)) font-size="10.5" { (note) }
                         }
                         @if bits { (bit_legend(self.scale, [left, layout.top], [0.0, 24.0])) }
                         @else { (self.vertical(left, layout, ids)) }
                     }
                     Legend::Below(top) => {
                         text x=(n(layout.left)) y=(n(top)) {
-                            tspan font-weight="600" { (cut_to(&name, 20)) }
-                            @if score_kind.is_some() { tspan font-size="11" { "  bright: alike" } }
+                            tspan font-weight="600" { (layout.legend_name) }
+                            @if !note.is_empty() { tspan font-size="11" { "  " (note) } }
                         }
                         @if bits { (bit_legend(self.scale, [layout.left, top + 12.0], [70.0, 0.0])) }
                         @else { (self.horizontal(top + 10.0, layout, ids)) }
@@ -326,7 +332,7 @@ impl<'a> HeatMap<'a> {
             @for &tick in &self.scale.ticks {
                 @let y = top + high * (1.0 - self.scale.position(tick));
                 path d=(format!("M{} {}h5", n(left + 14.0), n(y))) stroke="currentColor" {}
-                text x=(n(left + 23.0)) y=(n(y)) dominant-baseline="central" { (numbers::short(tick)) }
+                text x=(n(left + TICK)) y=(n(y)) dominant-baseline="central" { (numbers::short(tick)) }
             }
         }
     }
@@ -338,8 +344,9 @@ impl<'a> HeatMap<'a> {
             rect x=(n(left)) y=(n(top)) width=(n(wide)) height="12" fill=(format!("url(#{ids}-ramp)")) {}
             @for &tick in &self.scale.ticks {
                 @let x = left + wide * self.scale.position(tick);
+                @let text = numbers::short(tick);
                 path d=(format!("M{} {}v5", n(x), n(top + 12.0))) stroke="currentColor" {}
-                text x=(n(x)) y=(n(top + 30.0)) text-anchor="middle" { (numbers::short(tick)) }
+                text x=(n(x.min(layout.width - text_width(&text) * 6.0))) y=(n(top + 30.0)) text-anchor="middle" { (text) }
             }
         }
     }

@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(cell_color(grid, 48), CORNERS[1][1]);
         let colors: BTreeSet<Rgb> = (0..36).map(area_color).collect();
         assert_eq!(colors.len(), 36);
-        let line = Grid::new(1, 1).unwrap();
-        assert_eq!(cell_color(line, 0), CORNERS[0][0]);
+        let single = Grid::new(1, 1).unwrap();
+        assert_eq!(cell_color(single, 0), CORNERS[0][0]);
     }
 }

@@ -8,7 +8,7 @@
 //! | `letters`, `scanpaths`, `scarf`, `transitions`, `pairs` | figures of this side's own scanpaths |
 //! | `summary` | the top of the page, as a fragment for another page |
 //! | `neighbours`, `summaries`, `answers`, `table` | the tables: every figure has one with the same content |
-//! | `numbers`, `cut` | number formatting, and ids cut to fit |
+//! | `numbers`, `cut`, `text_width` | number formatting, and ids cut to fit |
 //! | `figures`, `page`, `page.css`, `page.js`, `encoded`, `image` | the page around them |
 //!
 //! The page loads nothing: a content security policy forbids it, and allows only the page's own script, by its hash.
@@ -41,6 +41,7 @@ mod scatter;
 mod summaries;
 mod summary;
 mod table;
+mod text_width;
 mod transitions;
 mod view;
 

@@ -10,7 +10,7 @@ use maud::{Markup, html};
 /// The most rows in a table. A browser sorts this many without a noticeable delay.
 const MAX_ROWS: usize = 2000;
 
-/// The two lines most similar to one line, nearest first. A line compared with itself is not its own neighbour.
+/// The two columns that are most similar to a row, nearest first. A participant is not its own neighbour.
 pub(crate) fn nearest(
     matrix: &Matrix,
     row: usize,
@@ -144,7 +144,7 @@ fn side_table(
     }
 }
 
-/// If only yes and no are known, there is no nearest line, only a number of near ones.
+/// If only yes and no are known, there is no nearest participant, only a number of near ones.
 fn within(
     matrix: &Matrix,
     threshold: ThresholdSide,
@@ -180,12 +180,15 @@ fn within(
             if near.len() > names.len() {
                 names.push("…".into());
             }
-            let share = within as f64 / pairs.max(1) as f64;
+            let fraction = within as f64 / pairs.max(1) as f64;
             vec![
                 Field::words(&matrix.a[row]),
                 Field::number(numbers::count(within), within as f64),
                 Field::number(numbers::count(pairs), pairs as f64),
-                Field::number(format!("{} %", numbers::fixed(share * 100.0, 0)), share),
+                Field::number(
+                    format!("{} %", numbers::fixed(fraction * 100.0, 0)),
+                    fraction,
+                ),
                 Field::words(names.join(", ")),
             ]
         })
@@ -195,7 +198,7 @@ fn within(
         Column::Words(own),
         Column::Numbers(threshold.heading()),
         Column::Numbers("of"),
-        Column::Numbers("share"),
+        Column::Numbers("percentage"),
         Column::Words(&who),
     ];
     html! {

@@ -163,8 +163,8 @@ pub(super) fn headline(report: &Report<'_>) -> Vec<(String, String)> {
             continue;
         };
         if measure.is_bit() {
-            let share = numbers::fixed(spread.mean * 100.0, 1);
-            tiles.push((format!("{share} %"), measure.name.to_string()));
+            let percentage = numbers::fixed(spread.mean * 100.0, 1);
+            tiles.push((format!("{percentage} %"), measure.name.to_string()));
             continue;
         }
         let name = cut(measure.name);

@@ -1,10 +1,11 @@
 //! Two of this side's scanpaths side by side: how the metric aligns them, and where they recur.
 
 use super::Report;
-use super::cut::cut_to;
+use super::cut::fit;
 use super::measure::ShownMeasure;
 use super::numbers;
 use super::table::{Column, Field, folded, table};
+use super::text_width::{NAME_ROOM, text_width};
 use maud::{Markup, html};
 use std::fmt::Write as _;
 use veilpath_metrics::{
@@ -77,6 +78,9 @@ const MAX_ROWS: usize = 500;
 
 /// The side of a recurrence plot.
 const SIDE: f64 = 420.0;
+
+/// The font size of its names.
+const FONT: f64 = 12.0;
 
 /// The section with all pairs; empty if there are none.
 pub(crate) fn section(report: &Report<'_>, pairs: &[OwnPair]) -> Markup {
@@ -298,7 +302,7 @@ fn recurrence(pair: &OwnPair) -> Markup {
     if a.is_empty() || b.is_empty() {
         return html! {};
     }
-    let share = 100.0 * points as f64 / (a.len() * b.len()) as f64;
+    let percentage = 100.0 * points as f64 / (a.len() * b.len()) as f64;
     let cut = pair
         .scanpaths
         .iter()
@@ -309,7 +313,7 @@ fn recurrence(pair: &OwnPair) -> Markup {
             h4 { "Recurrence" }
             p {
                 "A square is a letter of " (first) " (down) and a letter of " (second) " (across) where " (pair.recurrence.description()) ": "
-                (numbers::counted(points, "point")) ", " (numbers::short(share)) " % of " (numbers::count((a.len() * b.len()) as u64))
+                (numbers::counted(points, "point")) ", " (numbers::short(percentage)) " % of " (numbers::count((a.len() * b.len()) as u64))
                 ". Squares along a diagonal are places that both visit in the same order."
                 @if cut { " The first " (MAX_LETTERS) " letters are shown and counted." }
             }
@@ -324,7 +328,15 @@ fn dots(pair: &OwnPair, [m, n]: [usize; 2], recurs: &dyn Fn(usize, usize) -> boo
     let unit = (SIDE / m.max(n) as f64).min(16.0);
     let (wide, high) = (unit * n as f64, unit * m as f64);
     let (left, top) = (52.0, 42.0);
-    let [first, second] = &pair.participants;
+    let [first, second] = pair.participants.each_ref();
+    let across = format!("{} →", fit(second, NAME_ROOM));
+    let down = format!("← {}", fit(first, NAME_ROOM));
+    // The names may be longer than the plot.
+    let [width, height] = [
+        (left + wide + 12.0, left, &across),
+        (top + high + 4.0, top, &down),
+    ]
+    .map(|(plot, start, name)| plot.max(start + FONT * text_width(name) + 2.0));
     let mut path = String::new();
     for i in 0..m {
         let mut j = 0;
@@ -345,11 +357,11 @@ fn dots(pair: &OwnPair, [m, n]: [usize; 2], recurs: &dyn Fn(usize, usize) -> boo
     };
     let middle = |tick: f64| unit * (tick - 0.5);
     html! {
-        svg class="recurrence" viewBox=(format!("0 0 {:.0} {:.0}", left + wide + 12.0, top + high + 4.0)) width=(format!("{:.0}", left + wide + 12.0))
-            height=(format!("{:.0}", top + high + 4.0)) role="img" aria-label="Recurrence plot: the table below has the same points" {
+        svg class="recurrence" viewBox=(format!("0 0 {width:.0} {height:.0}")) width=(format!("{width:.0}"))
+            height=(format!("{height:.0}")) role="img" aria-label="Recurrence plot: the table below has the same points" {
             g class="axis" {
-                text x=(left) y="13" { (cut_to(second, 24)) " →" }
-                text transform=(format!("translate(13 {top}) rotate(-90)")) text-anchor="end" { "← " (cut_to(first, 24)) }
+                text x=(left) y="13" { (across) }
+                text transform=(format!("translate(13 {top}) rotate(-90)")) text-anchor="end" { (down) }
                 @for tick in ticks(n) { path class="grid" d=(format!("M{:.1} {top}v{high:.1}", left + middle(tick))) {} }
                 @for tick in ticks(m) { path class="grid" d=(format!("M{left} {:.1}h{wide:.1}", top + middle(tick))) {} }
                 @for tick in ticks(n) { text x=(format!("{:.1}", left + middle(tick))) y=(top - 8.0) text-anchor="middle" { (numbers::short(tick)) } }

@@ -50,7 +50,7 @@ pub(crate) fn write(
     let mut writer = encoder.write_header()?;
     let mut pixels = Vec::with_capacity(width as usize * height as usize);
     for &row in &rows.order {
-        let line: Vec<u8> = columns
+        let row_pixels: Vec<u8> = columns
             .order
             .iter()
             .map(|&column| {
@@ -61,7 +61,7 @@ pub(crate) fn write(
             .flat_map(|level| std::iter::repeat_n(level, wide))
             .collect();
         for _ in 0..high {
-            pixels.extend_from_slice(&line);
+            pixels.extend_from_slice(&row_pixels);
         }
     }
     writer.write_image_data(&pixels)?;

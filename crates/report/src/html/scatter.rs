@@ -1,16 +1,20 @@
 //! Draws the map of one cohort.
 
-use super::cut::{cut, cut_apart};
+use super::cut::{cut, fit_apart};
 use super::matrix::{Matrix, NotSquare};
 use super::mds::{self, Map};
 use super::measure::ShownMeasure;
 use super::numbers;
 use super::table::{Column, Field, folded, table};
+use super::text_width::{NAME_ROOM, text_width};
 use maud::{Markup, html};
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 440.0;
 const MARGIN: f64 = 40.0;
+
+/// The font size of names.
+const FONT: f64 = 12.0;
 
 /// With more points than this, the drawing has no names.
 const MAX_NAMES: usize = 120;
@@ -136,8 +140,8 @@ fn labels(names: &[String], positions: &[(f64, f64)]) -> Vec<Label> {
         .collect();
     let mut labels = Vec::new();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    for (label, &(x, y)) in cut_apart(&names, 22).into_iter().zip(positions) {
-        let wide = label.chars().count() as f64 * 6.6;
+    for (label, &(x, y)) in fit_apart(&names, NAME_ROOM).into_iter().zip(positions) {
+        let wide = text_width(&label) * FONT;
         let sides = [
             (x + 9.0, y, "start", x + 8.0),
             (x - 9.0, y, "end", x - 8.0 - wide),

@@ -44,7 +44,7 @@ fn of_stimuli(views: &[&View<'_>], measure: ShownMeasure<'_>) -> Markup {
         .map(|view| stimulus_row(view, measure, decimals));
     let rows: Vec<Vec<Field>> = rows.collect();
     let mut columns = vec![Column::Words("stimulus"), Column::Numbers("pairs")];
-    let of_bits = [measure.threshold.heading(), "share"];
+    let of_bits = [measure.threshold.heading(), "percentage"];
     let names: &[&str] = match measure.is_bit() {
         true => &of_bits,
         false => &["mean", "standard deviation", "least", "greatest"],
@@ -66,8 +66,11 @@ fn stimulus_row(view: &View<'_>, measure: ShownMeasure<'_>, decimals: Option<usi
         let within = view.values.iter().filter(|&&value| value == 1.0).count();
         fields.push(count(within));
         fields.push(spread.map_or_else(Field::none, |spread| {
-            let share = spread.mean;
-            Field::number(format!("{} %", numbers::fixed(share * 100.0, 1)), share)
+            let fraction = spread.mean;
+            Field::number(
+                format!("{} %", numbers::fixed(fraction * 100.0, 1)),
+                fraction,
+            )
         }));
         return fields;
     }

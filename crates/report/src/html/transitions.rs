@@ -1,12 +1,13 @@
 //! How often each letter of this side's scanpaths follows each other letter.
 
-use super::cut::cut_to;
+use super::cut::fit;
 use super::heat_map::n;
 use super::letters::Letters;
 use super::numbers;
 use super::page::choice;
 use super::scanpaths::{OwnCohort, asked};
 use super::table::{Column, Field, folded, table};
+use super::text_width::text_width;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 use veilpath_metrics::Entry;
@@ -17,6 +18,9 @@ const MAX_STIMULI: usize = 20;
 /// The most letters in a matrix, and the most rows in its table.
 const MAX_LETTERS: usize = 52;
 const MAX_ROWS: usize = 300;
+
+/// The font size of letters and areas.
+const FONT: f64 = 12.0;
 
 /// With more tiles than this, there are no tooltips.
 const MAX_TITLES: usize = 600;
@@ -47,7 +51,7 @@ pub(crate) fn section(own: &OwnCohort<'_>, letters: &Letters, stimuli: &[String]
     html! {
         section id="transitions" {
             h2 { "Transitions" }
-            p { "A tile is the share of a letter's transitions that lead to the next letter: every row sums to 100 %. The diagonal is a letter that follows itself." }
+            p { "A tile is the fraction of a letter's transitions that lead to the next letter: every row sums to 100 %. The diagonal is a letter that follows itself." }
             @if parts.len() > 1 {
                 div class="controls choose" { (choice("pick-transitions", "Show ", "transitions", &titles)) }
             }
@@ -97,27 +101,28 @@ fn drawing(counts: &Counts, letters: &Letters, title: &str) -> Markup {
         *visits.entry(to).or_default() += count;
     }
     let all = visits.len();
-    let mut lines: Vec<u16> = visits.keys().copied().collect();
-    lines.sort_by_key(|letter| std::cmp::Reverse(visits[letter]));
-    lines.truncate(MAX_LETTERS);
-    lines.sort_unstable();
-    let index_of: BTreeMap<u16, usize> = lines.iter().copied().zip(0..).collect();
-    let tile = (480.0 / lines.len() as f64).clamp(15.0, 34.0);
-    let label = |letter: u16| cut_to(&letters.name(letter), 12);
-    let longest = lines
-        .iter()
-        .map(|&letter| label(letter).chars().count())
-        .max();
-    let room = 10.0 + 7.5 * longest.unwrap_or(1) as f64;
+    let mut shown: Vec<u16> = visits.keys().copied().collect();
+    shown.sort_by_key(|letter| std::cmp::Reverse(visits[letter]));
+    shown.truncate(MAX_LETTERS);
+    shown.sort_unstable();
+    let index_of: BTreeMap<u16, usize> = shown.iter().copied().zip(0..).collect();
+    let tile = (480.0 / shown.len() as f64).clamp(15.0, 34.0);
+    let label = |letter: u16| fit(&letters.name(letter), 8.0);
+    let labels = || shown.iter().map(|&letter| label(letter));
+    let widest = labels().map(|label| text_width(&label)).fold(0.0, f64::max);
+    let is_level = labels().all(|label| label.chars().count() == 1);
+    let room = 10.0 + FONT * widest;
     let (left, top) = (room + 20.0, room + 22.0);
-    let side = tile * lines.len() as f64;
+    let side = tile * shown.len() as f64;
     let (width, height) = (left + side + 4.0, top + side + 4.0);
     let middle = |at: usize| tile * (at as f64 + 0.5);
     let tiles = counts.iter().filter_map(|(&(from, to), &count)| {
         Some((*index_of.get(&from)?, *index_of.get(&to)?, from, to, count))
     });
-    let share = |from: u16, count: u64| count as f64 / totals[&from].max(1) as f64;
-    let largest = counts.iter().map(|(&(from, _), &count)| share(from, count));
+    let fraction = |from: u16, count: u64| count as f64 / totals[&from].max(1) as f64;
+    let largest = counts
+        .iter()
+        .map(|(&(from, _), &count)| fraction(from, count));
     let largest = largest.fold(0.0, f64::max);
     let has_titles = counts.len() <= MAX_TITLES;
     html! {
@@ -126,9 +131,9 @@ fn drawing(counts: &Counts, letters: &Letters, title: &str) -> Markup {
                 g class="axis" {
                     text x=(n(left)) y="13" { "to →" }
                     text transform=(format!("translate(13 {}) rotate(-90)", n(top))) text-anchor="end" { "← from" }
-                    @for (at, &letter) in lines.iter().enumerate() {
+                    @for (at, &letter) in shown.iter().enumerate() {
                         text x=(n(left - 5.0)) y=(n(top + middle(at))) text-anchor="end" dominant-baseline="central" { (label(letter)) }
-                        @if longest == Some(1) {
+                        @if is_level {
                             text x=(n(left + middle(at))) y=(n(top - 5.0)) text-anchor="middle" { (label(letter)) }
                         } @else {
                             text transform=(format!("translate({} {}) rotate(-90)", n(left + middle(at)), n(top - 5.0))) dominant-baseline="central" { (label(letter)) }
@@ -136,18 +141,18 @@ fn drawing(counts: &Counts, letters: &Letters, title: &str) -> Markup {
                     }
                 }
                 @for (row, column, from, to, count) in tiles {
-                    @let share = share(from, count);
-                    rect class="share" x=(n(left + tile * column as f64)) y=(n(top + tile * row as f64)) width=(n(tile)) height=(n(tile))
-                        fill-opacity=(format!("{:.2}", 0.12 + 0.88 * share / largest)) {
-                        @if has_titles { title { (label(from)) " → " (label(to)) ": " (numbers::count(count)) " of " (numbers::count(totals[&from])) " (" (percent(share)) ")" } }
+                    @let fraction = fraction(from, count);
+                    rect class="fraction" x=(n(left + tile * column as f64)) y=(n(top + tile * row as f64)) width=(n(tile)) height=(n(tile))
+                        fill-opacity=(format!("{:.2}", 0.12 + 0.88 * fraction / largest)) {
+                        @if has_titles { title { (label(from)) " → " (label(to)) ": " (numbers::count(count)) " of " (numbers::count(totals[&from])) " (" (percent(fraction)) ")" } }
                     }
                 }
-                path class="cells" d=(lines_between(left, top, tile, lines.len())) {}
+                path class="cells" d=(lines_between(left, top, tile, shown.len())) {}
             }
         }
         p class="note" { "The strongest colour is " (percent(largest)) "." }
         @if all > MAX_LETTERS {
-            p class="note" { "The " (MAX_LETTERS) " most frequent of " (all) " letters are drawn; rows are shares of all transitions." }
+            p class="note" { "The " (MAX_LETTERS) " most frequent of " (all) " letters are drawn; the percentages count all transitions." }
         }
     }
 }
@@ -168,8 +173,8 @@ fn lines_between(left: f64, top: f64, tile: f64, count: usize) -> String {
     (0..=count).map(line).collect()
 }
 
-fn percent(share: f64) -> String {
-    format!("{} %", numbers::fixed(share * 100.0, 1))
+fn percent(fraction: f64) -> String {
+    format!("{} %", numbers::fixed(fraction * 100.0, 1))
 }
 
 fn as_table(counts: &Counts, letters: &Letters, title: &str) -> Markup {
@@ -180,12 +185,12 @@ fn as_table(counts: &Counts, letters: &Letters, title: &str) -> Markup {
         .iter()
         .take(MAX_ROWS)
         .map(|&(&(from, to), &count)| {
-            let share = count as f64 / totals[&from].max(1) as f64;
+            let fraction = count as f64 / totals[&from].max(1) as f64;
             vec![
                 Field::words(letters.name(from)),
                 Field::words(letters.name(to)),
                 Field::number(numbers::count(count), count as f64),
-                Field::number(percent(share), share),
+                Field::number(percent(fraction), fraction),
             ]
         })
         .collect();
@@ -193,7 +198,7 @@ fn as_table(counts: &Counts, letters: &Letters, title: &str) -> Markup {
         Column::Words("from"),
         Column::Words("to"),
         Column::Numbers("transitions"),
-        Column::Numbers("share of from"),
+        Column::Numbers("percentage of from"),
     ];
     let caption = match counts.len() > MAX_ROWS {
         true => format!("The {MAX_ROWS} most frequent transitions of {title}"),

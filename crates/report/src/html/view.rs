@@ -235,7 +235,7 @@ impl<'a> ViewBuilder<'a> {
         self.of_pairs(title, pairs)
     }
 
-    /// Scanpaths on different stimuli were compared, so a line of the matrix is a scanpath, not a participant.
+    /// Scanpaths on different stimuli were compared, so a row or column of the matrix is a scanpath, not a participant.
     fn across_stimuli(&self) -> View<'a> {
         let file = self.file;
         let label = |id: &str, stimulus: &str| match stimulus {

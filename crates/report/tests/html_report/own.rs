@@ -122,7 +122,7 @@ fn durations_are_widths_where_each_letter_is_a_fixation() {
 }
 
 #[test]
-fn transitions_are_shares_of_their_row() {
+fn transitions_are_percentages_of_their_row() {
     let cohort = cohort(vec![
         entry("p", None, "cows", "AABA"),
         entry("q", None, "cows", "AC"),
@@ -144,7 +144,7 @@ fn transitions_are_shares_of_their_row() {
     assert!(!transitions.contains("C → "), "scanpaths are not joined");
     assert!(transitions.contains("id=\"pick-transitions\" data-by=\"transitions\""));
     let table = between(transitions, "<table", "</table>");
-    assert!(table.contains(">33.3 %<") && table.contains("share of from"));
+    assert!(table.contains(">33.3 %<") && table.contains("percentage of from"));
 }
 
 #[test]

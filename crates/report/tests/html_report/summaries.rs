@@ -153,7 +153,7 @@ fn a_single_pair_is_one_number_on_the_usual_scale() {
 }
 
 #[test]
-fn threshold_results_have_shares_and_no_deviations() {
+fn threshold_results_have_percentages_and_no_deviations() {
     let [yes, no] = [true, false].map(|bit| [Value::Bit(bit)]);
     let outcome = common::outcome(
         common::spec("threshold:3"),

@@ -120,7 +120,7 @@ impl<'a> Sample<'a> {
         match self.measure.kind {
             MeasureKind::Distance => "distance",
             MeasureKind::Similarity | MeasureKind::Fraction => "similarity",
-            MeasureKind::Bit => "share of alike pairs",
+            MeasureKind::Bit => "fraction of alike pairs",
             MeasureKind::Number => "value",
         }
     }

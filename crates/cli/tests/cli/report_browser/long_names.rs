@@ -55,8 +55,63 @@ fn long_names_fit_a_phone() {
         headers_stay_in_their_columns(&browser);
         ids_are_different_and_in_the_drawing(&browser);
     }
+    let wide = [3, 12, 30].map(|members| wide_letters(&folder, members));
+    for page in &wide {
+        browser.open(&folder.path().join(page));
+        fits_a_phone(&browser);
+        all_text_is_in_its_drawing(&browser, page);
+    }
     browser.devtools("Emulation.clearDeviceMetricsOverride", &json!({}));
+    for page in wide.iter().map(String::as_str).chain(["long.html"]) {
+        browser.open(&folder.path().join(page));
+        all_text_is_in_its_drawing(&browser, page);
+    }
     ids_are_different_and_in_the_drawing(&browser);
+}
+
+/// Cohorts whose ids, names and stimulus consist of wide letters.
+fn wide_letters(folder: &Folder, members: usize) -> String {
+    let cohort = |file: &str, starts: [&str; 4]| {
+        let id = |at: usize| format!("{}_{at:03x}", starts[at % 4]);
+        let row = |at: usize| format!("{},SCENE,ABC{}\n", id(at), "BCAD".repeat(at % 12));
+        let rows: String = (0..members).map(row).collect();
+        folder.file(file, format!("participant,stimulus,scanpath\n{rows}"));
+    };
+    let wide = "W".repeat(30);
+    cohort(
+        "first.csv",
+        [
+            "PATIENT_MEMORY_GROUP",
+            &wide,
+            "ПАЦИЕНТКА_ЩЩЩЩЩЩЩЩЩ",
+            "@@@@@@",
+        ],
+    );
+    cohort(
+        "second.csv",
+        [
+            "CONTROL_HAMBURG_WOMEN",
+            "MMMMMMMMMMMMMMMMMMMM",
+            "参加者参加者参加者参加者",
+            &wide,
+        ],
+    );
+    let run = |call: &[&str]| folder.run(call).ok();
+    let names = format!("{wide},UNIVERSITY OF HAMBURG AND LONDON");
+    run(&[
+        "compare",
+        "first.csv",
+        "second.csv",
+        "--names",
+        &names,
+        "-q",
+        "-o",
+        "wide.json",
+        "--force",
+    ]);
+    let page = format!("wide-{members}.html");
+    run(&["report", "wide.json", "-o", &page]);
+    page
 }
 
 fn headers_stay_in_their_columns(browser: &Browser) {
@@ -83,4 +138,16 @@ fn ids_are_different_and_in_the_drawing(browser: &Browser) {
         json!([[12, 12, 0], [12, 12, 0]]),
         "all, different, outside"
     );
+}
+
+/// Every text of the heat map that is shown, such as ids, cohort names and the legend.
+fn all_text_is_in_its_drawing(browser: &Browser, page: &str) {
+    let outside = browser.run(
+        "const svg = [...document.querySelectorAll('.view:not([hidden]) .heat svg')].find((svg) => svg.getBoundingClientRect().width > 0); \
+         const edge = svg.getBoundingClientRect(); \
+         const isOutside = (box) => box.left < Math.max(0, edge.left) || box.right > Math.min(innerWidth, edge.right) || box.top < edge.top || box.bottom > edge.bottom; \
+         const texts = [...svg.querySelectorAll('text')]; \
+         return [texts.length > 6, ...texts.filter((text) => isOutside(text.getBoundingClientRect())).map((text) => text.textContent)]",
+    );
+    assert_eq!(outside, json!([true]), "texts outside of {page}");
 }

@@ -1,21 +1,23 @@
 //! A small matrix with named rows and columns, drawn as tiles with numbers in them.
 
-use crate::html::cut::cut_to;
+use crate::html::cut::fit;
 use crate::html::heat_map::n;
 use crate::html::scale::{Scale, hex};
+use crate::html::text_width::{BOLD, NAME_ROOM, text_width};
 use maud::{Markup, html};
-use unicode_width::UnicodeWidthStr;
 
 /// A matrix with more rows or columns is shown as a table only.
 const MAX_ROWS_OR_COLUMNS: usize = 24;
 /// More columns than this do not fit on a phone, so the drawing scrolls.
 const MANY_COLUMNS: usize = 5;
 const TILE: [f64; 2] = [76.0, 50.0];
-/// The most characters of a name that are shown, and the width of one.
-const CHARACTERS: usize = 16;
-const CHARACTER: f64 = 7.2;
-/// Longer column names are slanted.
-const LEVEL_CHARACTERS: usize = 9;
+/// The width for a row or column name, and its font size.
+const NAME: f64 = 130.0;
+const FONT: f64 = 13.0;
+/// Wider column names are slanted.
+const LEVEL_NAME: f64 = 74.0;
+/// The font size of the axis names.
+const AXIS_FONT: f64 = 12.0;
 
 /// A matrix to draw.
 pub(super) struct HeatMap<'a> {
@@ -46,19 +48,16 @@ impl HeatMap<'_> {
         if rows == 0 || columns == 0 || rows.max(columns) > MAX_ROWS_OR_COLUMNS {
             return html! {};
         }
-        let name = |name: &String| cut_to(name, CHARACTERS);
+        let name = |name: &String| fit(name, NAME / FONT);
         let widest = |names: &[String]| {
-            let widths = names.iter().map(|one| name(one).width());
-            widths.max().unwrap_or_default() as f64 * CHARACTER
+            let widths = names.iter().map(|one| text_width(&name(one)) * FONT);
+            widths.fold(0.0, f64::max)
         };
-        let slanted = self
-            .columns
-            .iter()
-            .any(|one| name(one).width() > LEVEL_CHARACTERS);
+        let slanted = widest(self.columns) > LEVEL_NAME;
         let left = widest(self.rows) + 14.0;
         let top = 48.0
             + if slanted {
-                widest(self.columns) * 0.6
+                widest(self.columns) * 0.65 + 8.0
             } else {
                 18.0
             };
@@ -68,7 +67,15 @@ impl HeatMap<'_> {
         } else {
             4.0
         };
-        let width = (left + TILE[0] * columns as f64 + beyond).max(250.0);
+        let axes = [
+            format!("Rows: {}", fit(&self.axes[0], NAME_ROOM)),
+            format!("Columns: {}", fit(&self.axes[1], NAME_ROOM)),
+        ];
+        let width = axes
+            .iter()
+            .map(|axis| text_width(axis) * AXIS_FONT * BOLD + 4.0)
+            .fold(left + TILE[0] * columns as f64 + beyond, f64::max)
+            .max(250.0);
         let height = top + TILE[1] * rows as f64 + 4.0;
         let corner = |row: usize, column: usize| {
             [left + TILE[0] * column as f64, top + TILE[1] * row as f64]
@@ -82,8 +89,8 @@ impl HeatMap<'_> {
                 svg viewBox=(format!("0 0 {width:.0} {height:.0}")) width=(format!("{width:.0}")) height=(format!("{height:.0}")) role="img" aria-labelledby=(format!("{id}-title")) {
                     title id=(format!("{id}-title")) { (self.title) ": the table below has the same numbers" }
                     g fill="currentColor" font-size="12" font-weight="600" {
-                        text x="2" y="14" { "Rows: " (cut_to(&self.axes[0], 32)) }
-                        text x="2" y="31" { "Columns: " (cut_to(&self.axes[1], 29)) }
+                        text x="2" y="14" { (axes[0]) }
+                        text x="2" y="31" { (axes[1]) }
                     }
                     g fill="currentColor" font-size="13" {
                         @for (column, one) in self.columns.iter().enumerate() {

@@ -84,7 +84,7 @@ pub(super) fn means(
 /// How often the nearest scanpaths have the correct group, with the confusion matrix if it is known.
 #[allow(clippy::cast_precision_loss)] // counts are far below 2⁵³
 pub(super) fn rate(answer: &NearestRate, id: &str) -> Markup {
-    let share = answer.correct as f64 / answer.scanpaths.max(1) as f64;
+    let fraction = answer.correct as f64 / answer.scanpaths.max(1) as f64;
     let of_row = |row: usize| answer.confusion[row].iter().sum::<u64>().max(1) as f64;
     let tile = |row: usize, column: usize| {
         let value = answer.confusion[row][column] as f64 / of_row(row);
@@ -122,7 +122,7 @@ pub(super) fn rate(answer: &NearestRate, id: &str) -> Markup {
         figure {
             h3 { "Classification by the " (answer.k) " nearest scanpaths, by " (answer.measure) }
             p {
-                strong { (percent(share)) }
+                strong { (percent(fraction)) }
                 " of " (crate::units::counted(answer.scanpaths, "scanpath")) " have the group of most of their nearest scanpaths ("
                 (numbers::count(answer.correct)) " correct"
                 @if let Some(interval) = &answer.interval { "; " (confidence(interval, percent)) }

@@ -41,18 +41,17 @@ pub(super) fn path([rows, columns]: [&Tree; 2], layout: &Layout) -> String {
 /// Calls `draw` for each merge with the positions of its two branches, and with the heights of the first, the second
 /// and the merge itself, from 0 to 1.
 fn branches(tree: &Tree, mut draw: impl FnMut([f64; 2], [f64; 3])) {
-    let lines = tree.order.len();
     let top = tree
         .merges
         .iter()
         .fold(0.0_f64, |top, merge| top.max(merge.height));
-    let mut positions = vec![(0.0, 0.0); lines];
-    for (at, &line) in tree.order.iter().enumerate() {
-        positions[line] = (at as f64, 0.0);
+    let mut positions = vec![(0.0, 0.0); tree.order.len()];
+    for (at, &leaf) in tree.order.iter().enumerate() {
+        positions[leaf] = (at as f64, 0.0);
     }
     for merge in &tree.merges {
         let [(from, near), (to, far)] = merge.children.map(|child| positions[child]);
-        // If all lines are equal, the tree has no height and is drawn flat.
+        // If all rows are equal, the tree has no height and is drawn flat.
         let height = if top > 0.0 { merge.height / top } else { 0.0 };
         draw([from, to], [near, far, height]);
         positions.push(((from + to) / 2.0, height));
