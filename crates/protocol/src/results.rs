@@ -1,6 +1,6 @@
 //! The numbers of each pair in a comparison.
 //!
-//! A metric may give several numbers. [`Results`] names them once, in [`Results::measures`], and every pair has one
+//! A metric may have several measures. [`Results`] names them once, in [`Results::measures`], and every pair has one
 //! [`Value`] for each, in that order.
 
 use crate::Answer;

@@ -189,7 +189,7 @@ fn answers_in_the_clear_equal_those_of_veilpath_stats() {
     close(&revealed["means"][0]["mean"], &stats["means"][0]["mean"]);
     assert_eq!(revealed["means"][0]["pairs"], stats["means"][0]["pairs"]);
     let [revealed, stats] = both("groups");
-    for key in ["output", "rows", "columns", "counts"] {
+    for key in ["measure", "rows", "columns", "counts"] {
         assert_eq!(revealed[key], stats[key], "{key}");
     }
     for (row, column) in [(0, 0), (0, 1), (1, 0), (1, 1)] {

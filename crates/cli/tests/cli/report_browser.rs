@@ -269,7 +269,7 @@ fn fits_a_phone(browser: &Browser) {
 
 /// A file with two outputs of two stimuli, and one undefined number; and two scanpaths side by side.
 #[test]
-fn outputs_and_own_figures_work_in_a_browser() {
+fn measures_and_own_figures_work_in_a_browser() {
     let Some(browser) = Browser::start() else {
         return;
     };

@@ -155,7 +155,7 @@ fn errors_name_the_flags() {
     assert!(text.contains("11 of 12") && !text.contains("p02"), "{text}");
 }
 
-/// For a metric with several numbers, the summary has the mean of each, and the statistics name the number that they are about.
+/// For a metric with several measures, the summary has the mean of each, and the statistics name the measure that they are about.
 #[test]
 fn a_summary_names_the_numbers_that_it_is_about() {
     let folder = folder();
@@ -198,7 +198,7 @@ fn a_summary_names_the_numbers_that_it_is_about() {
     );
 }
 
-/// A private answer about one of several numbers names it.
+/// A private answer about one of several measures names it.
 #[test]
 fn a_private_answer_names_its_number() {
     let folder = folder();

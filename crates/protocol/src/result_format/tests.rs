@@ -72,7 +72,7 @@ fn refusal(text: &str, max_results: usize) -> (Option<ResultFormatError>, String
 }
 
 #[test]
-fn results_are_objects_with_one_field_for_each_output() {
+fn results_are_objects_with_one_field_for_each_measure() {
     let value = serde_json::to_value(small()).unwrap();
     let fields: Vec<&str> = value
         .as_object()
@@ -248,6 +248,6 @@ fn group_answers_are_checked() {
             columns: 2
         }))
     ));
-    let unknown = text.replace("\"kind\":\"means\"", "\"kind\":\"mood\"");
+    let unknown = text.replace("\"kind\":\"group-means\"", "\"kind\":\"mood\"");
     assert!(refusal(&unknown, 10).1.contains("unknown variant"));
 }

@@ -73,7 +73,7 @@ fn both_sides_report_differences_with_both_values() {
         (
             "--pairs all",
             "--pairs same-stimulus",
-            "pairs",
+            "pair-rule",
             "all",
             "same-stimulus",
         ),
