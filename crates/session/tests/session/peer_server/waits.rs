@@ -32,7 +32,7 @@ fn first_messages_that_take_too_long_end_the_connection() {
             panic!("{:?}", states[2]);
         };
         assert!(
-            failure.error.to_string().contains("2 s"),
+            failure.error.to_string().contains("2.0 s"),
             "{}",
             failure.error
         );
