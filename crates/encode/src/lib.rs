@@ -55,7 +55,7 @@ pub use options::{
 };
 pub use readers::is_bids_metadata;
 pub use rows::{Columns, Row, Rows, guess_delimiter, is_missing, parse_number};
-pub use settings::{DataKinds, Downsize, EncodeOptions, LetterMap, Outside, RunOptions, RunsBy};
+pub use settings::{DataKinds, Downsize, LetterMap, LetterOptions, Outside, RunOptions, RunsBy};
 pub use sink::{Dropped, Fixation, Kind, Recording, RecordingId, Sample, Sink, Space, SpaceKind};
 pub use summary::{Assumption, ColumnRole, ColumnRoles, DetectedCount, FileSummary, Summary};
 pub use trace::{Trace, TracePoint, TracedRecording, trace_files};
