@@ -48,7 +48,7 @@ pub use format_recognition::{explain_binary, explain_unknown, recognise_format};
 pub use frame::{ColumnKind, Frame, FrameColumn, NamedFrame, Value};
 pub use groups::{Groups, GroupsNotUsed, is_group_name};
 pub use input::{Head, Input, Lines};
-pub use notes::{EncodeNote, Half, LikelyCause, NoEffect, NoLetters};
+pub use notes::{EncodeNote, Half, LabelDoubt, LikelyCause, NoEffect, NoLetters};
 pub use options::{
     CoordinateUnit, EventChoice, Eye, NamePattern, NamePatternError, NamesInFile, ReadOptions,
     RowChoice, TimeUnit,

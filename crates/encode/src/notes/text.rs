@@ -1,6 +1,6 @@
 //! The messages of notes.
 
-use super::{EncodeNote, Half, LikelyCause, NoEffect, NoLetters};
+use super::{EncodeNote, Half, LabelDoubt, LikelyCause, NoEffect, NoLetters};
 use crate::{Dropped, EncodeField};
 use std::fmt;
 
@@ -112,6 +112,7 @@ impl fmt::Display for EncodeNote {
                 column,
                 labels,
                 more,
+                doubt,
             } => {
                 let more = match more {
                     0 => String::new(),
@@ -119,7 +120,7 @@ impl fmt::Display for EncodeNote {
                 };
                 write!(
                     f,
-                    "the column \"{column}\" may have event labels ({}{more}), but none is a known word for a fixation, so all rows were used; choose the labels of fixations",
+                    "the column \"{column}\" may have event labels ({}{more}), but {doubt}, so all rows were used; choose the labels of fixations",
                     labels.join(", ")
                 )
             }
@@ -222,6 +223,19 @@ impl fmt::Display for NoLetters {
             NoLetters::Dropped(_) => "the rows were dropped",
         };
         f.write_str(reason)
+    }
+}
+
+impl fmt::Display for LabelDoubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LabelDoubt::NoFixation => f.write_str("none is a known word for a fixation"),
+            LabelDoubt::UnknownLabel(label) => {
+                write!(f, "\"{label}\" is not a known eye movement")
+            }
+            LabelDoubt::ManyValues => f.write_str("it has many other values"),
+            LabelDoubt::RowsWithoutLabel => f.write_str("the other rows have no label"),
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 mod coordinates;
+mod event_words;
 mod events;
 mod eyes;
 mod participants;

@@ -300,7 +300,7 @@ fn labels_that_do_not_occur_are_errors() {
     let some = read(text, &wanted(&["Fix", "Purs"])).unwrap();
     let labels = vec!["Purs".to_string()];
     assert_eq!(some.notes, [EncodeNote::LabelsMissing { labels }]);
-    let error = read("x,y,duration,kind\n1,2,200,Fix\n", &wanted(&["Fix"])).unwrap_err();
+    let error = read("x,y,duration,kind\n1,2,200,look\n", &wanted(&["look"])).unwrap_err();
     assert!(error.remedy.contains("kind"), "{error}");
     assert!(error.fields.contains(&EncodeField::EventColumn));
 }
