@@ -223,6 +223,10 @@ pub enum NoEffect {
     NoEyeColumn,
     /// Nothing is measured in degrees of visual angle.
     NoVisualAngles,
+    /// All coordinates are longitudes and latitudes.
+    Panorama,
+    /// No column has times or durations.
+    NoTimes,
     /// A column gives the names instead.
     NamedInColumn,
     /// The detector of this name does not use it.

@@ -251,8 +251,10 @@ impl fmt::Display for NoEffect {
                 f.write_str("there is no event column, and all rows were used")
             }
             NoEffect::NoVisualAngles => f.write_str(
-                "it is for degrees of visual angle, and for fixations that are detected or kept",
+                "it is for degrees of visual angle, for thresholds in them, and for fixations that are kept",
             ),
+            NoEffect::Panorama => f.write_str("all coordinates are longitudes and latitudes"),
+            NoEffect::NoTimes => f.write_str("no column has times or durations"),
             NoEffect::NamedInColumn => f.write_str("the names in a column of the file are used"),
             NoEffect::NoEyeColumn => f.write_str("no column names the eye of a row"),
         }

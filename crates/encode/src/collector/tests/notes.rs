@@ -294,6 +294,74 @@ fn viewing_settings_have_an_effect_only_on_angles_and_kept_fixations() {
     assert!(notes(false, Space::visual_angle((52.0, 29.0), 60.0)).is_empty());
 }
 
+/// Where a detector's thresholds are pixels, nothing is measured in degrees.
+#[test]
+fn viewing_settings_have_no_effect_on_thresholds_in_pixels() {
+    let notes = |velocity: &str| {
+        let mut sink = collector(&LetterOptions {
+            detection: DetectionOptions {
+                detector: Detector::Ivt,
+                velocity: velocity.parse().unwrap(),
+                ..DetectionOptions::default()
+            },
+            ..LetterOptions::default()
+        });
+        sink.set_screen_settings(&ReadOptions {
+            screen_cm: Some((52.0, 29.0)),
+            distance_cm: Some(60.0),
+            ..ReadOptions::default()
+        });
+        let gaze = Kind::Gaze {
+            rate_hz: Some(100.0),
+        };
+        let recording = Recording {
+            space: Some(Space::pixels(700.0, 700.0)),
+            ..recording("p", Some("s"), gaze)
+        };
+        let id = sink.recording(&recording).unwrap();
+        for _ in 0..30 {
+            let point = Some((5.0, 5.0));
+            let sample = Sample {
+                time_ms: None,
+                point,
+                aoi: None,
+            };
+            sink.sample(id, sample);
+        }
+        sink.finish().unwrap().1.notes
+    };
+    let no_effect = [EncodeField::ScreenCm, EncodeField::Distance].map(|field| {
+        let reason = NoEffect::NoVisualAngles;
+        EncodeNote::NoEffect { field, reason }
+    });
+    assert_eq!(notes("1000px"), no_effect);
+    assert_eq!(notes("20deg"), []);
+}
+
+#[test]
+fn the_screen_has_no_effect_on_longitudes_and_latitudes() {
+    let notes = |space| {
+        let mut sink = collector(&LetterOptions::default());
+        sink.set_screen_settings(&ReadOptions {
+            screen: Some((700.0, 700.0)),
+            ..ReadOptions::default()
+        });
+        let recording = Recording {
+            space: Some(space),
+            ..recording("p", Some("s"), Kind::Fixations)
+        };
+        let id = sink.recording(&recording).unwrap();
+        sink.fixation(id, fixation(0.5, 0.5, 100.0));
+        sink.finish().unwrap().1.notes
+    };
+    let no_effect = EncodeNote::NoEffect {
+        field: EncodeField::Screen,
+        reason: NoEffect::Panorama,
+    };
+    assert_eq!(notes(Space::globe()), [no_effect]);
+    assert_eq!(notes(Space::pixels(700.0, 700.0)), []);
+}
+
 #[test]
 fn durations_of_another_unit_are_noted_where_they_matter() {
     let notes = |duration: f64, bin_ms| {
