@@ -13,14 +13,14 @@ use crate::{
 };
 use std::io;
 use std::path::PathBuf;
-use text::{empty_scanpaths, letter_source, listed};
+use text::{empty_scanpaths, letter_source, listed, tiles};
 use veilpath_encode::ReadError;
 use veilpath_metrics::{Alphabet, MetricError};
 use veilpath_protocol::{
     MAX_PAIRS, MergeError, ProtocolError, ResultFormatError, RiskySetting, SpecError, Tile,
 };
 use veilpath_session::{
-    Fault as SessionFault, Fingerprint, PolicyError, PolicyRefusal, SessionError,
+    Fault as SessionFault, Fingerprint, PolicyError, PolicyRefusal, SessionError, TileRange,
 };
 
 /// Everything that can make a job fail.
@@ -138,6 +138,9 @@ pub enum Error {
         /// The number of scanpaths in the file.
         scanpaths: usize,
     },
+    /// An agreement has fewer tiles than were asked for, this many.
+    #[error("tiles {}: this agreement has {}", .0, tiles(.1))]
+    NoSuchTiles(TileRange, u32),
     /// Scanpaths longer than the padded length.
     #[error(
         "{file}: {longer} of {scanpaths} scanpaths are longer than the padded length of {pad_to} letters; the longest has {longest}"

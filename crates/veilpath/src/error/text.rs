@@ -1,5 +1,6 @@
 //! Parts of error messages.
 
+use crate::units::counted;
 use std::fmt;
 use veilpath_metrics::Entry;
 use veilpath_protocol::RiskySetting;
@@ -14,6 +15,11 @@ pub(super) fn letter_source(file: Option<&str>) -> String {
 pub(super) fn listed(settings: &[RiskySetting]) -> String {
     let settings: Vec<String> = settings.iter().map(RiskySetting::to_string).collect();
     settings.join(" and ")
+}
+
+/// `1 tile`, `2 tiles`.
+pub(super) fn tiles(count: &u32) -> String {
+    counted((*count).into(), "tile")
 }
 
 /// The participant and stimulus of a scanpath, for messages to the owner of the cohort. `Debug` shows neither, because
