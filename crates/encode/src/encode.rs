@@ -70,6 +70,7 @@ fn encode_with(
     options: &LetterOptions,
     progress: &dyn Fn(u64) -> ControlFlow<()>,
 ) -> Result<Encoded, ReadError> {
+    read.check()?;
     format.map(|name| named(formats, name)).transpose()?;
     let mut collector = Collector::new(options)?;
     collector.set_screen_settings(read);

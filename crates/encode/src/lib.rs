@@ -50,8 +50,8 @@ pub use groups::{Groups, GroupsNotUsed, is_group_name};
 pub use input::{Head, Input, Lines};
 pub use notes::{EncodeNote, Half, LabelDoubt, LikelyCause, NoEffect, NoLetters};
 pub use options::{
-    CoordinateUnit, EventChoice, Eye, NamePattern, NamePatternError, NamesInFile, ReadOptions,
-    RowChoice, TimeUnit,
+    CoordinateUnit, EventChoice, EventChoiceError, Eye, NamePattern, NamePatternError, NamesInFile,
+    ReadOptions, RowChoice, TimeUnit,
 };
 pub use readers::is_bids_metadata;
 pub use rows::{Columns, Row, Rows, guess_delimiter, is_missing, parse_number};

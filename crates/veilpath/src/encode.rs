@@ -11,11 +11,11 @@ pub use areas::{DrawnArea, DrawnOutline, area_file};
 pub use veilpath_encode::{
     Areas, Assumption, ColumnKind, ColumnRole, ColumnRoles, CoordinateUnit, DataKinds,
     DetectedCount, DetectionOptions, Detector, Downsize, Dropped, EncodeField, EncodeNote, Encoded,
-    EventChoice, Eye, FileSummary, Frame, FrameColumn, Groups, GroupsNotUsed, Half, LabelDoubt,
-    LengthUnit, LetterMap, LetterOptions, LikelyCause, NamePattern, NamePatternError, NamedFrame,
-    NoEffect, NoLetters, Outside, ReadOptions, RowChoice, RunOptions, RunsBy, ScreenLength,
-    ScreenLengthError, Source, Space, SpaceKind, Summary, TimeUnit, Trace, TracePoint,
-    TracedRecording, Value, VelocityMethod, VelocityMethodError,
+    EventChoice, EventChoiceError, Eye, FileSummary, Frame, FrameColumn, Groups, GroupsNotUsed,
+    Half, LabelDoubt, LengthUnit, LetterMap, LetterOptions, LikelyCause, NamePattern,
+    NamePatternError, NamedFrame, NoEffect, NoLetters, Outside, ReadOptions, RowChoice, RunOptions,
+    RunsBy, ScreenLength, ScreenLengthError, Source, Space, SpaceKind, Summary, TimeUnit, Trace,
+    TracePoint, TracedRecording, Value, VelocityMethod, VelocityMethodError,
 };
 
 /// How to read files and turn their points into letters.
