@@ -5,7 +5,7 @@ use crate::metrics::metrics;
 use crate::scripts;
 use veilpath_encode::readers::FORMATS;
 use veilpath_encode::{
-    Areas, Collector, DetectionOptions, Detector, EncodeOptions, Input, Kind, LengthUnit,
+    Areas, Collector, DetectionOptions, Detector, Input, Kind, LengthUnit, LetterOptions,
     RawCohort, ReadOptions, Recording, Rows, Sample, ScreenLength, Sink, Space, VelocityMethod,
     cohort_file, explain_unknown, recognise_format,
 };
@@ -245,13 +245,13 @@ pub fn gaze_samples(data: &[u8]) {
 }
 
 /// One option of a detector for each bit.
-fn detecting(bits: u8, duration: u8) -> EncodeOptions {
+fn detecting(bits: u8, duration: u8) -> LetterOptions {
     let unit = match bits & 2 {
         0 => LengthUnit::Pixels,
         _ => LengthUnit::Degrees,
     };
     let length = |value| ScreenLength { value, unit };
-    EncodeOptions {
+    LetterOptions {
         detection: DetectionOptions {
             detector: match bits & 1 {
                 0 => Detector::Ivt,
@@ -271,7 +271,7 @@ fn detecting(bits: u8, duration: u8) -> EncodeOptions {
             min_duration_ms: f64::from(duration),
         },
         keep_fixations: true,
-        ..EncodeOptions::default()
+        ..LetterOptions::default()
     }
 }
 

@@ -74,18 +74,6 @@ impl<'py> Arguments<'py> {
         }
     }
 
-    /// Width and height.
-    pub(crate) fn size(&self, name: &str) -> PyResult<Option<(f64, f64)>> {
-        match self.value::<(f64, f64)>(name)? {
-            Some((width, height)) if !(width > 0.0 && height > 0.0) => Err(bad_argument(
-                self.py(),
-                name,
-                "expected width and height above 0, as in (1280, 720)",
-            )),
-            size => Ok(size),
-        }
-    }
-
     /// Columns and rows, as two numbers or as a text such as 7x7.
     pub(crate) fn grid(&self, name: &str) -> PyResult<Option<Grid>> {
         let Some(object) = self.object(name)? else {

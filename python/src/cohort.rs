@@ -235,12 +235,12 @@ pub(crate) fn cohort_from_bytes(
 pub(crate) fn split(
     py: Python<'_>,
     cohort: &Cohort,
-    share: f64,
+    fraction: f64,
     seed: Option<u64>,
     names: [String; 2],
 ) -> PyResult<(Cohort, Cohort)> {
     let split = || {
-        let options = SplitOptions { share, seed };
+        let options = SplitOptions { fraction, seed };
         let parts = veilpath::split::split(cohort.decoded.clone(), options)?;
         let [first, second] = parts.cohorts;
         let part = |name: &str, half: &_| part_of_cohort(name, &cohort.raw, half);

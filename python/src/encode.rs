@@ -90,28 +90,33 @@ pub(crate) fn groups(arguments: &Arguments<'_>, name: &str) -> PyResult<Option<G
 }
 
 fn read_options(arguments: &Arguments<'_>) -> PyResult<ReadOptions> {
-    let events = arguments.texts("events")?;
+    let events = match arguments.object("events")? {
+        None => None,
+        Some(events) => {
+            // Commas separate the labels of a text, but not those of a list.
+            let chosen = match events.extract::<String>() {
+                Ok(text) => text.parse(),
+                Err(_) => EventChoice::of(arguments.texts("events")?),
+            };
+            Some(chosen.map_err(|problem| bad_argument(arguments.py(), "events", problem))?)
+        }
+    };
     let pattern = arguments.value::<String>("name_pattern")?;
     let pattern = pattern.map(|pattern| {
         NamePattern::parse(&pattern)
             .map_err(|problem| bad_argument(arguments.py(), "name_pattern", problem))
     });
     Ok(ReadOptions {
-        screen: arguments.size("screen")?,
-        screen_cm: arguments.size("screen_cm")?,
-        distance_cm: arguments.positive("distance")?,
+        screen: arguments.value("screen")?,
+        screen_cm: arguments.value("screen_cm")?,
+        distance_cm: arguments.value("distance")?,
         units: arguments.choice("units")?,
         time_unit: arguments.choice("time_unit")?,
         flip_y: arguments.or_default("flip_y")?,
-        rate_hz: arguments.positive("rate")?,
+        rate_hz: arguments.value("rate")?,
         eye: arguments.choice("eye")?.unwrap_or(Eye::Any),
         rows: arguments.choice("rows")?.unwrap_or(RowChoice::Any),
-        events: match events.as_slice() {
-            [] => None,
-            [word] if word == "fixations" => Some(EventChoice::Fixations),
-            [word] if word == "all" => Some(EventChoice::All),
-            _ => Some(EventChoice::Labels(events)),
-        },
+        events,
         participant: arguments.value("participant")?,
         stimulus: arguments.value("stimulus")?,
         name_pattern: pattern.transpose()?,

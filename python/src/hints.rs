@@ -107,7 +107,7 @@ pub(crate) fn explain(error: &Error) -> String {
         }
         Error::OtherAlphabet { agreed, .. } => {
             return format!(
-                "{error}\n  if both mean the same cells, pass letters={} (or the partner's grid)",
+                "{error}\n  if both mean the same grid cells, pass letters={} (or the partner's grid)",
                 agreed.size()
             );
         }

@@ -219,3 +219,25 @@ def test_the_frame_is_not_held_after_the_call(fixations: Path) -> None:
     before = pa.total_allocated_bytes()
     vp.encode(table, screen=SCREEN)
     assert pa.total_allocated_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rate": float("inf")},
+        {"distance": float("inf")},
+        {"screen": (float("inf"), 720)},
+        {"screen": (0, 720)},
+        {"screen_cm": (52, -1)},
+    ],
+)
+def test_sizes_and_rates_are_finite(fixations: Path, options: dict[str, Any]) -> None:
+    with pytest.raises(vp.InputError, match="above 0"):
+        vp.encode(fixations, **{"screen": SCREEN, **options})
+
+
+def test_events_are_a_text_or_a_list() -> None:
+    table = pl.DataFrame({"x": [1, 2, 3], "y": [1, 2, 3], "duration": [200, 200, 200], "label": ["FIXA", "PURS", "SACC"]})
+    for events, rows in [("FIXA,PURS", 2), (["FIXA", "PURS"], 2), ("all", 3), (["all"], 3), ("fixations", 1)]:
+        cohort = vp.encode(table, name="t", screen=(7, 7), participant="p", events=events)
+        assert cohort.summary["rows_used"] == rows, events

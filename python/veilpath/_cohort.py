@@ -111,7 +111,7 @@ def read_cohort(source: Path | ArrowStream, *, name: str | None = None, allow_re
 def split(
     cohort: Cohort,
     *,
-    share: float = 0.5,
+    fraction: float = 0.5,
     seed: int | None = None,
     names: tuple[str, str] | None = None,
 ) -> tuple[Cohort, Cohort]:
@@ -120,7 +120,7 @@ def split(
     The same seed gives the same split on every machine.
     """
     names = (f"{cohort.name}-a", f"{cohort.name}-b") if names is None else names
-    first, second = _veilpath.split(cohort._inner, share, seed, names)
+    first, second = _veilpath.split(cohort._inner, fraction, seed, names)
     return Cohort(first), Cohort(second)
 
 

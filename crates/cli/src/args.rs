@@ -9,7 +9,9 @@ use crate::commands::{
     ui::UiArgs, worker::WorkerArgs, worker_key::WorkerKeyArgs,
 };
 use crate::messages::Verbosity;
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+use std::ffi::OsString;
 
 const OVERVIEW: &str = "\
 Examples:
@@ -30,6 +32,31 @@ pub(crate) struct Cli {
 
     #[command(flatten)]
     pub(crate) verbosity: Verbosity,
+}
+
+impl Cli {
+    /// Parses the command line.
+    pub(crate) fn of(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+        let is_verbosity = |argument: &OsString| {
+            let flags = ["-q", "--quiet", "-v", "--verbose"];
+            flags.iter().any(|flag| argument == flag)
+        };
+        let command = arguments.iter().skip(1).find(|it| !is_verbosity(it));
+        // Every command takes these flags, but clap's `help` takes only names.
+        if command.is_some_and(|command| command == "help") {
+            arguments.retain(|argument| !is_verbosity(argument));
+        }
+        let cli = Self::try_parse_from(arguments)?;
+        // clap finds the conflict only if both are on the same side of the command.
+        match cli.verbosity.is_contradictory() {
+            true => Err(Self::command().error(
+                ErrorKind::ArgumentConflict,
+                "the argument '--quiet' cannot be used with '--verbose'",
+            )),
+            false => Ok(cli),
+        }
+    }
 }
 
 /// The commands.
@@ -93,7 +120,6 @@ pub(crate) enum Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     fn check(command: &clap::Command) {
         for short in ['q', 'v'] {
@@ -104,6 +130,38 @@ mod tests {
         let subcommands = command.get_subcommands();
         for subcommand in subcommands.filter(|it| it.get_name() != "help") {
             check(subcommand);
+        }
+    }
+
+    fn parsed(call: &str) -> Result<Cli, ErrorKind> {
+        let cli = Cli::of(call.split(' ').map(OsString::from));
+        cli.map_err(|error| error.kind())
+    }
+
+    #[test]
+    fn quiet_and_verbose_exclude_each_other_on_both_sides_of_the_command() {
+        for call in [
+            "veilpath -q compare a b -v",
+            "veilpath -v compare a b -q",
+            "veilpath -q -v compare a b",
+            "veilpath compare a b --quiet --verbose",
+            "veilpath -q bench cell -v",
+            "veilpath bench -q cell -v",
+        ] {
+            let kind = parsed(call).unwrap_err();
+            assert_eq!(kind, ErrorKind::ArgumentConflict, "{call}");
+        }
+        assert!(parsed("veilpath -q compare a b -q").is_ok());
+    }
+
+    #[test]
+    fn help_takes_the_flags_of_every_command() {
+        for call in [
+            "veilpath help -q compare",
+            "veilpath -v help compare",
+            "veilpath help compare --verbose",
+        ] {
+            assert_eq!(parsed(call).unwrap_err(), ErrorKind::DisplayHelp, "{call}");
         }
     }
 

@@ -47,6 +47,7 @@ pub(crate) fn explain(error: &Error) -> String {
             }
             _ => format!("{error}\n  name the file that `veilpath encode` wrote"),
         },
+        Error::NoSuchTiles(..) => format!("--{error}"),
         Error::NoFixations { .. } => {
             format!("{error}\n  encode the gaze files again with --keep-fixations")
         }
@@ -54,7 +55,7 @@ pub(crate) fn explain(error: &Error) -> String {
             "{error}\n  remove those rows (veilpath encode --drop-empty leaves them out), or use another --metric"
         ),
         Error::OtherAlphabet { agreed, .. } => format!(
-            "{error}\n  if both mean the same cells, add --letters {} (or the partner's --grid); a session never checks whether the letters fit, because that would reveal them",
+            "{error}\n  if both mean the same grid cells, add --letters {} (or the partner's --grid); a session never checks whether the letters fit, because that would reveal them",
             agreed.size()
         ),
         Error::LongerThanPadding { longest, .. } => format!(
@@ -267,9 +268,9 @@ fn synth(error: &SynthError) -> String {
 
 fn split(error: SplitError) -> String {
     match error {
-        SplitError::Share { .. } => format!("--share: {error}, as in 0.5"),
+        SplitError::Fraction { .. } => format!("--fraction: {error}, as in 0.5"),
         SplitError::EmptyCohort => {
-            format!("{error}\n  choose another --share, or a cohort with more participants")
+            format!("{error}\n  choose another --fraction, or a cohort with more participants")
         }
     }
 }

@@ -23,7 +23,6 @@ mod session_log;
 mod windows_console;
 
 use args::{Cli, Command};
-use clap::Parser;
 use commands::ui::UiArgs;
 use failure::Failure;
 use std::process::ExitCode;
@@ -32,7 +31,7 @@ fn main() -> ExitCode {
     if desktop::is_desktop_launch() {
         return exit_code(commands::ui::run(&UiArgs::default()));
     }
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::of(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => hints::usage(error).exit(),
     };

@@ -30,6 +30,13 @@ pub(crate) struct Verbosity {
     verbose: bool,
 }
 
+impl Verbosity {
+    /// Whether both less and more than usual are wanted.
+    pub(crate) fn is_contradictory(self) -> bool {
+        self.quiet && self.verbose
+    }
+}
+
 static VERBOSITY: OnceLock<Verbosity> = OnceLock::new();
 
 /// Sets how much is printed. Only the first call has an effect.

@@ -83,8 +83,8 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) mismatch: Option<f64>,
 
-    /// ScanMatch's distance threshold, in grid cells; not related to --reveal threshold:T. Cells further apart than this
-    /// count as different [default: 3.5]
+    /// ScanMatch's distance threshold, in grid cells; not related to --reveal threshold:T. The nearer two cells are,
+    /// the more similar; cells this far apart or further are not similar [default: 3.5]
     #[arg(long, value_name = "CELLS", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) threshold: Option<f64>,
 

@@ -23,8 +23,9 @@ pub(crate) struct RevealArgs {
     ///   histogram:BINS  how many pairs are in each of BINS ranges
     /// test:groups,N and test:sites,N use N permutations instead of 1000.
     /// groups, test:groups and nearest need a column `group` in the cohorts.
-    /// groups,published and test:groups,published (or ,N,published) also
-    /// tell each side which participant of the other is in which group
+    /// groups,published, test:groups,published and
+    /// test:groups,N,published also tell each side which participant of the
+    /// other is in which group
     #[arg(
         long,
         value_name = "WHAT",

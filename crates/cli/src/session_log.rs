@@ -147,7 +147,7 @@ impl SessionLog {
             )),
             LogFormat::Json => {
                 let event =
-                    json!({"event": "agreed on tiles", "agreement": agreement, "tiles": tiles});
+                    json!({"event": "agreed-on-tiles", "agreement": agreement, "tiles": tiles});
                 line(&self.with_peer(peer, event));
             }
         }

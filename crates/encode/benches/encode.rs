@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use veilpath_encode::{EncodeOptions, ReadOptions, Source, encode_files};
+use veilpath_encode::{LetterOptions, ReadOptions, Source, encode_files};
 
 const BYTES: usize = 100 << 20;
 
@@ -50,7 +50,7 @@ fn encode(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let files = vec![Source::File(path.clone())];
                 black_box(
-                    encode_files(files, None, &read, &EncodeOptions::default(), &|_| {
+                    encode_files(files, None, &read, &LetterOptions::default(), &|_| {
                         ControlFlow::Continue(())
                     })
                     .unwrap(),

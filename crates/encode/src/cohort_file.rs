@@ -50,6 +50,7 @@
 mod fixations;
 mod note;
 mod preamble;
+mod printable;
 mod raw;
 mod read;
 #[cfg(test)]

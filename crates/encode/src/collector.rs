@@ -26,8 +26,8 @@ use crate::runs::RunEncoder;
 use crate::screen_mapping::{ScreenMapping, ScreenSettings};
 use crate::summary::{DetectedCount, FileSummary};
 use crate::{
-    ColumnRoles, Detector, Dropped, EncodeField, EncodeNote, EncodeOptions, Fixation, Kind,
-    LetterMap, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Space,
+    ColumnRoles, Detector, Dropped, EncodeField, EncodeNote, Fixation, Kind, LetterMap,
+    LetterOptions, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Space,
 };
 use fixations::Origin;
 use std::collections::HashMap;
@@ -40,7 +40,7 @@ use veilpath_metrics::Screen;
 /// Call [`Collector::begin_file`] before each file and [`Collector::finish`] after the last. A problem in the middle of
 /// a file is reported by the next call that can return an error.
 pub struct Collector {
-    options: EncodeOptions,
+    options: LetterOptions,
     recordings: Vec<State>,
     /// Recordings of this file by the hash of their ids, so that a lookup does not build a key.
     index: HashMap<u64, Vec<usize>>,
@@ -99,7 +99,7 @@ impl Path {
 
 impl Collector {
     /// Creates an empty collector. Fails if the options are invalid.
-    pub fn new(options: &EncodeOptions) -> Result<Self, ReadError> {
+    pub fn new(options: &LetterOptions) -> Result<Self, ReadError> {
         options.check()?;
         Ok(Self {
             options: options.clone(),

@@ -5,8 +5,8 @@ use crate::input::{Consumed, STOPPED};
 use crate::notes::pluralized;
 use crate::readers::{FORMATS, Format, SupportedOptions, without_effect};
 use crate::{
-    Collector, ColumnRoles, Dropped, EncodeField, EncodeNote, EncodeOptions, Eye, Fixation, Head,
-    Input, NoEffect, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Summary,
+    Collector, ColumnRoles, Dropped, EncodeField, EncodeNote, Eye, Fixation, Head, Input,
+    LetterOptions, NoEffect, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Summary,
     explain_unknown, recognise_format,
 };
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ pub fn encode_files(
     sources: Vec<Source>,
     format: Option<&str>,
     read: &ReadOptions,
-    options: &EncodeOptions,
+    options: &LetterOptions,
     progress: &dyn Fn(u64) -> ControlFlow<()>,
 ) -> Result<Encoded, ReadError> {
     encode_with(
@@ -67,9 +67,10 @@ fn encode_with(
     sources: Vec<Source>,
     format: Option<&str>,
     read: &ReadOptions,
-    options: &EncodeOptions,
+    options: &LetterOptions,
     progress: &dyn Fn(u64) -> ControlFlow<()>,
 ) -> Result<Encoded, ReadError> {
+    read.check()?;
     format.map(|name| named(formats, name)).transpose()?;
     let mut collector = Collector::new(options)?;
     collector.set_screen_settings(read);

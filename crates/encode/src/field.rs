@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// A field of [`ReadOptions`](crate::ReadOptions), [`EncodeOptions`](crate::EncodeOptions) or of the whole job.
+/// A field of [`ReadOptions`](crate::ReadOptions), [`LetterOptions`](crate::LetterOptions) or of the whole job.
 ///
 /// Errors and notes name the relevant fields; the front end maps them to its own flags or form fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

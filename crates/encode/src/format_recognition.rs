@@ -1,9 +1,12 @@
 //! Recognises the format of a file. For an unknown format, explains what the file probably is and what to do about it.
 
+mod cohorts;
+
 use crate::readers::{
     FORMATS, Format, coordinate_pairs, look_like_coordinates, unpaired_coordinate,
 };
 use crate::{EncodeField, Head, ReadError, guess_delimiter, is_missing, parse_number};
+use cohorts::{has_scanpath_strings, is_cohort, scanpath_strings};
 
 /// The format of a file with this head; if there is none, [`explain_unknown`] explains why.
 pub fn recognise_format(head: &Head) -> Option<&'static dyn Format> {
@@ -31,6 +34,7 @@ pub fn explain_unknown(head: &Head) -> ReadError {
     let columns = &[EncodeField::CoordinateColumns, EncodeField::Format];
     match explained {
         Some(found) => error(found, &[]),
+        None if has_scanpath_strings(head) => error(scanpath_strings(), &[EncodeField::Format]),
         None => match table(head) {
             Some((found, coordinates)) => {
                 error(found, columns).with_coordinate_columns(coordinates)
@@ -227,22 +231,6 @@ fn certain_mistake(head: &Head) -> Option<Explanation> {
     }
     let about = bids_table(&head.name).filter(|(suffix, _)| *suffix != "events");
     about.map(|(_, about)| not_gaze(about))
-}
-
-/// Whether a file looks like a cohort that `veilpath encode` writes.
-fn is_cohort(head: &Head) -> bool {
-    let header = head
-        .lines
-        .iter()
-        .map(|line| line.trim())
-        .find(|line| !line.is_empty() && !line.starts_with('#'))
-        .unwrap_or("");
-    let fields: Vec<String> = header
-        .split(char::from(guess_delimiter(header)))
-        .map(|field| field.trim().trim_matches('"').to_ascii_lowercase())
-        .collect();
-    let has = |name: &str| fields.iter().any(|field| field == name);
-    has("participant") && has("scanpath")
 }
 
 /// BIDS tables that accompany recordings, by the suffix of their names.

@@ -48,14 +48,14 @@ pub use format_recognition::{explain_binary, explain_unknown, recognise_format};
 pub use frame::{ColumnKind, Frame, FrameColumn, NamedFrame, Value};
 pub use groups::{Groups, GroupsNotUsed, is_group_name};
 pub use input::{Head, Input, Lines};
-pub use notes::{EncodeNote, Half, LikelyCause, NoEffect, NoLetters};
+pub use notes::{EncodeNote, Half, LabelDoubt, LikelyCause, NoEffect, NoLetters};
 pub use options::{
-    CoordinateUnit, EventChoice, Eye, NamePattern, NamePatternError, NamesInFile, ReadOptions,
-    RowChoice, TimeUnit,
+    CoordinateUnit, EventChoice, EventChoiceError, Eye, NamePattern, NamePatternError, NamesInFile,
+    ReadOptions, RowChoice, TimeUnit,
 };
 pub use readers::is_bids_metadata;
 pub use rows::{Columns, Row, Rows, guess_delimiter, is_missing, parse_number};
-pub use settings::{DataKinds, Downsize, EncodeOptions, LetterMap, Outside, RunOptions, RunsBy};
+pub use settings::{DataKinds, Downsize, LetterMap, LetterOptions, Outside, RunOptions, RunsBy};
 pub use sink::{Dropped, Fixation, Kind, Recording, RecordingId, Sample, Sink, Space, SpaceKind};
 pub use summary::{Assumption, ColumnRole, ColumnRoles, DetectedCount, FileSummary, Summary};
 pub use trace::{Trace, TracePoint, TracedRecording, trace_files};

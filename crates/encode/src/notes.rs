@@ -113,7 +113,7 @@ pub enum EncodeNote {
         /// How many.
         stimuli: usize,
     },
-    /// A column that seems to contain event labels, but with unknown words.
+    /// A column that may contain event labels, but is not used.
     LabelsNotUsed {
         /// Its name.
         column: String,
@@ -121,6 +121,8 @@ pub enum EncodeNote {
         labels: Vec<String>,
         /// How many more there are.
         more: usize,
+        /// Why the column is not used.
+        doubt: LabelDoubt,
     },
     /// Event labels that the user asked for and that do not occur in a file.
     LabelsMissing {
@@ -193,6 +195,20 @@ pub enum NoLetters {
     NoRows,
 }
 
+/// Why a column that may contain event labels is not used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LabelDoubt {
+    /// No value is a known word for a fixation.
+    NoFixation,
+    /// Beside a word for a fixation, it has this value, which is not a known eye movement.
+    UnknownLabel(String),
+    /// It has a word for a fixation, and otherwise too many values.
+    ManyValues,
+    /// It has only words for fixations, and rows without a value.
+    RowsWithoutLabel,
+}
+
 /// Why an option has no effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -207,6 +223,10 @@ pub enum NoEffect {
     NoEyeColumn,
     /// Nothing is measured in degrees of visual angle.
     NoVisualAngles,
+    /// All coordinates are longitudes and latitudes.
+    Panorama,
+    /// No column has times or durations.
+    NoTimes,
     /// A column gives the names instead.
     NamedInColumn,
     /// The detector of this name does not use it.

@@ -1,6 +1,8 @@
 //! Options for reading files that do not describe themselves.
 
+use crate::{EncodeField, ReadError};
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 /// Overrides for readers; all empty by default.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,6 +36,47 @@ pub struct ReadOptions {
     pub name_pattern: Option<NamePattern>,
     /// The columns of generic tables, from our name (`x`, `y`, `duration`, …) to the file's.
     pub columns: BTreeMap<String, String>,
+}
+
+impl ReadOptions {
+    /// Checks that the numbers make sense, before any file is opened.
+    pub(crate) fn check(&self) -> Result<(), ReadError> {
+        let both = |size: Option<(f64, f64)>| [size.map(|it| it.0), size.map(|it| it.1)];
+        let is_positive = |number: f64| number.is_finite() && number > 0.0;
+        for (field, numbers, problem, remedy) in [
+            (
+                EncodeField::Screen,
+                both(self.screen),
+                "the size of the screen must be two numbers above 0",
+                "it is given in pixels, as in 1280x720",
+            ),
+            (
+                EncodeField::ScreenCm,
+                both(self.screen_cm),
+                "the size of the screen must be two numbers above 0",
+                "it is given in centimetres, as in 52x29",
+            ),
+            (
+                EncodeField::Distance,
+                [self.distance_cm, None],
+                "the distance to the screen must be a number above 0",
+                "it is given in centimetres, as in 60",
+            ),
+            (
+                EncodeField::Rate,
+                [self.rate_hz, None],
+                "the sampling rate must be a number above 0",
+                "it is given in samples per second, as in 120",
+            ),
+        ] {
+            if !numbers.into_iter().flatten().all(is_positive) {
+                return Err(ReadError::new("reading options", problem)
+                    .with_remedy(remedy)
+                    .with_fields(&[field]));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A unit of coordinates.
@@ -159,6 +202,34 @@ pub enum EventChoice {
     Labels(Vec<String>),
 }
 
+/// A list of events without any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected fixations, all, or labels such as FIXA,PURS")]
+pub struct EventChoiceError;
+
+impl EventChoice {
+    /// `fixations`, `all`, or labels.
+    pub fn of(words: impl IntoIterator<Item = String>) -> Result<Self, EventChoiceError> {
+        let words = words.into_iter().map(|word| word.trim().to_string());
+        let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
+        match &words[..] {
+            [] => Err(EventChoiceError),
+            [word] if word == "fixations" => Ok(EventChoice::Fixations),
+            [word] if word == "all" => Ok(EventChoice::All),
+            _ => Ok(EventChoice::Labels(words)),
+        }
+    }
+}
+
+/// Labels are separated by commas.
+impl FromStr for EventChoice {
+    type Err = EventChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, EventChoiceError> {
+        Self::of(text.split(',').map(str::to_string))
+    }
+}
+
 /// A file name pattern such as `video{stimulus}_p{participant}`. The two words in braces match any text, `{}` matches
 /// text that is ignored, and everything else is literal. Extensions are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -258,6 +329,60 @@ impl NamePattern {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_checked() {
+        let usual = ReadOptions::default;
+        assert!(usual().check().is_ok());
+        for number in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+            for (field, options) in [
+                (
+                    EncodeField::Screen,
+                    ReadOptions {
+                        screen: Some((100.0, number)),
+                        ..usual()
+                    },
+                ),
+                (
+                    EncodeField::ScreenCm,
+                    ReadOptions {
+                        screen_cm: Some((number, 100.0)),
+                        ..usual()
+                    },
+                ),
+                (
+                    EncodeField::Distance,
+                    ReadOptions {
+                        distance_cm: Some(number),
+                        ..usual()
+                    },
+                ),
+                (
+                    EncodeField::Rate,
+                    ReadOptions {
+                        rate_hz: Some(number),
+                        ..usual()
+                    },
+                ),
+            ] {
+                assert_eq!(options.check().unwrap_err().fields, [field]);
+            }
+        }
+    }
+
+    #[test]
+    fn events_are_parsed() {
+        let labels = |labels: &[&str]| {
+            let labels = labels.iter().map(|label| label.to_string());
+            Ok(EventChoice::Labels(labels.collect()))
+        };
+        assert_eq!("fixations".parse(), Ok(EventChoice::Fixations));
+        assert_eq!(" all ".parse(), Ok(EventChoice::All));
+        assert_eq!("FIXA, PURS,".parse(), labels(&["FIXA", "PURS"]));
+        assert_eq!("all,FIXA".parse(), labels(&["all", "FIXA"]));
+        assert_eq!(EventChoice::of(["a,b".to_string()]), labels(&["a,b"]));
+        assert_eq!(" ,".parse::<EventChoice>(), Err(EventChoiceError));
+    }
 
     #[test]
     fn patterns_split_names() {

@@ -128,7 +128,7 @@ struct Run {
 }
 
 impl RunEncoder {
-    /// `options` must have passed [`EncodeOptions::check`](crate::EncodeOptions::check).
+    /// `options` must have passed [`LetterOptions::check`](crate::LetterOptions::check).
     pub(crate) fn new(options: RunOptions, rate_hz: Option<f64>) -> Self {
         Self {
             options,

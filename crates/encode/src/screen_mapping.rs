@@ -42,6 +42,11 @@ impl ScreenSettings {
         }
     }
 
+    /// Whether the user has given the size of the screen in pixels.
+    pub(crate) fn has_pixels(&self) -> bool {
+        self.pixels.is_some()
+    }
+
     /// The settings for visual angles that the user has given.
     pub(crate) fn viewing_fields(&self) -> impl Iterator<Item = EncodeField> + use<> {
         let size = self.cm.map(|_| EncodeField::ScreenCm);

@@ -1,6 +1,6 @@
 //! Encoding options, and which of them must be equal on both sides of a comparison.
 //!
-//! Each question that the paper leaves open is an option here; [`EncodeOptions::default`] is our answer.
+//! Each question that the paper leaves open is an option here; [`LetterOptions::default`] is our answer.
 
 use crate::{Areas, DetectionOptions, Detector, EncodeField, ReadError};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ const OPTIONS: &str = "encoding options";
 
 /// How gaze points become letters.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct EncodeOptions {
+pub struct LetterOptions {
     /// The meaning of the letters. Default: the cells of a 7×7 grid.
     pub letter_map: LetterMap,
     /// What happens to points beyond the edge of the stimulus. Default: they are dropped.
@@ -100,7 +100,7 @@ pub enum RunsBy {
     Count,
 }
 
-impl EncodeOptions {
+impl LetterOptions {
     /// Checks that the options make sense; the command line calls this before it opens any file.
     pub fn check(&self) -> Result<(), ReadError> {
         let refuse = |problem: &str, remedy: &str, field: EncodeField| {

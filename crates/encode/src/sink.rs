@@ -7,6 +7,7 @@
 use crate::{ColumnRoles, EncodeField, EncodeNote, ReadError};
 use serde::Serialize;
 use std::collections::HashMap;
+use std::fmt;
 
 /// Receives what a reader finds.
 pub trait Sink {
@@ -288,6 +289,25 @@ pub enum Dropped {
     FirstFixation,
     /// A fixation of less than half a bin, which temporal binning rounds to zero.
     TooShort,
+}
+
+/// The words that follow a number of rows.
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Dropped::Lost => "without coordinates",
+            Dropped::Outside => "outside the stimulus",
+            Dropped::NoAoi => "in no area of interest",
+            Dropped::Invalid => "marked invalid by the tracker",
+            Dropped::OtherEvent => "of other events, such as saccades, blinks or samples",
+            Dropped::OtherEye => "of the other eye",
+            Dropped::SameFixation => "of a fixation already used",
+            Dropped::NegativeDuration => "with a negative duration",
+            Dropped::NoStimulus => "between stimuli",
+            Dropped::FirstFixation => "left out as the first of a recording",
+            Dropped::TooShort => "shorter than half a temporal bin",
+        })
+    }
 }
 
 #[cfg(test)]

@@ -59,6 +59,7 @@ pub fn trace_files(
     format: Option<&str>,
     read: &ReadOptions,
 ) -> Result<Trace, ReadError> {
+    read.check()?;
     let mut tracer = Tracer::default();
     for source in sources {
         let input = source.open(Default::default())?;

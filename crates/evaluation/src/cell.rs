@@ -45,6 +45,15 @@ pub struct Scoring {
 }
 
 impl Scoring {
+    /// A metric over an alphabet, or over the letters to which the metric rounds fixations.
+    pub fn new(metric: Metric, alphabet: Alphabet) -> Result<Self, Error> {
+        let alphabet = match metric.quantisation() {
+            None => alphabet,
+            Some(rounded) => rounded.alphabet()?,
+        };
+        Ok(Self { metric, alphabet })
+    }
+
     /// The paper's simplest metric over its 52 letters.
     pub fn paper() -> Result<Self, Error> {
         Ok(Self {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::time::Duration;
 use veilpath_paillier::KeySize;
-use veilpath_paillier::bench::{self, BenchPlan, BenchReport, Measurement};
+use veilpath_paillier::bench::{self, BenchOptions, BenchReport, Measurement};
 
 /// The settings of a measurement.
 #[derive(Clone, Debug)]
@@ -22,12 +22,12 @@ pub struct Report(BenchReport);
 
 /// Measures every operation on one core. `finished` is called with a description of each operation when it is done.
 pub fn run(options: &Options, mut finished: impl FnMut(&str)) -> Result<Report, Error> {
-    let plan = BenchPlan {
+    let options = BenchOptions {
         sizes: options.key_sizes.clone(),
         time: options.time,
-        ..BenchPlan::default()
+        ..BenchOptions::default()
     };
-    let report = bench::run(&plan, |row: &Measurement| {
+    let report = bench::run(&options, |row: &Measurement| {
         let (kernel, operation) = (name(&row.kernel), name(&row.operation));
         finished(&format!("{} bits, {kernel}, {operation}", row.bits));
     })?;

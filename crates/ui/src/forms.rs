@@ -98,7 +98,13 @@ impl ReadForm {
             rate_hz: number(&self.rate, Field::Rate)?,
             eye: choice(&self.eye, Field::Eye)?.unwrap_or_default(),
             rows: choice(&self.rows, Field::Rows)?.unwrap_or_default(),
-            events: text(&self.events).map(|words| events(&words)),
+            events: match text(&self.events) {
+                None => None,
+                Some(words) => {
+                    let parsed = words.parse::<EventChoice>();
+                    Some(parsed.map_err(|problem| wrong(problem.to_string(), Field::Events))?)
+                }
+            },
             participant: text(&self.participant),
             stimulus: text(&self.stimulus),
             name_pattern: match text(&self.name_pattern) {
@@ -159,10 +165,7 @@ impl LetterForm {
         let runs = RunOptions::default();
         let detection = DetectionOptions::default();
         let min_dwell_ms = set(&self.min_dwell, Field::MinDwell)?.unwrap_or(runs.min_dwell_ms);
-        let max_gap_ms = match self.max_gap.trim() {
-            "0" => Some(0.0),
-            text => set(text, Field::MaxGap)?,
-        };
+        let max_gap_ms = set(&self.max_gap, Field::MaxGap)?;
         let min_duration = set(&self.min_duration, Field::MinDuration)?;
         let length = |text: &str, default, field| match text.trim() {
             "" => Ok(default),
@@ -257,11 +260,10 @@ fn number(text: &str, field: EncodeField) -> Result<Option<f64>, Problem> {
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let number = text.trim().parse::<f64>().ok();
-    match number.filter(|number| number.is_finite() && *number > 0.0) {
-        Some(number) => Ok(Some(number)),
-        None => Err(wrong("expected a number above 0", field)),
-    }
+    let number = text.trim().parse::<f64>();
+    number
+        .map(Some)
+        .map_err(|_| wrong("expected a number", field))
 }
 
 fn size(text: &str, field: EncodeField) -> Result<Option<(f64, f64)>, Problem> {
@@ -273,17 +275,6 @@ fn size(text: &str, field: EncodeField) -> Result<Option<(f64, f64)>, Problem> {
     match (number(width, field)?, number(height, field)?) {
         (Some(width), Some(height)) => Ok(Some((width, height))),
         _ => Err(wrong("expected width and height, as in 1280x720", field)),
-    }
-}
-
-fn events(words: &str) -> EventChoice {
-    match words {
-        "fixations" => EventChoice::Fixations,
-        "all" => EventChoice::All,
-        labels => {
-            let labels = labels.split(',').map(|label| label.trim().to_string());
-            EventChoice::Labels(labels.filter(|label| !label.is_empty()).collect())
-        }
     }
 }
 

@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use veilpath::encode::{SpaceKind, Trace, formats};
+use veilpath::encode::{SpaceKind, Summary, Trace, formats};
+use veilpath::units::grouped;
 use veilpath::{CancelToken, NamedPlan};
 
 /// The number of scanpaths whose letters are shown.
@@ -259,8 +260,19 @@ fn cohort(state: &CohortState) -> Value {
         "encoding": cohort.encoding.0,
         "has_fixations": cohort.screen.is_some(),
         "summary": state.summary,
+        // One list of texts for each file of the summary.
+        "dropped": state.summary.iter().flat_map(dropped).collect::<Vec<_>>(),
         "notes": notes.collect::<Vec<_>>(),
         "remarks": state.remarks,
+    })
+}
+
+/// Why rows of each file were dropped, and how many.
+fn dropped(summary: &Summary) -> impl Iterator<Item = Vec<String>> {
+    summary.files.iter().map(|file| {
+        let reasons = file.dropped.iter();
+        let reasons = reasons.map(|(reason, &rows)| format!("{} {reason}", grouped(rows)));
+        reasons.collect()
     })
 }
 
@@ -272,6 +284,24 @@ pub(crate) fn lock(workspace: &Mutex<Workspace>) -> MutexGuard<'_, Workspace> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use veilpath::encode::{Dropped, FileSummary};
+
+    #[test]
+    fn dropped_rows_have_the_words_of_the_summary() {
+        let summary = Summary {
+            files: vec![FileSummary {
+                dropped: [(Dropped::Lost, 1200), (Dropped::TooShort, 1)].into(),
+                ..FileSummary::default()
+            }],
+            ..Summary::default()
+        };
+        let texts: Vec<Vec<String>> = dropped(&summary).collect();
+        let expected = [
+            "1,200 without coordinates",
+            "1 shorter than half a temporal bin",
+        ];
+        assert_eq!(texts, [expected]);
+    }
 
     #[test]
     fn an_unseen_result_keeps_the_server_running() {

@@ -127,19 +127,15 @@ async function example(isPartner) {
   main.focus({ preventScroll: true });
 }
 
-const reasons = {
-  lost: "without coordinates", outside: "outside the stimulus", "no-aoi": "in no area", invalid: "marked invalid", "other-event": "of other events, such as saccades and blinks",
-  "other-eye": "of the other eye", "same-fixation": "same fixation again", "negative-duration": "negative duration", "no-stimulus": "without a stimulus",
-  "first-fixation": "first fixation", "too-short": "too short",
-};
-
 function fileTable(now, files) {
   // If one file cannot be read, what is known about the others still shows.
-  const summaries = (now.cohorts.some(Boolean) ? now.cohorts : lastEncoded).flatMap((cohort) => cohort?.summary?.files ?? []);
+  const cohorts = now.cohorts.some(Boolean) ? now.cohorts : lastEncoded;
+  const summaries = cohorts.flatMap((cohort) => cohort?.summary?.files ?? []);
+  const reasons = cohorts.flatMap((cohort) => cohort?.dropped ?? []);
   const rows = files.map((file) => {
     const wrong = now.problem?.file === file.reader_name;
     const summary = wrong ? null : summaries.find((it) => it.file === file.reader_name);
-    const drops = Object.entries(summary?.dropped ?? {}).map(([reason, rows]) => `${rows.toLocaleString("en")} ${reasons[reason] ?? reason}`);
+    const drops = wrong ? [] : reasons[summaries.indexOf(summary)] ?? [];
     const side = select(String(file.side), [["0", "first"], ["1", "second"]], (side) => attempt(() => request(`/api/files/${file.id}`, { json: { side: Number(side) } })));
     side.id = `side-${file.id}`;
     side.setAttribute("aria-label", `Cohort of ${file.name}`);

@@ -8,15 +8,14 @@ use std::ops::ControlFlow;
 use veilpath_encode::{encode_files, readers, trace_files};
 
 pub use areas::{DrawnArea, DrawnOutline, area_file};
-pub use veilpath_encode::EncodeOptions as LetterOptions;
 pub use veilpath_encode::{
     Areas, Assumption, ColumnKind, ColumnRole, ColumnRoles, CoordinateUnit, DataKinds,
     DetectedCount, DetectionOptions, Detector, Downsize, Dropped, EncodeField, EncodeNote, Encoded,
-    EventChoice, Eye, FileSummary, Frame, FrameColumn, Groups, GroupsNotUsed, Half, LengthUnit,
-    LetterMap, LikelyCause, NamePattern, NamePatternError, NamedFrame, NoEffect, NoLetters,
-    Outside, ReadOptions, RowChoice, RunOptions, RunsBy, ScreenLength, ScreenLengthError, Source,
-    Space, SpaceKind, Summary, TimeUnit, Trace, TracePoint, TracedRecording, Value, VelocityMethod,
-    VelocityMethodError,
+    EventChoice, EventChoiceError, Eye, FileSummary, Frame, FrameColumn, Groups, GroupsNotUsed,
+    Half, LabelDoubt, LengthUnit, LetterMap, LetterOptions, LikelyCause, NamePattern,
+    NamePatternError, NamedFrame, NoEffect, NoLetters, Outside, ReadOptions, RowChoice, RunOptions,
+    RunsBy, ScreenLength, ScreenLengthError, Source, Space, SpaceKind, Summary, TimeUnit, Trace,
+    TracePoint, TracedRecording, Value, VelocityMethod, VelocityMethodError,
 };
 
 /// How to read files and turn their points into letters.

@@ -2,6 +2,8 @@
 
 mod text;
 
+pub use text::ScanpathName;
+
 use crate::report::{DrawingError, NoHeatMap, ResultFileError};
 use crate::split::SplitError;
 use crate::stats::StatsError;
@@ -11,14 +13,14 @@ use crate::{
 };
 use std::io;
 use std::path::PathBuf;
-use text::{first_few, letter_source, listed};
+use text::{empty_scanpaths, letter_source, listed, tiles};
 use veilpath_encode::ReadError;
 use veilpath_metrics::{Alphabet, MetricError};
 use veilpath_protocol::{
     MAX_PAIRS, MergeError, ProtocolError, ResultFormatError, RiskySetting, SpecError, Tile,
 };
 use veilpath_session::{
-    Fault as SessionFault, Fingerprint, PolicyError, PolicyRefusal, SessionError,
+    Fault as SessionFault, Fingerprint, PolicyError, PolicyRefusal, SessionError, TileRange,
 };
 
 /// Everything that can make a job fail.
@@ -125,18 +127,20 @@ pub enum Error {
         metric: &'static str,
     },
     /// The metric is not defined for empty scanpaths.
-    #[error("{file}: {} of {scanpaths} scanpaths are empty, and {metric} is not defined for them: {}",
-        empty.len(), first_few(empty))]
+    #[error("{file}: {}", empty_scanpaths(metric, empty, *scanpaths))]
     EmptyScanpaths {
         /// The cohort file.
         file: String,
         /// The metric.
         metric: &'static str,
-        /// The positions of the empty scanpaths in the file, from 1.
-        empty: Vec<usize>,
+        /// The names of the empty scanpaths.
+        empty: Vec<ScanpathName>,
         /// The number of scanpaths in the file.
         scanpaths: usize,
     },
+    /// An agreement has fewer tiles than were asked for, this many.
+    #[error("tiles {}: this agreement has {}", .0, tiles(.1))]
+    NoSuchTiles(TileRange, u32),
     /// Scanpaths longer than the padded length.
     #[error(
         "{file}: {longer} of {scanpaths} scanpaths are longer than the padded length of {pad_to} letters; the longest has {longest}"

@@ -136,6 +136,7 @@ mod tests {
         let other = kind("alpha,beta,gamma\n1.5,2.5,x\n").unwrap();
         assert_eq!(other, FileKind::Unknown);
         assert_eq!(kind("ABC\nABD\n").unwrap(), FileKind::Cohort);
+        assert_eq!(kind("p1\taFaF\np2\tbF\n").unwrap(), FileKind::Cohort);
         let open_quote = kind("participant,scanpath\n\"p1,ABC\n").unwrap();
         assert_eq!(open_quote, FileKind::Cohort, "its reader names the line");
         assert!(kind("%PDF-1.7\n1 0 obj\n").is_err());

@@ -121,7 +121,7 @@ pub use cohort::{
     read_cohort_from,
 };
 pub use compare::{CompareOptions, TestCoins, TestCoinsError, compare};
-pub use error::{Error, Fault};
+pub use error::{Error, Fault, ScanpathName};
 pub use event::{Event, EventSink, Note};
 pub use file_kind::{FileKind, file_kind, table_columns};
 pub use fingerprint_words::fingerprint_words;

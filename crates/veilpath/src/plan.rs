@@ -4,7 +4,7 @@ use crate::cohort::{
     alphabet_info, check_result_file_limits, decode_with_notes, resolve, rounded,
     suspect_letter_count,
 };
-use crate::{Error, Event, EventSink, MetricOptions, Note};
+use crate::{Error, Event, EventSink, MetricOptions, Note, ScanpathName};
 use std::collections::HashSet;
 use std::path::Path;
 use veilpath_encode::RawCohort;
@@ -391,11 +391,8 @@ pub(crate) fn check_metric_defined(
             .is_none_or(|fixations| fixations.is_empty()),
         false => entry.scanpath.is_empty(),
     };
-    let numbered = cohort.entries.iter().zip(1..);
-    let empty: Vec<usize> = numbered
-        .filter(|(entry, _)| is_empty(entry))
-        .map(|(_, number)| number)
-        .collect();
+    let empty = cohort.entries.iter().filter(|entry| is_empty(entry));
+    let empty: Vec<ScanpathName> = empty.map(ScanpathName::of).collect();
     if empty.is_empty() {
         return Ok(());
     }

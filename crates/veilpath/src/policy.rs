@@ -3,11 +3,11 @@
 use crate::{Error, MetricName};
 use std::io::ErrorKind;
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::Duration;
 use veilpath_protocol::{EngineChoice, Reveal};
 use veilpath_session::{
-    AgreedPlan, Fingerprint, Identity, POLICY_EXAMPLE, Policy, PolicyRequest, ScanpathLimit,
-    StateDir, TileRange, WorkOrder, now,
+    AgreedPlan, Fingerprint, Identity, MAX_WORKER_KEY_TIME, POLICY_EXAMPLE, Policy, PolicyRequest,
+    ScanpathLimit, StateDir, TileRange, WorkOrder, now,
 };
 
 /// The policy in effect: the named one, or the one in the state folder, if there is one.
@@ -44,14 +44,19 @@ pub fn check_policy(
 }
 
 /// Makes a work order (a worker key and this side's scanpaths) for some tiles of an agreement, if the policy allows the plan
-/// now and until the key expires.
+/// now and until the key expires. A key for the longest time expires a minute earlier, so that it is not found to be valid
+/// for too long.
 pub fn work_order(
     (identity, state_dir): (&Identity, &StateDir),
     plan: &AgreedPlan,
     tiles: TileRange,
-    expires: SystemTime,
+    valid_for: Duration,
     policy: Option<&Policy>,
 ) -> Result<WorkOrder, Error> {
+    if tiles.last() > plan.tile_count() {
+        return Err(Error::NoSuchTiles(tiles, plan.tile_count()));
+    }
+    let expires = now() + valid_for.min(MAX_WORKER_KEY_TIME - Duration::from_secs(60));
     state_dir.check_withdrawn(plan, tiles)?;
     let spec = plan.spec();
     for time in [now(), expires] {

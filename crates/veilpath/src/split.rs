@@ -10,8 +10,8 @@ use veilpath_metrics::Cohort;
 /// How to split.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SplitOptions {
-    /// The share of participants in the first cohort, from 0 to 1.
-    pub share: f64,
+    /// The fraction of participants in the first cohort, from 0 to 1.
+    pub fraction: f64,
     /// The seed; `None` picks a new one.
     pub seed: Option<u64>,
 }
@@ -20,7 +20,7 @@ pub struct SplitOptions {
 impl Default for SplitOptions {
     fn default() -> Self {
         Self {
-            share: 0.5,
+            fraction: 0.5,
             seed: None,
         }
     }
@@ -38,11 +38,11 @@ pub struct Split {
 /// Why a cohort cannot be split.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SplitError {
-    /// A share that is not between 0 and 1.
-    #[error("the share {share} is not a number from 0 to 1")]
-    Share {
-        /// The share.
-        share: f64,
+    /// A fraction that is not between 0 and 1.
+    #[error("the fraction {fraction} is not a number from 0 to 1")]
+    Fraction {
+        /// The fraction.
+        fraction: f64,
     },
     /// A cohort without participants.
     #[error("one of the two cohorts would have no participants")]
@@ -52,9 +52,9 @@ pub enum SplitError {
 /// Splits a cohort. All scanpaths of a participant go to the same side. If participants have groups, every group is
 /// split in the same proportion. The same seed and participants give the same split on every machine.
 pub fn split(cohort: Cohort, options: SplitOptions) -> Result<Split, Error> {
-    let share = options.share;
-    if !(0.0..=1.0).contains(&share) {
-        return Err(SplitError::Share { share }.into());
+    let fraction = options.fraction;
+    if !(0.0..=1.0).contains(&fraction) {
+        return Err(SplitError::Fraction { fraction }.into());
     }
     let (first, seed) = choose(&cohort, options);
     let (a, b): (Vec<_>, Vec<_>) = cohort
@@ -105,7 +105,7 @@ fn ids(cohort: &Cohort) -> BTreeMap<Option<&str>, BTreeSet<&str>> {
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss
-)] // a count of people times a share between 0 and 1
+)] // a count of people times a fraction between 0 and 1
 fn choose(cohort: &Cohort, options: SplitOptions) -> (HashSet<String>, u64) {
     let (mut rng, seed) = generator(options.seed);
     let mut first = HashSet::new();
@@ -115,7 +115,7 @@ fn choose(cohort: &Cohort, options: SplitOptions) -> (HashSet<String>, u64) {
         people.shuffle(&mut rng);
         people_so_far += people.len();
         // Carry rounding errors over to the next group, so that the whole cohort is split in the same proportion.
-        let wanted = (people_so_far as f64 * options.share).round() as usize;
+        let wanted = (people_so_far as f64 * options.fraction).round() as usize;
         let count = wanted - first.len();
         first.extend(people.into_iter().take(count).map(str::to_string));
     }
@@ -141,14 +141,14 @@ mod tests {
         random(&options).unwrap().cohort
     }
 
-    fn share(share: f64) -> Result<Split, Error> {
+    fn fraction(fraction: f64) -> Result<Split, Error> {
         let seed = Some(1);
-        split(cohort(), SplitOptions { share, seed })
+        split(cohort(), SplitOptions { fraction, seed })
     }
 
     #[test]
     fn every_participant_is_on_exactly_one_side() {
-        let [a, b] = share(0.25).unwrap().cohorts;
+        let [a, b] = fraction(0.25).unwrap().cohorts;
         assert_eq!([participants(&a), participants(&b)], [2, 6]);
         let both = [&a, &b]
             .map(ids)
@@ -187,7 +187,7 @@ mod tests {
         }
         for seed in 0..20 {
             let options = SplitOptions {
-                share: 0.5,
+                fraction: 0.5,
                 seed: Some(seed),
             };
             let [a, b] = split(whole.clone(), options).unwrap().cohorts;
@@ -204,9 +204,9 @@ mod tests {
         for (part, expected) in [
             (0.0, SplitError::EmptyCohort),
             (1.0, SplitError::EmptyCohort),
-            (1.5, SplitError::Share { share: 1.5 }),
+            (1.5, SplitError::Fraction { fraction: 1.5 }),
         ] {
-            let Err(Error::Split(error)) = share(part) else {
+            let Err(Error::Split(error)) = fraction(part) else {
                 unreachable!("{part} was accepted")
             };
             assert_eq!(error, expected);

@@ -39,7 +39,7 @@ pub(crate) struct CompareArgs {
     /// The first cohort (- for standard input)
     a: PathBuf,
 
-    /// The second cohort
+    /// The second cohort (- for standard input)
     b: PathBuf,
 
     /// The engine; any engine other than plain rehearses a private run

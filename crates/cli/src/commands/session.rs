@@ -46,8 +46,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_enum, value_name = "NOTATION")]
     notation: Option<NotationName>,
 
-    /// Number of different letters, if the file does not declare it; the same on both sides. If this side
-    /// declares none, its default limit assumes four letters
+    /// Number of different letters, if the file does not declare it; the same on both sides. If neither the
+    /// file nor this option gives it, the default of --limit-per-scanpath assumes four letters
     #[arg(long, value_name = "COUNT")]
     letters: Option<u32>,
 

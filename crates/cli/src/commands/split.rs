@@ -1,5 +1,6 @@
 //! `veilpath split`: splits the participants of a cohort into two cohorts at random.
 
+use crate::destination::check_table_name;
 use crate::failure::Failure;
 use crate::inputs::{self, is_dash};
 use crate::messages;
@@ -13,7 +14,7 @@ use veilpath::{Contents, OutputFile, check_distinct_outputs, units, write_cohort
 const EXAMPLES: &str = "\
 Examples:
   veilpath split everyone.csv --seed 1
-  veilpath split everyone.csv --seed 1 --share 0.25 --first pilot.csv --second rest.csv
+  veilpath split everyone.csv --seed 1 --fraction 0.25 --first pilot.csv --second rest.csv
 
 All scanpaths of a participant go to the same cohort, and every group is split in the same proportion. The same seed and file give the same cohorts on every machine.";
 
@@ -21,7 +22,7 @@ All scanpaths of a participant go to the same cohort, and every group is split i
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SplitArgs {
-    /// The cohort to split
+    /// The cohort to split (- for standard input)
     cohort: PathBuf,
 
     /// Write the first cohort to this file [default: COHORT with -a before the extension]
@@ -36,11 +37,11 @@ pub(crate) struct SplitArgs {
     #[arg(
         long,
         value_name = "FRACTION",
-        default_value_t = SplitOptions::default().share,
+        default_value_t = SplitOptions::default().fraction,
         allow_negative_numbers = true,
         value_parser = decimal
     )]
-    share: f64,
+    fraction: f64,
 
     /// The seed of the random choice [default: a new one, which is printed]
     #[arg(long, value_name = "NUMBER")]
@@ -57,12 +58,20 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
     let raw = inputs::cohort(&args.cohort)?;
     let cohort = veilpath::decode_cohort(&raw, &|event| notes::print(&event))?;
     let options = SplitOptions {
-        share: args.share,
+        fraction: args.fraction,
         seed: args.seed,
     };
     let split = split::split(cohort, options)?;
     let inputs = [args.cohort.as_path()];
-    let create = |path: &Path| OutputFile::create_for(Contents::Cohort, path, &inputs, args.force);
+    let create = |path: &Path| -> Result<OutputFile, Failure> {
+        let file = OutputFile::create_for(Contents::Cohort, path, &inputs, args.force)?;
+        // A name that follows from that of the cohort is as good as that.
+        let is_named = [&args.first, &args.second].contains(&&Some(path.to_path_buf()));
+        is_named
+            .then(|| check_table_name(path, &file))
+            .transpose()?;
+        Ok(file)
+    };
     let files = [create(&paths[0])?, create(&paths[1])?];
     for (file, cohort) in files.into_iter().zip(&split.cohorts) {
         file.write(|out| write_cohort_part(&raw, cohort, out))?;

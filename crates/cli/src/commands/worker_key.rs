@@ -52,13 +52,6 @@ pub(crate) fn run(args: &WorkerKeyArgs) -> Result<(), Failure> {
     let identity = Identity::load(&identity_file)?;
     let state_dir = veilpath::state_dir(args.identity.as_deref())?;
     let plan = state_dir.agreed_plan(&args.agreement)?;
-    if args.tiles.last() > plan.tile_count() {
-        return Err(Failure::input(format!(
-            "--tiles {}: this agreement has {}",
-            args.tiles,
-            units::counted(plan.tile_count().into(), "tile")
-        )));
-    }
     if args.output.exists() {
         return Err(Failure::input(format!(
             "{}: this file exists, and a work order is never overwritten\n  choose another name with -o",
@@ -66,15 +59,11 @@ pub(crate) fn run(args: &WorkerKeyArgs) -> Result<(), Failure> {
         )));
     }
     let policy = veilpath::find_policy(args.policy.as_deref(), &state_dir)?;
-    // A minute less than the maximum, which is checked later.
-    let time =
-        Duration::from_secs(args.hours * 3600).min(MAX_WORKER_KEY_TIME - Duration::from_secs(60));
-    let expires = veilpath::now() + time;
     let order = veilpath::work_order(
         (&identity, &state_dir),
         &plan,
         args.tiles,
-        expires,
+        Duration::from_secs(args.hours * 3600),
         policy.as_ref(),
     )?;
     order.save(&args.output)?;

@@ -14,7 +14,7 @@ pub(super) fn limit(groups: &GroupSummary, reveal: Reveal) -> String {
     };
     match groups.answers {
         Some(answers) => format!(
-            "{minimum}; with this answer, which may count as several, this partner has had {answers} of at most {} group answers",
+            "{minimum}; group answers for this partner: {answers} of at most {}, this one included (an answer may count as several)",
             groups.max_answers
         ),
         None => format!("{minimum}; the partner does not learn it, so it does not count"),
@@ -35,7 +35,10 @@ mod tests {
         let limit_text =
             |groups: &GroupSummary, question: &str| limit(groups, question.parse().unwrap());
         let text = limit_text(&groups, "mean");
-        assert!(text.contains("5 participants per side") && text.contains("3 of at most 20"));
+        assert!(
+            text.contains("5 participants per side")
+                && text.contains("for this partner: 3 of at most 20, this")
+        );
         let hidden = GroupSummary {
             answers: None,
             ..groups

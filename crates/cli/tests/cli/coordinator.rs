@@ -40,7 +40,7 @@ impl Institutions {
         let agreed = pair.run(&["--engine", "garbled", "--tile-count", &tiles], &[], &[]);
         let [agreement, _] = agreed.map(|side| {
             let mut lines = side.stderr.lines();
-            let event = lines.find(|line| line.contains("agreed on tiles")).unwrap();
+            let event = lines.find(|line| line.contains("agreed-on-tiles")).unwrap();
             let event: Value = serde_json::from_str(event).unwrap();
             event["agreement"].as_str().unwrap()[..12].to_string()
         });

@@ -63,7 +63,7 @@ fn negative_numbers_are_rejected_with_a_reason() {
         &[&crqa[..], &["--line", "0"]].concat(),
         "--line: the minimum length of a line is 0, but must be from 2",
     );
-    refused(&["split", "a.csv", "--share", "-1"], "from 0 to 1");
+    refused(&["split", "a.csv", "--fraction", "-1"], "from 0 to 1");
     refused(&["synth", "lifelike", "--seconds", "-1"], "above 0");
 }
 

@@ -295,3 +295,30 @@ fn an_unknown_extension_is_refused() {
         assert_eq!(to(&[]).ok(), folder.read(name));
     }
 }
+
+/// Otherwise a spreadsheet program would be asked to open text.
+#[test]
+fn a_table_is_not_written_under_another_formats_name() {
+    let folder = Folder::new();
+    folder.file("f.csv", "x,y,duration\n1,2,200\n");
+    folder.file("a.csv", "participant,scanpath\np,AB\nq,BA\n");
+    for name in ["c.xlsx", "c.json", "c.tsv"] {
+        for call in [
+            "encode f.csv --screen 7x7 -o",
+            "synth random -o",
+            "synth lifelike --as fixations -o",
+            "split a.csv --second b.csv --first",
+        ] {
+            let call = format!("{call} {name}");
+            let call: Vec<&str> = call.split(' ').collect();
+            let error = folder.run(&call).refused();
+            assert!(error.contains("is not written as ."), "{call:?}: {error}");
+            assert!(!folder.path().join(name).exists());
+        }
+    }
+    for name in ["c.CSV", "c.txt", "c"] {
+        let call = format!("encode f.csv --screen 7x7 -o {name}");
+        let call: Vec<&str> = call.split(' ').collect();
+        folder.run(&call).ok();
+    }
+}

@@ -182,7 +182,7 @@ fn workers_compute_tiles_with_their_own_keys() {
         let event = side
             .stderr
             .lines()
-            .find(|line| line.contains("agreed on tiles"));
+            .find(|line| line.contains("agreed-on-tiles"));
         let event: serde_json::Value = serde_json::from_str(event.unwrap()).unwrap();
         event["agreement"].as_str().unwrap().to_string()
     });

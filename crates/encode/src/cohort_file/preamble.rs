@@ -91,6 +91,18 @@ impl Preamble {
         screen.map(read).transpose()
     }
 
+    /// The settings as Veilpath writes them. A spreadsheet that splits a comment at its commas joins the parts with the
+    /// delimiter of the table.
+    pub(super) fn take_settings(&mut self, delimiter: u8) -> BTreeMap<String, String> {
+        let mut settings = std::mem::take(&mut self.settings);
+        if delimiter == b';' || delimiter == b'\t' {
+            for value in settings.values_mut() {
+                *value = value.replace(char::from(delimiter), ",");
+            }
+        }
+        settings
+    }
+
     fn comment(&mut self, comment: &str) -> Result<(), String> {
         let Some((name, value)) = comment.split_once(':') else {
             return Ok(());
@@ -140,18 +152,30 @@ fn option_for(comment: &str) -> Option<EncodeField> {
     }
 }
 
-/// Removes what a spreadsheet adds to a comment when it saves the file: quotes around it, and trailing delimiters up to
-/// the width of the table. Returns `None` if the line is not a comment.
+/// Removes what a spreadsheet adds to a comment when it saves the file: quotes around it or around each of its parts, and
+/// trailing delimiters up to the width of the table. Returns `None` if the line is not a comment.
 fn spreadsheet_comment(line: &str) -> Option<String> {
-    let line = line.trim().trim_end_matches([',', ';', '\t', ' ']);
-    match line.strip_prefix('"') {
-        Some(quoted) if quoted.starts_with('#') => Some(
-            quoted
-                .strip_suffix('"')
-                .unwrap_or(quoted)
-                .replace("\"\"", "\""),
-        ),
-        _ if line.starts_with('#') => Some(line.to_string()),
-        _ => None,
+    let line = line.trim();
+    let comment = match line.starts_with("\"#") {
+        true => unquoted(line),
+        false if line.starts_with('#') => line.to_string(),
+        false => return None,
+    };
+    let padding = [',', ';', '\t', ' '];
+    Some(comment.trim_end_matches(padding).to_string())
+}
+
+/// The line without the quotes around its fields. A quote within a field is doubled.
+fn unquoted(line: &str) -> String {
+    let mut text = String::new();
+    let mut signs = line.chars().peekable();
+    let mut in_field = false;
+    while let Some(sign) = signs.next() {
+        match sign {
+            '"' if in_field && signs.next_if_eq(&'"').is_some() => text.push('"'),
+            '"' => in_field = !in_field,
+            other => text.push(other),
+        }
     }
+    text
 }

@@ -3,12 +3,12 @@
 use super::CohortNote;
 use super::fixations;
 use super::preamble::Preamble;
+use super::printable::{make_ids_printable, make_printable};
 use super::raw::{RawCohort, RawRow};
 use crate::groups::GroupColumn;
 use crate::{Input, Lines, ReadError, Rows, guess_delimiter};
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
-use veilpath_metrics::{Encoding, Fixation, Fixations, text};
+use veilpath_metrics::{Encoding, Fixation, Fixations};
 
 impl RawCohort {
     /// Reads a cohort file without parsing its letters.
@@ -42,6 +42,7 @@ impl RawCohort {
             .alphabet_on_grid()
             .map_err(|error| lines.error(error.to_string()))?;
         let may_be_marked = preamble.is_ours && matches!(layout, Layout::Table);
+        let settings = preamble.take_settings(guess_delimiter(&first));
         let mut rows = match layout {
             Layout::Table => table(under_header(lines, &first), screen.is_some(), &mut notes)?,
             Layout::Tabbed => tabbed(lines, &first, &mut notes)?,
@@ -61,7 +62,7 @@ impl RawCohort {
         let has_fixations = rows.iter().any(|row| row.fixations.is_some());
         let mut unprintable = make_ids_printable(&mut rows, may_be_marked);
         let mut encoding = BTreeMap::new();
-        for (mut name, mut value) in std::mem::take(&mut preamble.settings) {
+        for (mut name, mut value) in settings {
             unprintable += make_printable(&mut name) + make_printable(&mut value);
             encoding.insert(name, value);
         }
@@ -115,35 +116,6 @@ impl RawCohort {
     }
 }
 
-/// Makes all ids printable and returns how many were not. With `may_be_marked`, first removes the apostrophe that
-/// protects ids from being taken for spreadsheet formulas.
-fn make_ids_printable(rows: &mut [RawRow], may_be_marked: bool) -> usize {
-    let mut unprintable = 0;
-    for row in rows {
-        let ids = [
-            Some(&mut row.participant),
-            row.group.as_mut(),
-            row.stimulus.as_mut(),
-        ];
-        for id in ids.into_iter().flatten() {
-            if may_be_marked && let Cow::Owned(unmarked) = text::from_csv_field(id) {
-                *id = unmarked;
-            }
-            unprintable += make_printable(id);
-        }
-    }
-    unprintable
-}
-
-/// Replaces unprintable characters, and returns 1 if there were any.
-fn make_printable(text: &mut String) -> usize {
-    let Cow::Owned(replaced) = text::printable(text) else {
-        return 0;
-    };
-    *text = replaced;
-    1
-}
-
 const EXPECTED: &str = "expected a table with the header participant,stimulus,scanpath (stimulus may be left out; a column group is optional), or lines of a participant, a tab and letters, or one string of letters per line";
 
 const NO_PARTICIPANT: &str =
@@ -182,7 +154,15 @@ impl Layout {
 fn under_header(lines: Lines, header: &str) -> Rows {
     // A spreadsheet pads all lines to the width of the widest, which may be a comment.
     let delimiter = guess_delimiter(header);
-    let header = header.trim_end().trim_end_matches(char::from(delimiter));
+    let sign = char::from(delimiter);
+    let mut header = header.trim_end();
+    let quoted_padding = format!("{sign}\"\"");
+    while let Some(shorter) = header
+        .strip_suffix(sign)
+        .or_else(|| header.strip_suffix(&quoted_padding))
+    {
+        header = shorter;
+    }
     Rows::after_header(lines, header, delimiter)
 }
 

@@ -350,3 +350,23 @@ fn ids_are_neither_formulas_nor_terminal_controls() {
     let other_program = read_text("participant,scanpath\n'=p,AB\n").unwrap();
     assert_eq!(other_program.cohort.entries[0].participant, "'=p");
 }
+
+/// Spreadsheets quote all fields, or split comments at their commas and join them with another delimiter.
+#[test]
+fn cohorts_that_a_spreadsheet_saved_are_read_alike() {
+    let original = "# veilpath cohort 1\n# alphabet: letters 3\n# areas: left, right\nparticipant,stimulus,scanpath\np,s,AB\n";
+    let expected = read_text(original).unwrap();
+    for saved in [
+        "\"# veilpath cohort 1\",\"\",\"\"\n\"# alphabet: letters 3\",\"\",\"\"\n\"# areas: left, right\",\"\",\"\"\n\"participant\",\"stimulus\",\"scanpath\"\n\"p\",\"s\",\"AB\"\n",
+        "\"# veilpath cohort 1\",\"\",\"\",\"\"\n\"# alphabet: letters 3\",\"\",\"\",\"\"\n\"# areas: left\",\" right\",\"\",\"\"\n\"participant\",\"stimulus\",\"scanpath\",\"\"\n\"p\",\"s\",\"AB\",\"\"\n",
+        "# veilpath cohort 1;;\n# alphabet: letters 3;;\n# areas: left; right;\nparticipant;stimulus;scanpath\np;s;AB\n",
+        "\"# veilpath cohort 1\";\"\"\n\"# alphabet: letters 3\";\"\"\n\"# areas: left\";\" right\"\n\"participant\";\"stimulus\";\"scanpath\"\n\"p\";\"s\";\"AB\"\n",
+    ] {
+        let read = read_text(saved).unwrap();
+        assert_eq!(read.cohort, expected.cohort, "{saved}");
+        assert_eq!(read.notes, expected.notes, "{saved}");
+    }
+    let quoted = "\"# veilpath cohort 1\",\"\"\n\"# areas: a, \"\"b\"\"\",\"\"\nparticipant,scanpath\np,AB\n";
+    let areas = &read_text(quoted).unwrap().cohort.encoding.0["areas"];
+    assert_eq!(areas, "a, \"b\"");
+}

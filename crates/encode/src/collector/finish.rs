@@ -10,7 +10,8 @@ use crate::notes::notes;
 use crate::observations::Observations;
 use crate::runs::Reduced;
 use crate::{
-    DataKinds, Detector, EncodeNote, LetterMap, NoEffect, ReadError, Space, SpaceKind, Summary,
+    DataKinds, Detector, EncodeField, EncodeNote, LengthUnit, LetterMap, NoEffect, ReadError,
+    Space, SpaceKind, Summary,
 };
 use std::collections::{HashMap, HashSet};
 use veilpath_metrics::{Cohort, Entry, Fixations, Scanpath};
@@ -34,10 +35,8 @@ impl Collector {
         observed.times.backwards = backwards;
         let aspect = common_aspect(self.recordings.iter().map(|state| &state.space));
         let is_angle = |space: Space| matches!(space.kind, SpaceKind::VisualAngle { .. });
-        let has_angles = self
-            .recordings
-            .iter()
-            .any(|it| it.space.is_some_and(is_angle));
+        let spaces: Vec<Option<Space>> = self.recordings.iter().map(|it| it.space).collect();
+        let has_angles = spaces.iter().any(|it| it.is_some_and(is_angle));
         let participants = self.recordings.iter().map(|it| it.participant.as_str());
         let groups = match self.groups.resolve(participants) {
             Ok(groups) => groups,
@@ -128,7 +127,19 @@ impl Collector {
                 .collect();
             summary.detected = Some(self.detected);
         }
-        if !(has_angles || detects || self.options.keep_fixations) {
+        let is_panorama =
+            |space: Space| matches!(space.kind, SpaceKind::Globe | SpaceKind::PanoramaFractions);
+        if !spaces.is_empty()
+            && spaces.iter().all(|it| it.is_some_and(is_panorama))
+            && self.screen_settings.has_pixels()
+        {
+            self.notes.push(EncodeNote::NoEffect {
+                field: EncodeField::Screen,
+                reason: NoEffect::Panorama,
+            });
+        }
+        let detects_angles = detects && self.options.detection.unit() == Some(LengthUnit::Degrees);
+        if !(has_angles || detects_angles || self.options.keep_fixations) {
             let unused = self.screen_settings.viewing_fields();
             self.notes.extend(unused.map(|field| EncodeNote::NoEffect {
                 field,

@@ -32,7 +32,7 @@ fn fixation(x: f64, y: f64, duration_ms: f64) -> Fixation<'static> {
     }
 }
 
-fn collector(options: &EncodeOptions) -> Collector {
+fn collector(options: &LetterOptions) -> Collector {
     let mut collector = Collector::new(options).unwrap();
     collector.begin_file("a.csv", "table", "a table");
     collector
@@ -48,7 +48,7 @@ fn strings(cohort: &Cohort) -> Vec<String> {
 
 #[test]
 fn interleaved_recordings_are_separated_in_order() {
-    let mut sink = collector(&EncodeOptions::default());
+    let mut sink = collector(&LetterOptions::default());
     for step in 0..3 {
         for (participant, stimulus) in [
             ("q", Some("s")),
@@ -83,9 +83,9 @@ fn interleaved_recordings_are_separated_in_order() {
 #[test]
 fn outside_points_are_dropped_or_clamped() {
     for (outside, expected, used) in [(Outside::Drop, "A", 1), (Outside::Clamp, "AGq", 3)] {
-        let options = EncodeOptions {
+        let options = LetterOptions {
             outside,
-            ..EncodeOptions::default()
+            ..LetterOptions::default()
         };
         let mut sink = collector(&options);
         let id = sink
@@ -112,7 +112,7 @@ fn a_grid_needs_a_screen_and_areas_do_not() {
         space: None,
         ..recording("p", None, Kind::Fixations)
     };
-    let error = collector(&EncodeOptions::default())
+    let error = collector(&LetterOptions::default())
         .recording(&blind)
         .unwrap_err();
     assert_eq!(error.file, "a.csv");
@@ -122,16 +122,16 @@ fn a_grid_needs_a_screen_and_areas_do_not() {
         ..blind.clone()
     };
     assert!(
-        collector(&EncodeOptions::default())
+        collector(&LetterOptions::default())
             .recording(&flat)
             .is_err()
     );
 
     let file = "name,shape,coordinates,stimulus\nface,rectangle,0 0 10 10,a\nhand,rectangle,20 0 30 10,a\nhand,rectangle,0 0 10 10,b\n";
     let areas = Areas::read(Input::from_bytes("aoi.csv", file.into()).unwrap()).unwrap();
-    let mut sink = collector(&EncodeOptions {
+    let mut sink = collector(&LetterOptions {
         letter_map: LetterMap::AoiFile(areas),
-        ..EncodeOptions::default()
+        ..LetterOptions::default()
     });
     for stimulus in [Some("a"), Some("b"), Some("c"), None] {
         let id = sink
@@ -158,9 +158,9 @@ fn a_grid_needs_a_screen_and_areas_do_not() {
 #[test]
 fn the_trackers_areas_are_sorted_or_listed() {
     let encode = |names: Option<Vec<String>>| {
-        let mut sink = collector(&EncodeOptions {
+        let mut sink = collector(&LetterOptions {
             letter_map: LetterMap::AoiColumn { names },
-            ..EncodeOptions::default()
+            ..LetterOptions::default()
         });
         let id = sink
             .recording(&Recording {
@@ -187,9 +187,9 @@ fn the_trackers_areas_are_sorted_or_listed() {
     assert_eq!(strings(&cohort), ["AA"]);
     assert_eq!(cohort.alphabet.size(), 2);
 
-    let none = collector(&EncodeOptions {
+    let none = collector(&LetterOptions {
         letter_map: LetterMap::AoiColumn { names: None },
-        ..EncodeOptions::default()
+        ..LetterOptions::default()
     });
     assert!(
         none.finish()
@@ -202,10 +202,10 @@ fn the_trackers_areas_are_sorted_or_listed() {
 #[test]
 fn binning_repeats_letters_as_scanmatch_does() {
     for (matlab_compat, expected) in [(false, "AABBBD"), (true, "BBBD")] {
-        let options = EncodeOptions {
+        let options = LetterOptions {
             bin_ms: Some(50.0),
             matlab_compat,
-            ..EncodeOptions::default()
+            ..LetterOptions::default()
         };
         let mut sink = collector(&options);
         let id = sink
@@ -232,9 +232,9 @@ fn binning_repeats_letters_as_scanmatch_does() {
 
 #[test]
 fn many_long_scanpaths_do_not_fill_the_memory() {
-    let options = EncodeOptions {
+    let options = LetterOptions {
         bin_ms: Some(1.0),
-        ..EncodeOptions::default()
+        ..LetterOptions::default()
     };
     let mut sink = collector(&options);
     let mut refused = None;
@@ -251,9 +251,9 @@ fn many_long_scanpaths_do_not_fill_the_memory() {
 
 #[test]
 fn binning_needs_durations_and_fixations() {
-    let options = EncodeOptions {
+    let options = LetterOptions {
         bin_ms: Some(50.0),
-        ..EncodeOptions::default()
+        ..LetterOptions::default()
     };
     let mut sink = collector(&options);
     let id = sink
@@ -291,7 +291,7 @@ fn binning_needs_durations_and_fixations() {
 
 #[test]
 fn kinds_do_not_mix_within_a_recording() {
-    let mut sink = collector(&EncodeOptions::default());
+    let mut sink = collector(&LetterOptions::default());
     let fixations = sink
         .recording(&recording("p", None, Kind::Fixations))
         .unwrap();
@@ -315,7 +315,7 @@ fn kinds_do_not_mix_within_a_recording() {
 
 #[test]
 fn a_second_file_with_the_same_ids_makes_further_rows() {
-    let mut sink = collector(&EncodeOptions::default());
+    let mut sink = collector(&LetterOptions::default());
     for name in ["a.csv", "b.csv"] {
         sink.begin_file(name, name, name);
         let id = sink
@@ -331,7 +331,7 @@ fn a_second_file_with_the_same_ids_makes_further_rows() {
 
 #[test]
 fn the_space_may_change() {
-    let mut sink = collector(&EncodeOptions::default());
+    let mut sink = collector(&LetterOptions::default());
     for (width, expected_used) in [(700.0, 1), (70.0, 1)] {
         let id = sink
             .recording(&Recording {
@@ -350,15 +350,15 @@ fn the_space_may_change() {
 #[test]
 fn options_that_make_no_sense_are_refused() {
     let runs = |change: fn(&mut RunOptions)| {
-        let mut options = EncodeOptions::default();
+        let mut options = LetterOptions::default();
         change(&mut options.runs);
         options
     };
-    let column = |names: &[&str]| EncodeOptions {
+    let column = |names: &[&str]| LetterOptions {
         letter_map: LetterMap::AoiColumn {
             names: Some(names.iter().map(|name| name.to_string()).collect()),
         },
-        ..EncodeOptions::default()
+        ..LetterOptions::default()
     };
     for options in [
         runs(|runs| runs.min_dwell_ms = 0.0),
@@ -366,13 +366,13 @@ fn options_that_make_no_sense_are_refused() {
         runs(|runs| runs.max_gap_ms = -1.0),
         runs(|runs| runs.max_gap_ms = f64::INFINITY),
         runs(|runs| runs.cap = Some(0)),
-        EncodeOptions {
+        LetterOptions {
             bin_ms: Some(0.0),
-            ..EncodeOptions::default()
+            ..LetterOptions::default()
         },
-        EncodeOptions {
+        LetterOptions {
             notation: Some(Notation::Dna),
-            ..EncodeOptions::default()
+            ..LetterOptions::default()
         },
         column(&[]),
         column(&["a", " "]),
@@ -382,9 +382,9 @@ fn options_that_make_no_sense_are_refused() {
         assert_eq!(error.file, "encoding options");
         assert!(!error.remedy.is_empty());
     }
-    let numbers = EncodeOptions {
+    let numbers = LetterOptions {
         notation: Some(Notation::Numbers),
-        ..EncodeOptions::default()
+        ..LetterOptions::default()
     };
     let (cohort, _) = collector(&numbers).finish().unwrap();
     assert_eq!(cohort.alphabet.to_string(), "numbers 49");
@@ -396,9 +396,9 @@ proptest! {
         rows in prop::collection::vec((0usize..3, -100.0f64..800.0, -100.0f64..800.0, any::<bool>()), 0..200),
         columns in 1u32..30, lines in 1u32..30,
     ) {
-        let options = EncodeOptions {
+        let options = LetterOptions {
             letter_map: LetterMap::Grid(veilpath_metrics::Grid::new(columns, lines).unwrap()),
-            ..EncodeOptions::default()
+            ..LetterOptions::default()
         };
         let mut sink = collector(&options);
         for (number, &(who, x, y, lost)) in rows.iter().enumerate() {

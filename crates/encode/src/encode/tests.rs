@@ -90,7 +90,7 @@ fn encode(
         paths.into_iter().map(Source::File).collect(),
         format,
         &read,
-        &EncodeOptions::default(),
+        &LetterOptions::default(),
         &progress,
     )
     .map(|encoded| (encoded, reported.into_inner()))
@@ -149,7 +149,7 @@ fn a_caller_who_stops_gets_an_error_even_after_the_last_file() {
             screen: SCREEN,
             ..ReadOptions::default()
         };
-        let options = EncodeOptions::default();
+        let options = LetterOptions::default();
         let stop = |_| ControlFlow::Break(());
         let error = encode_files(vec![source], None, &read, &options, &stop).unwrap_err();
         assert!(error.problem.contains("stopped"), "{error}");
@@ -167,7 +167,7 @@ fn a_caller_can_stop_the_first_look_at_a_file() {
         screen: SCREEN,
         ..ReadOptions::default()
     };
-    let options = EncodeOptions::default();
+    let options = LetterOptions::default();
     let stop = |_| ControlFlow::Break(());
     let sources = vec![Source::Open(Box::new(input))];
     let error = encode_files(sources, None, &read, &options, &stop).unwrap_err();
@@ -222,9 +222,9 @@ fn a_cohort_with_only_empty_scanpaths_cannot_drop_them() {
         ..ReadOptions::default()
     };
     let encode = |drop_empty| {
-        let options = EncodeOptions {
+        let options = LetterOptions {
             drop_empty,
-            ..EncodeOptions::default()
+            ..LetterOptions::default()
         };
         encode_files(
             vec![Source::File(path.clone())],
@@ -252,10 +252,10 @@ fn the_scanmatch_example_gives_its_known_strings() {
         ..ReadOptions::default()
     };
     let strings = |grid: &str, notation| {
-        let options = EncodeOptions {
+        let options = LetterOptions {
             letter_map: crate::LetterMap::Grid(grid.parse().unwrap()),
             notation,
-            ..EncodeOptions::default()
+            ..LetterOptions::default()
         };
         let Encoded { cohort, .. } = encode_files(
             vec![Source::File(path.clone())],

@@ -96,6 +96,31 @@ fn common_mistakes_are_named_and_answered() {
             "compare it directly",
         ),
         (
+            "a.csv",
+            b"\"# veilpath cohort 1\",\"\",\"\"\n\"participant\",\"stimulus\",\"scanpath\"\n\"p\",\"s\",\"ABC\"\n",
+            "already a cohort",
+            "compare it directly",
+        ),
+        (
+            "a.txt",
+            b"p1\taFaFcF\np2\taFbF\n",
+            "a cohort already",
+            "compare it directly",
+        ),
+        (
+            "a.txt",
+            b"# OGAMA\np1\tAB#C\np2\t\n",
+            "a cohort already",
+            "compare it directly",
+        ),
+        ("a.txt", b"ABCA\nBBA\n", "a cohort already", "compare it directly"),
+        (
+            "a.txt",
+            b"name\tgroup\nAnna\tControl\n",
+            "these columns: name, group",
+            "x and y",
+        ),
+        (
             "ds/participants.tsv",
             b"participant_id\tage\nsub-1\t20\n",
             "list of participants",

@@ -1,7 +1,7 @@
 use super::*;
 use crate::readers::recorder::Recorder;
 use crate::{
-    EncodeOptions, Encoded, Input, RawCohort, ReadError, ReadOptions, Source, encode_files,
+    Encoded, Input, LetterOptions, RawCohort, ReadError, ReadOptions, Source, encode_files,
 };
 use std::ops::ControlFlow;
 
@@ -52,7 +52,7 @@ fn encode(source: Source) -> Result<Encoded, ReadError> {
         ..ReadOptions::default()
     };
     let go_on = |_| ControlFlow::Continue(());
-    encode_files(vec![source], None, &read, &EncodeOptions::default(), &go_on)
+    encode_files(vec![source], None, &read, &LetterOptions::default(), &go_on)
 }
 
 use ColumnKind::{Numbers, Texts};
@@ -189,7 +189,7 @@ fn a_frame_without_rows_or_places_is_an_error() {
 
 #[test]
 fn a_frame_has_no_file_format() {
-    let options = EncodeOptions::default();
+    let options = LetterOptions::default();
     let source = Source::Frame(frame(&HEADER, vec![rows()]));
     let go_on = |_| ControlFlow::Continue(());
     let read = ReadOptions::default();
@@ -209,7 +209,7 @@ fn reading_stops_when_progress_breaks() {
         ..ReadOptions::default()
     };
     let stop = |_| ControlFlow::Break(());
-    let error = encode_files(vec![source], None, &read, &EncodeOptions::default(), &stop);
+    let error = encode_files(vec![source], None, &read, &LetterOptions::default(), &stop);
     assert_eq!(error.unwrap_err().problem, "reading was stopped");
 }
 
@@ -254,7 +254,7 @@ fn progress_counts_all_rows() {
             reported.set(bytes);
             ControlFlow::Continue(())
         };
-        let options = EncodeOptions::default();
+        let options = LetterOptions::default();
         encode_files(vec![Source::Frame(frame)], None, &read, &options, &progress).unwrap();
         assert_eq!(reported.get(), all, "{rows} rows");
     }

@@ -1,7 +1,7 @@
 //! Groups from columns of recordings and of cohort files, and from separate tables.
 
 use super::*;
-use crate::{EncodeOptions, RawCohort, ReadOptions, Source, encode_files};
+use crate::{LetterOptions, RawCohort, ReadOptions, Source, encode_files};
 use veilpath_metrics::Cohort;
 
 const HEADER: &str = "participant,group,stimulus,x,y,duration\n";
@@ -17,7 +17,7 @@ fn encode(files: &[&str], column: Option<&str>) -> Result<Encoded, ReadError> {
         columns: column.into_iter().collect(),
         ..ReadOptions::default()
     };
-    let options = EncodeOptions::default();
+    let options = LetterOptions::default();
     encode_files(sources.collect(), Some("table"), &read, &options, &|_| {
         std::ops::ControlFlow::Continue(())
     })

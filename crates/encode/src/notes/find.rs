@@ -2,7 +2,7 @@
 
 use super::{EncodeNote, NoEffect, NoLetters};
 use crate::observations::{MIN_ROWS_FOR_NOTE, Observations};
-use crate::{DataKinds, Detector, Dropped, EncodeField, EncodeOptions, LetterMap, Summary};
+use crate::{DataKinds, Detector, Dropped, EncodeField, LetterMap, LetterOptions, Summary};
 use std::collections::HashSet;
 use veilpath_metrics::Cohort;
 
@@ -10,7 +10,7 @@ use veilpath_metrics::Cohort;
 pub(crate) fn notes(
     cohort: &Cohort,
     summary: &Summary,
-    options: &EncodeOptions,
+    options: &LetterOptions,
     observations: &Observations,
 ) -> Vec<EncodeNote> {
     let mut notes = Vec::new();
@@ -93,9 +93,9 @@ fn files_not_used(summary: &Summary) -> Option<EncodeNote> {
 
 /// Finds options for a kind of row or a detector that did not occur, if the user has set them or they differ from the
 /// defaults.
-fn without_effect(options: &EncodeOptions, data: DataKinds) -> Vec<EncodeNote> {
+fn without_effect(options: &LetterOptions, data: DataKinds) -> Vec<EncodeNote> {
     let (runs, detection) = (&options.runs, &options.detection);
-    let usual = EncodeOptions::default();
+    let usual = LetterOptions::default();
     let (usual_runs, usual_detection) = (usual.runs, usual.detection);
     use Detector::{Idt, Ivt, Runs};
     let for_gaze: [(EncodeField, bool, &[Detector]); 11] = [

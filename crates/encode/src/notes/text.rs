@@ -1,6 +1,6 @@
 //! The messages of notes.
 
-use super::{EncodeNote, Half, LikelyCause, NoEffect, NoLetters};
+use super::{EncodeNote, Half, LabelDoubt, LikelyCause, NoEffect, NoLetters};
 use crate::{Dropped, EncodeField};
 use std::fmt;
 
@@ -112,6 +112,7 @@ impl fmt::Display for EncodeNote {
                 column,
                 labels,
                 more,
+                doubt,
             } => {
                 let more = match more {
                     0 => String::new(),
@@ -119,7 +120,7 @@ impl fmt::Display for EncodeNote {
                 };
                 write!(
                     f,
-                    "the column \"{column}\" may have event labels ({}{more}), but none is a known word for a fixation, so all rows were used; choose the labels of fixations",
+                    "the column \"{column}\" may have event labels ({}{more}), but {doubt}, so all rows were used; choose the labels of fixations",
                     labels.join(", ")
                 )
             }
@@ -225,6 +226,19 @@ impl fmt::Display for NoLetters {
     }
 }
 
+impl fmt::Display for LabelDoubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LabelDoubt::NoFixation => f.write_str("none is a known word for a fixation"),
+            LabelDoubt::UnknownLabel(label) => {
+                write!(f, "\"{label}\" is not a known eye movement")
+            }
+            LabelDoubt::ManyValues => f.write_str("it has many other values"),
+            LabelDoubt::RowsWithoutLabel => f.write_str("the other rows have no label"),
+        }
+    }
+}
+
 impl fmt::Display for NoEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -237,8 +251,10 @@ impl fmt::Display for NoEffect {
                 f.write_str("there is no event column, and all rows were used")
             }
             NoEffect::NoVisualAngles => f.write_str(
-                "it is for degrees of visual angle, and for fixations that are detected or kept",
+                "it is for degrees of visual angle, for thresholds in them, and for fixations that are kept",
             ),
+            NoEffect::Panorama => f.write_str("all coordinates are longitudes and latitudes"),
+            NoEffect::NoTimes => f.write_str("no column has times or durations"),
             NoEffect::NamedInColumn => f.write_str("the names in a column of the file are used"),
             NoEffect::NoEyeColumn => f.write_str("no column names the eye of a row"),
         }

@@ -137,11 +137,11 @@ pub(crate) fn fraction_space(fractions: Space, options: &ReadOptions) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Collector, EncodeOptions};
+    use crate::{Collector, LetterOptions};
 
     #[test]
     fn a_new_size_under_the_same_names_reaches_the_sink() {
-        let mut sink = Collector::new(&EncodeOptions::default()).unwrap();
+        let mut sink = Collector::new(&LetterOptions::default()).unwrap();
         let mut current = CurrentRecording::default();
         // The third row does not say what its size is.
         for size in [Some(700.0), Some(70.0), None] {

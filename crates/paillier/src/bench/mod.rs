@@ -26,7 +26,7 @@ const REPETITIONS: u32 = 5;
 
 /// The settings of a measurement.
 #[derive(Clone, Debug)]
-pub struct BenchPlan {
+pub struct BenchOptions {
     /// Key sizes.
     pub sizes: Vec<KeySize>,
     /// Kernels; those that this CPU cannot run are skipped.
@@ -35,7 +35,7 @@ pub struct BenchPlan {
     pub time: Duration,
 }
 
-impl Default for BenchPlan {
+impl Default for BenchOptions {
     /// All sizes, all kernels of this CPU, half a second for each measurement.
     fn default() -> Self {
         Self {
@@ -127,12 +127,16 @@ pub struct BenchReport {
 }
 
 /// Measures on the calling thread. `progress` is called with each row as soon as it is known.
-pub fn run(plan: &BenchPlan, mut progress: impl FnMut(&Measurement)) -> Result<BenchReport> {
+pub fn run(options: &BenchOptions, mut progress: impl FnMut(&Measurement)) -> Result<BenchReport> {
     let mut rng = system_rng()?;
     let mut measurements = Vec::new();
-    for &size in &plan.sizes {
+    for &size in &options.sizes {
         let mut key = crate::SecretKey::generate(size, &mut rng)?;
-        for &kernel in plan.kernels.iter().filter(|kernel| kernel.is_available()) {
+        for &kernel in options
+            .kernels
+            .iter()
+            .filter(|kernel| kernel.is_available())
+        {
             key = key.with_kernel(kernel)?;
             let mut workload = Workload::new(key, &mut rng)?;
             #[cfg(feature = "gmp")]
@@ -143,10 +147,10 @@ pub fn run(plan: &BenchPlan, mut progress: impl FnMut(&Measurement)) -> Result<B
                 let start = Instant::now();
                 for repetition in 0..REPETITIONS {
                     // The slowest operations exceed their time already in the first repetition.
-                    if repetition > 0 && start.elapsed() > 4 * plan.time {
+                    if repetition > 0 && start.elapsed() > 4 * options.time {
                         break;
                     }
-                    let repetition_time = plan.time / REPETITIONS;
+                    let repetition_time = options.time / REPETITIONS;
                     ours = ours.min(
                         time_per_call(repetition_time, || workload.run(operation, &mut rng))?
                             / BATCH as f64,

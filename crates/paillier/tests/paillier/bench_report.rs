@@ -3,18 +3,18 @@
 
 use std::time::Duration;
 
-use veilpath_paillier::bench::{BenchPlan, Operation, run};
+use veilpath_paillier::bench::{BenchOptions, Operation, run};
 use veilpath_paillier::{Kernel, KeySize};
 
 #[test]
 fn every_operation_has_a_row() {
-    let plan = BenchPlan {
+    let options = BenchOptions {
         sizes: vec![KeySize::Bits512],
         time: Duration::from_millis(1),
-        ..BenchPlan::default()
+        ..BenchOptions::default()
     };
     let mut reported = 0;
-    let report = run(&plan, |_| reported += 1).unwrap();
+    let report = run(&options, |_| reported += 1).unwrap();
     let rows = Kernel::all_available().len() * Operation::ALL.len();
     assert_eq!((report.measurements.len(), reported), (rows, rows));
     let json = serde_json::to_value(&report).unwrap();

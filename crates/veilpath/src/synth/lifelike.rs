@@ -15,7 +15,7 @@ use rand_chacha::ChaCha20Rng;
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 use veilpath_encode::{
-    Collector, EncodeOptions, Fixation, Kind, LetterMap, Recording, Sink, Space, cohort_file,
+    Collector, Fixation, Kind, LetterMap, LetterOptions, Recording, Sink, Space, cohort_file,
     is_group_name,
 };
 use veilpath_metrics::Grid;
@@ -144,10 +144,10 @@ struct ViewedFixation<'a> {
 /// Generates scanpaths on a grid. The same code as for real fixations encodes them.
 pub fn lifelike(options: &LifelikeOptions, grid: Grid) -> Result<SyntheticCohort, Error> {
     options.check()?;
-    let encoding = EncodeOptions {
+    let encoding = LetterOptions {
         letter_map: LetterMap::Grid(grid),
         keep_fixations: options.keep_fixations,
-        ..EncodeOptions::default()
+        ..LetterOptions::default()
     };
     let mut collector = Collector::new(&encoding)?;
     let mut failure = None;

@@ -7,7 +7,7 @@ use crate::metric_args::MetricArgs;
 use crate::progress::{Unit, bar};
 use clap::{Args, ValueEnum};
 use veilpath::{Alphabet, MetricOptions, Reveal};
-use veilpath_evaluation::cell;
+use veilpath_evaluation::cell::{self, Scoring};
 use veilpath_evaluation::reconstruct::{self, Effort, Options};
 
 const EXAMPLES: &str = "\
@@ -112,10 +112,7 @@ pub(crate) fn run(args: &ReconstructArgs) -> Result<(), Failure> {
         (reconstruct::default_metrics(alphabet), alphabet)
     } else {
         let metric = metric.metric(&alphabet, None, Some(&cell::screen()?))?;
-        let alphabet = match metric.quantisation() {
-            None => alphabet,
-            Some(rounded) => rounded.alphabet().map_err(veilpath::Error::from)?,
-        };
+        let Scoring { metric, alphabet } = Scoring::new(metric, alphabet)?;
         (vec![(metric.name().to_string(), metric)], alphabet)
     };
     let options = Options {

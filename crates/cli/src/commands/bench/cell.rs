@@ -102,11 +102,7 @@ pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
     let alphabet = cell::alphabet(args.metric.grid.map(|grid| grid.cells()))?;
     let screen = cell::screen()?;
     let metric = MetricOptions::from(&args.metric).metric(&alphabet, None, Some(&screen))?;
-    let alphabet = match metric.quantisation() {
-        None => alphabet,
-        Some(rounded) => rounded.alphabet().map_err(veilpath::Error::from)?,
-    };
-    let scoring = Scoring { metric, alphabet };
+    let scoring = Scoring::new(metric, alphabet)?;
     let engine = args.engine.with(&args.paillier)?;
     if let MeasuredEngine::Plain = args.engine {
         let report = clear_cell::run(&clear_cell::Options {

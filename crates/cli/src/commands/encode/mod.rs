@@ -87,7 +87,7 @@ struct FileArgs {
     screen_cm: Option<(f64, f64)>,
 
     /// Distance from the eye to the screen in centimetres, for degrees of visual angle
-    #[arg(long, value_name = "CM", value_parser = positive)]
+    #[arg(long, value_name = "CM", value_parser = decimal, allow_negative_numbers = true)]
     distance: Option<f64>,
 
     /// Unit of coordinates, if the format does not define it
@@ -99,7 +99,7 @@ struct FileArgs {
     time_unit: Option<TimeName>,
 
     /// Samples per second, if there are no timestamps
-    #[arg(long, value_name = "HZ", value_parser = positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "HZ", value_parser = decimal, allow_negative_numbers = true)]
     rate: Option<f64>,
 
     /// Flip the vertical axis
@@ -116,8 +116,8 @@ struct FileArgs {
 
     /// The events to use in a table with event labels: fixations, all, or labels such as FIXA,PURS [default: fixations;
     /// gaze samples: all but blinks]
-    #[arg(long, value_name = "EVENTS", value_delimiter = ',')]
-    events: Option<Vec<String>>,
+    #[arg(long, value_name = "EVENTS")]
+    events: Option<EventChoice>,
 
     /// The participant of files that do not name one
     #[arg(long, value_name = "NAME")]
@@ -248,7 +248,7 @@ impl FileArgs {
             rate_hz: self.rate,
             eye: self.eye.map_or(Eye::Any, Into::into),
             rows: self.rows.map_or(RowChoice::Any, Into::into),
-            events: self.events.as_deref().map(events),
+            events: self.events.clone(),
             participant: self.participant.clone(),
             stimulus: self.stimulus.clone(),
             name_pattern: self.name_pattern.clone(),
@@ -299,15 +299,6 @@ impl LetterArgs {
     }
 }
 
-/// `fixations`, `all`, or labels.
-fn events(words: &[String]) -> EventChoice {
-    match words {
-        [word] if word == "fixations" => EventChoice::Fixations,
-        [word] if word == "all" => EventChoice::All,
-        labels => EventChoice::Labels(labels.to_vec()),
-    }
-}
-
 fn format_names() -> PossibleValuesParser {
     PossibleValuesParser::new(
         formats()
@@ -320,17 +311,9 @@ fn size(text: &str) -> Result<(f64, f64), String> {
     text.split_once(['x', 'X', '×'])
         .and_then(|(width, height)| {
             let side = |text: &str| text.trim().parse::<f64>().ok();
-            let (width, height) = (side(width)?, side(height)?);
-            let is_valid = |side: f64| side.is_finite() && side > 0.0;
-            (is_valid(width) && is_valid(height)).then_some((width, height))
+            Some((side(width)?, side(height)?))
         })
         .ok_or_else(|| "expected WIDTHxHEIGHT, as in 1280x720".to_string())
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok();
-    let number = number.filter(|number| number.is_finite() && *number > 0.0);
-    number.ok_or_else(|| "expected a number above 0, as in 120".to_string())
 }
 
 fn column(text: &str) -> Result<(String, String), String> {

@@ -179,7 +179,7 @@ impl Lines {
 /// `7 (4 without coordinates; 3 outside the stimulus)`.
 fn not_used(all: u64, reasons: &[(Dropped, u64)]) -> String {
     let reasons = reasons.iter();
-    let reasons = reasons.map(|&(it, count)| format!("{} {}", grouped(count), in_words(it, count)));
+    let reasons = reasons.map(|&(it, count)| format!("{} {it}", grouped(count)));
     counted_parts(all, reasons)
 }
 
@@ -189,24 +189,6 @@ fn counted_parts(all: u64, parts: impl Iterator<Item = String>) -> String {
     match parts.len() {
         0 => grouped(all),
         _ => format!("{} ({})", grouped(all), parts.join("; ")),
-    }
-}
-
-/// What follows the number of rows.
-fn in_words(reason: Dropped, count: u64) -> &'static str {
-    match reason {
-        Dropped::Lost => "without coordinates",
-        Dropped::Outside => "outside the stimulus",
-        Dropped::NoAoi => "in no area of interest",
-        Dropped::Invalid => "marked invalid by the tracker",
-        Dropped::OtherEvent if count == 1 => "sample, saccade, blink or other event",
-        Dropped::OtherEvent => "samples, saccades, blinks or other events",
-        Dropped::OtherEye => "of the other eye",
-        Dropped::SameFixation => "of a fixation already used",
-        Dropped::NegativeDuration => "with a negative duration",
-        Dropped::NoStimulus => "between stimuli",
-        Dropped::FirstFixation => "left out by --matlab-compat",
-        Dropped::TooShort => "shorter than half a --bin",
     }
 }
 
@@ -268,7 +250,7 @@ format     a table (table)
 columns    x=gaze_x; not used: pupil
 rows read  7
 rows used  4
-not used   3 (2 samples, saccades, blinks or other events; 1 without coordinates)
+not used   3 (2 of other events, such as saccades, blinks or samples; 1 without coordinates)
 left out   2 (2 SACC), by event label (--events)
 detected   9 fixations by idt: dispersion 1 deg, min-duration 100 ms; not used: 2 (2 outside the stimulus)
 scanpaths  3 of 2 participants on 1 stimulus, 1 empty (--drop-empty leaves them out)

@@ -5,9 +5,9 @@ use super::*;
 #[test]
 fn empty_scanpaths_stay_unless_they_are_to_be_left_out() {
     for drop_empty in [false, true] {
-        let mut sink = collector(&EncodeOptions {
+        let mut sink = collector(&LetterOptions {
             drop_empty,
-            ..EncodeOptions::default()
+            ..LetterOptions::default()
         });
         for (participant, x) in [("p", -1.0), ("q", 0.0), ("r", f64::NAN)] {
             let id = sink

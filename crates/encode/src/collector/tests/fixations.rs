@@ -7,19 +7,19 @@ use crate::{
 };
 use veilpath_metrics::{Fixation as KeptFixation, Screen};
 
-fn keeping() -> EncodeOptions {
-    EncodeOptions {
+fn keeping() -> LetterOptions {
+    LetterOptions {
         keep_fixations: true,
-        ..EncodeOptions::default()
+        ..LetterOptions::default()
     }
 }
 
-fn detecting(detector: Detector, pixels: f64) -> EncodeOptions {
+fn detecting(detector: Detector, pixels: f64) -> LetterOptions {
     let threshold = ScreenLength {
         value: pixels,
         unit: LengthUnit::Pixels,
     };
-    EncodeOptions {
+    LetterOptions {
         detection: DetectionOptions {
             detector,
             velocity: threshold,
@@ -170,7 +170,7 @@ fn detected_fixations_become_letters_and_the_detector_is_reported() {
 
 #[test]
 fn detected_fixations_can_be_binned() {
-    let options = EncodeOptions {
+    let options = LetterOptions {
         bin_ms: Some(90.0),
         keep_fixations: false,
         ..detecting(Detector::Ivt, 500.0)
@@ -186,12 +186,12 @@ fn detected_fixations_can_be_binned() {
 #[test]
 fn thresholds_need_a_unit_that_can_be_measured() {
     let gaze = recording("p", None, Kind::Gaze { rate_hz: None });
-    let in_degrees = EncodeOptions {
+    let in_degrees = LetterOptions {
         detection: DetectionOptions {
             detector: Detector::Idt,
             ..DetectionOptions::default()
         },
-        ..EncodeOptions::default()
+        ..LetterOptions::default()
     };
     let both = [EncodeField::ScreenCm, EncodeField::Distance];
     assert_eq!(fields(collector(&in_degrees).recording(&gaze)), both);
@@ -208,7 +208,7 @@ fn thresholds_need_a_unit_that_can_be_measured() {
     };
     let refused = collector(&in_degrees).recording(&panorama);
     assert_eq!(fields(refused), [EncodeField::Detect]);
-    let named = EncodeOptions {
+    let named = LetterOptions {
         letter_map: LetterMap::AoiColumn { names: None },
         ..in_degrees
     };
@@ -273,7 +273,7 @@ fn a_shortest_fixation_of_too_many_samples_is_explained() {
 
 #[test]
 fn the_number_of_kept_fixations_counts_those_that_were_held_back() {
-    let mut sink = collector(&EncodeOptions {
+    let mut sink = collector(&LetterOptions {
         bin_ms: Some(50.0),
         matlab_compat: true,
         ..keeping()

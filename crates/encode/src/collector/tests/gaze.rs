@@ -5,7 +5,7 @@ use crate::EncodeField;
 
 #[test]
 fn gaze_is_reduced_and_the_rule_is_reported() {
-    let mut sink = collector(&EncodeOptions::default());
+    let mut sink = collector(&LetterOptions::default());
     let gaze = recording(
         "p",
         Some("s"),
@@ -60,7 +60,7 @@ fn gaze_is_reduced_and_the_rule_is_reported() {
 
 #[test]
 fn gaze_without_time_asks_for_the_rate() {
-    let mut sink = collector(&EncodeOptions::default());
+    let mut sink = collector(&LetterOptions::default());
     let id = sink
         .recording(&recording("p", None, Kind::Gaze { rate_hz: None }))
         .unwrap();

@@ -6,7 +6,7 @@ use crate::{
     RunsBy,
 };
 
-fn notes_of(options: &EncodeOptions, points: &[(f64, f64)]) -> Vec<EncodeNote> {
+fn notes_of(options: &LetterOptions, points: &[(f64, f64)]) -> Vec<EncodeNote> {
     let mut sink = collector(options);
     let id = sink
         .recording(&recording("p", Some("s"), Kind::Fixations))
@@ -24,7 +24,7 @@ fn points(factor: f64, shift: f64) -> Vec<(f64, f64)> {
 
 #[test]
 fn all_points_in_one_cell_have_a_likely_reason() {
-    let plain = EncodeOptions::default();
+    let plain = LetterOptions::default();
     for (factor, shift, cause) in [
         (1.0, 0.0, LikelyCause::Fractions),
         (95.0, 2.0, LikelyCause::Percent),
@@ -44,7 +44,7 @@ fn all_points_in_one_cell_have_a_likely_reason() {
 
 #[test]
 fn most_points_outside_or_lost_have_a_likely_reason() {
-    let plain = EncodeOptions::default();
+    let plain = LetterOptions::default();
     let centred = notes_of(&plain, &points(690.0, -600.0));
     assert!(
         matches!(
@@ -66,13 +66,13 @@ fn most_points_outside_or_lost_have_a_likely_reason() {
 #[test]
 fn a_loss_of_most_samples_is_noted() {
     for detector in [Detector::Runs, Detector::Ivt] {
-        let options = EncodeOptions {
+        let options = LetterOptions {
             detection: DetectionOptions {
                 detector,
                 velocity: "1000px".parse().unwrap(),
                 ..DetectionOptions::default()
             },
-            ..EncodeOptions::default()
+            ..LetterOptions::default()
         };
         let mut sink = collector(&options);
         let rate_hz = Some(100.0);
@@ -99,13 +99,13 @@ fn a_loss_of_most_samples_is_noted() {
 
 #[test]
 fn options_for_raw_gaze_have_no_effect_on_fixations() {
-    let options = EncodeOptions {
+    let options = LetterOptions {
         runs: RunOptions {
             min_dwell_ms: 200.0,
             by: RunsBy::Count,
             ..RunOptions::default()
         },
-        ..EncodeOptions::default()
+        ..LetterOptions::default()
     };
     let expected = [EncodeField::MinDwell, EncodeField::Runs].map(|field| EncodeNote::NoEffect {
         field,
@@ -117,9 +117,9 @@ fn options_for_raw_gaze_have_no_effect_on_fixations() {
 /// A user who sets an option expects it to have an effect, even at its default value.
 #[test]
 fn a_default_that_is_given_is_named_as_well() {
-    let options = EncodeOptions {
+    let options = LetterOptions {
         given: vec![EncodeField::MinDwell],
-        ..EncodeOptions::default()
+        ..LetterOptions::default()
     };
     let expected = EncodeNote::NoEffect {
         field: EncodeField::MinDwell,
@@ -130,7 +130,7 @@ fn a_default_that_is_given_is_named_as_well() {
 
 #[test]
 fn a_screen_that_is_twice_too_large_leaves_a_half_empty() {
-    let plain = EncodeOptions::default();
+    let plain = LetterOptions::default();
     let repeated = |factor: f64, shift: f64| -> Vec<(f64, f64)> {
         (0..5).flat_map(|_| points(factor, shift)).collect()
     };
@@ -148,7 +148,7 @@ fn a_screen_that_is_twice_too_large_leaves_a_half_empty() {
 #[test]
 fn a_participant_with_other_units_is_noticed() {
     let notes = |scales: &[f64]| {
-        let mut sink = Collector::new(&EncodeOptions::default()).unwrap();
+        let mut sink = Collector::new(&LetterOptions::default()).unwrap();
         for (number, factor) in scales.iter().enumerate() {
             sink.begin_file(&format!("{number}.csv"), "table", "");
             let name = format!("p{number}");
@@ -175,7 +175,7 @@ fn a_participant_with_other_units_is_noticed() {
 #[test]
 fn visual_angles_need_the_size_and_distance_of_the_screen() {
     for (screen_cm, distance) in [((0.0, 0.0), 60.0), ((52.0, 29.0), 0.0)] {
-        let mut sink = collector(&EncodeOptions::default());
+        let mut sink = collector(&LetterOptions::default());
         let angles = Recording {
             space: Some(Space::visual_angle(screen_cm, distance)),
             ..recording("p", None, Kind::Fixations)
@@ -192,7 +192,7 @@ fn visual_angles_need_the_size_and_distance_of_the_screen() {
 
 #[test]
 fn scanpaths_without_letters_have_a_reason() {
-    let mut sink = collector(&EncodeOptions::default());
+    let mut sink = collector(&LetterOptions::default());
     let gaze = Kind::Gaze {
         rate_hz: Some(60.0),
     };
@@ -216,7 +216,7 @@ fn scanpaths_without_letters_have_a_reason() {
 
 #[test]
 fn files_without_scanpaths_are_named() {
-    let mut sink = collector(&EncodeOptions::default());
+    let mut sink = collector(&LetterOptions::default());
     let id = sink
         .recording(&recording("p", Some("s"), Kind::Fixations))
         .unwrap();
@@ -233,7 +233,7 @@ fn files_without_scanpaths_are_named() {
 
 #[test]
 fn many_points_at_the_origin_are_noted() {
-    let plain = EncodeOptions::default();
+    let plain = LetterOptions::default();
     let mut some = points(690.0, 1.0);
     assert!(notes_of(&plain, &some).is_empty());
     some.extend([(0.0, 0.0); 2]);
@@ -271,9 +271,9 @@ fn viewing_settings_have_an_effect_only_on_angles_and_kept_fixations() {
         ..ReadOptions::default()
     };
     let notes = |keep_fixations, space| {
-        let mut sink = collector(&EncodeOptions {
+        let mut sink = collector(&LetterOptions {
             keep_fixations,
-            ..EncodeOptions::default()
+            ..LetterOptions::default()
         });
         sink.set_screen_settings(&viewing);
         let recording = Recording {
@@ -294,12 +294,80 @@ fn viewing_settings_have_an_effect_only_on_angles_and_kept_fixations() {
     assert!(notes(false, Space::visual_angle((52.0, 29.0), 60.0)).is_empty());
 }
 
+/// Where a detector's thresholds are pixels, nothing is measured in degrees.
+#[test]
+fn viewing_settings_have_no_effect_on_thresholds_in_pixels() {
+    let notes = |velocity: &str| {
+        let mut sink = collector(&LetterOptions {
+            detection: DetectionOptions {
+                detector: Detector::Ivt,
+                velocity: velocity.parse().unwrap(),
+                ..DetectionOptions::default()
+            },
+            ..LetterOptions::default()
+        });
+        sink.set_screen_settings(&ReadOptions {
+            screen_cm: Some((52.0, 29.0)),
+            distance_cm: Some(60.0),
+            ..ReadOptions::default()
+        });
+        let gaze = Kind::Gaze {
+            rate_hz: Some(100.0),
+        };
+        let recording = Recording {
+            space: Some(Space::pixels(700.0, 700.0)),
+            ..recording("p", Some("s"), gaze)
+        };
+        let id = sink.recording(&recording).unwrap();
+        for _ in 0..30 {
+            let point = Some((5.0, 5.0));
+            let sample = Sample {
+                time_ms: None,
+                point,
+                aoi: None,
+            };
+            sink.sample(id, sample);
+        }
+        sink.finish().unwrap().1.notes
+    };
+    let no_effect = [EncodeField::ScreenCm, EncodeField::Distance].map(|field| {
+        let reason = NoEffect::NoVisualAngles;
+        EncodeNote::NoEffect { field, reason }
+    });
+    assert_eq!(notes("1000px"), no_effect);
+    assert_eq!(notes("20deg"), []);
+}
+
+#[test]
+fn the_screen_has_no_effect_on_longitudes_and_latitudes() {
+    let notes = |space| {
+        let mut sink = collector(&LetterOptions::default());
+        sink.set_screen_settings(&ReadOptions {
+            screen: Some((700.0, 700.0)),
+            ..ReadOptions::default()
+        });
+        let recording = Recording {
+            space: Some(space),
+            ..recording("p", Some("s"), Kind::Fixations)
+        };
+        let id = sink.recording(&recording).unwrap();
+        sink.fixation(id, fixation(0.5, 0.5, 100.0));
+        sink.finish().unwrap().1.notes
+    };
+    let no_effect = EncodeNote::NoEffect {
+        field: EncodeField::Screen,
+        reason: NoEffect::Panorama,
+    };
+    assert_eq!(notes(Space::globe()), [no_effect]);
+    assert_eq!(notes(Space::pixels(700.0, 700.0)), []);
+}
+
 #[test]
 fn durations_of_another_unit_are_noted_where_they_matter() {
     let notes = |duration: f64, bin_ms| {
-        let mut sink = collector(&EncodeOptions {
+        let mut sink = collector(&LetterOptions {
             bin_ms,
-            ..EncodeOptions::default()
+            ..LetterOptions::default()
         });
         let recording = recording("p", Some("s"), Kind::Fixations);
         let id = sink.recording(&recording).unwrap();

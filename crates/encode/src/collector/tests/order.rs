@@ -3,7 +3,7 @@
 use super::*;
 use crate::Summary;
 
-fn encoded(options: &EncodeOptions, rows: &[(f64, f64)]) -> (String, Summary) {
+fn encoded(options: &LetterOptions, rows: &[(f64, f64)]) -> (String, Summary) {
     let mut sink = collector(options);
     let id = sink
         .recording(&recording("p", None, Kind::Fixations))
@@ -25,7 +25,7 @@ fn encoded(options: &EncodeOptions, rows: &[(f64, f64)]) -> (String, Summary) {
 
 #[test]
 fn unsorted_fixations_are_sorted_and_reported() {
-    let plain = EncodeOptions::default();
+    let plain = LetterOptions::default();
     let shuffled = [(300.0, 300.0), (0.0, 0.0), (100.0, 150.0)];
     let (letters, summary) = encoded(&plain, &shuffled);
     assert_eq!(letters, "ABD");
@@ -51,10 +51,10 @@ fn unsorted_fixations_are_sorted_and_reported() {
 
 #[test]
 fn the_first_fixation_that_matlab_leaves_out_is_the_first_in_time() {
-    let options = EncodeOptions {
+    let options = LetterOptions {
         bin_ms: Some(50.0),
         matlab_compat: true,
-        ..EncodeOptions::default()
+        ..LetterOptions::default()
     };
     // The fixation off the screen, in the first row, is still counted as outside.
     let rows = [(-5.0, 450.0), (300.0, 300.0), (0.0, 0.0), (100.0, 150.0)];

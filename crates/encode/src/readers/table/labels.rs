@@ -9,8 +9,8 @@ use super::indicators::{Indicator, indicators};
 use super::label_columns::{Candidate, Counts, LISTED_LABELS, LabelColumn, NameHint};
 use super::words::{LabelMeaning, is_loss, meaning};
 use crate::{
-    Columns, EncodeField, EncodeNote, EventChoice, NoEffect, ReadError, ReadOptions, Row, Rows,
-    Sink, is_missing,
+    Columns, EncodeField, EncodeNote, EventChoice, LabelDoubt, NoEffect, ReadError, ReadOptions,
+    Row, Rows, Sink, is_missing,
 };
 use std::collections::BTreeSet;
 
@@ -124,12 +124,15 @@ impl EventFilter {
                     events,
                 ),
             }
-        } else if !matches!(self.choice, Some(EventChoice::All)) && self.indicators.is_empty() {
-            for (column, labels) in found.other_labels() {
+        } else if !matches!(self.choice, Some(EventChoice::All))
+            && self.indicators.iter().all(|(_, flag)| flag.is_loss())
+        {
+            for (column, labels, doubt) in found.other_labels() {
                 sink.note(EncodeNote::LabelsNotUsed {
                     column: name(column).to_string(),
                     labels: labels.iter().take(LISTED_LABELS).cloned().collect(),
                     more: labels.len().saturating_sub(LISTED_LABELS),
+                    doubt,
                 });
             }
         }
@@ -294,9 +297,11 @@ impl LabelValues {
     }
 
     /// Columns that seem to have labels, but with unknown words.
-    fn other_labels(&self) -> impl Iterator<Item = (usize, BTreeSet<String>)> {
-        let candidates = self.candidates.iter();
-        candidates.filter_map(|candidate| Some((candidate.column, candidate.labels_for_note()?)))
+    fn other_labels(&self) -> impl Iterator<Item = (usize, BTreeSet<String>, LabelDoubt)> {
+        self.candidates.iter().filter_map(|candidate| {
+            let labels = candidate.labels_for_note()?;
+            Some((candidate.column, labels, candidate.doubt()))
+        })
     }
 }
 

@@ -1,4 +1,5 @@
 mod coordinates;
+mod event_words;
 mod events;
 mod eyes;
 mod participants;
@@ -412,4 +413,20 @@ fn names_that_columns_replace_are_noted() {
         });
         assert_eq!(fields.collect::<Vec<_>>(), expected, "{text}");
     }
+}
+
+#[test]
+fn a_time_unit_has_no_effect_without_times() {
+    let options = ReadOptions {
+        time_unit: Some(crate::TimeUnit::Seconds),
+        rate_hz: Some(100.0),
+        ..ReadOptions::default()
+    };
+    let no_effect = EncodeNote::NoEffect {
+        field: EncodeField::TimeUnit,
+        reason: crate::NoEffect::NoTimes,
+    };
+    assert_eq!(read("x,y\n1,2\n", &options).unwrap().notes, [no_effect]);
+    let timed = read("x,y,time\n1,2,3\n", &options).unwrap();
+    assert!(timed.notes.is_empty(), "{:?}", timed.notes);
 }

@@ -8,7 +8,8 @@ use super::point;
 use crate::readers::common::space_in;
 use crate::readers::oriented;
 use crate::{
-    Columns, CoordinateUnit, EncodeField, ReadError, ReadOptions, Rows, Sink, Space, TimeUnit,
+    Columns, CoordinateUnit, EncodeField, EncodeNote, NoEffect, ReadError, ReadOptions, Rows, Sink,
+    Space, TimeUnit,
 };
 
 /// With fewer points than this, their range says too little.
@@ -200,6 +201,12 @@ pub(super) fn time_unit(
         Some(duration) if fixations => Some(duration),
         _ => layout.start,
     };
+    if options.time_unit.is_some() && column.is_none() {
+        sink.note(EncodeNote::NoEffect {
+            field: EncodeField::TimeUnit,
+            reason: NoEffect::NoTimes,
+        });
+    }
     let (None, Some(column)) = (options.time_unit, column) else {
         return Ok(options.time_unit.unwrap_or(TimeUnit::Milliseconds));
     };

@@ -238,7 +238,13 @@ pub(super) const EVENT: ColumnNames = ColumnNames {
     aliases: &[],
 };
 /// Names of columns that may contain event labels; `true` if the name is unambiguous.
-pub(super) const EVENT_NAMES: [(&str, bool); 22] = [
+pub(super) const EVENT_NAMES: [(&str, bool); 28] = [
+    ("em", true),
+    ("emtype", true),
+    ("emlabel", true),
+    ("emevent", true),
+    ("eyeevent", true),
+    ("eyeeventtype", true),
     ("eyemovementtype", true),
     ("eyemovement", true),
     ("eyemovementevent", true),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    Collector, EncodeNote, EncodeOptions, EventChoice, LetterMap, NoEffect, RunOptions, RunsBy,
+    Collector, EncodeNote, EventChoice, LetterMap, LetterOptions, NoEffect, RunOptions, RunsBy,
 };
 
 fn with_events(events: EventChoice) -> ReadOptions {
@@ -300,7 +300,7 @@ fn labels_that_do_not_occur_are_errors() {
     let some = read(text, &wanted(&["Fix", "Purs"])).unwrap();
     let labels = vec!["Purs".to_string()];
     assert_eq!(some.notes, [EncodeNote::LabelsMissing { labels }]);
-    let error = read("x,y,duration,kind\n1,2,200,Fix\n", &wanted(&["Fix"])).unwrap_err();
+    let error = read("x,y,duration,kind\n1,2,200,look\n", &wanted(&["look"])).unwrap_err();
     assert!(error.remedy.contains("kind"), "{error}");
     assert!(error.fields.contains(&EncodeField::EventColumn));
 }
@@ -342,7 +342,7 @@ fn labels_are_recognised_by_their_words() {
 }
 
 /// The letters of a table of samples at 100 Hz on a grid of 2 × 1.
-fn letters(text: &str, options: &ReadOptions, letters: &EncodeOptions) -> String {
+fn letters(text: &str, options: &ReadOptions, letters: &LetterOptions) -> String {
     let mut collector = Collector::new(letters).unwrap();
     collector.set_screen_settings(options);
     collector.begin_file("t.csv", "table", "a table");
@@ -365,11 +365,11 @@ fn unrequested_samples_separate_runs() {
         screen: Some((100.0, 100.0)),
         ..with_events(EventChoice::Fixations)
     };
-    let encode = EncodeOptions {
+    let encode = LetterOptions {
         letter_map: LetterMap::Grid("2x1".parse().unwrap()),
-        ..EncodeOptions::default()
+        ..LetterOptions::default()
     };
-    let by_count = EncodeOptions {
+    let by_count = LetterOptions {
         runs: RunOptions {
             by: RunsBy::Count,
             ..RunOptions::default()
