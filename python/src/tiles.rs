@@ -158,13 +158,11 @@ impl Coordination {
     /// The part of a work order for one tile, valid for this many hours.
     fn order<'py>(&self, py: Python<'py>, tile: u32, hours: f64) -> PyResult<Bound<'py, PyBytes>> {
         let tiles = TileRange::new(tile, tile).map_err(|error| bad_argument(py, "tile", error))?;
-        let time = Duration::try_from_secs_f64(hours * 3600.0);
-        let time = time.map_err(|error| bad_argument(py, "hours", error))?;
-        let expires = veilpath::now().checked_add(time);
-        let expires = expires.ok_or_else(|| bad_argument(py, "hours", "this is too long"))?;
+        let valid_for = Duration::try_from_secs_f64(hours * 3600.0);
+        let valid_for = valid_for.map_err(|error| bad_argument(py, "hours", error))?;
         let order = py.detach(|| {
             let (own, policy) = ((&self.identity, &self.state_dir), self.policy.as_ref());
-            let order = veilpath::work_order(own, &self.plan, tiles, expires, policy)?;
+            let order = veilpath::work_order(own, &self.plan, tiles, valid_for, policy)?;
             Ok::<_, veilpath::Error>(order.to_part()?)
         });
         match order {

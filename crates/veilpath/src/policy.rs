@@ -56,7 +56,12 @@ pub fn work_order(
     if tiles.last() > plan.tile_count() {
         return Err(Error::NoSuchTiles(tiles, plan.tile_count()));
     }
-    let expires = now() + valid_for.min(MAX_WORKER_KEY_TIME - Duration::from_secs(60));
+    let expires = now()
+        + match valid_for > MAX_WORKER_KEY_TIME {
+            // Too long, which is refused below.
+            true => 2 * MAX_WORKER_KEY_TIME,
+            false => valid_for.min(MAX_WORKER_KEY_TIME - Duration::from_secs(60)),
+        };
     state_dir.check_withdrawn(plan, tiles)?;
     let spec = plan.spec();
     for time in [now(), expires] {
