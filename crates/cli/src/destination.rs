@@ -76,8 +76,8 @@ pub(crate) fn check_table_name(path: &Path, file: &OutputFile) -> Result<(), Fai
     let Some(extension) = path.extension().filter(|_| !file.is_direct()) else {
         return Ok(());
     };
-    let is_known = |known: &&str| extension.eq_ignore_ascii_case(known);
-    match ["csv", "txt"].iter().any(|known| is_known(&known)) {
+    let is_known = |known: &str| extension.eq_ignore_ascii_case(known);
+    match ["csv", "txt"].iter().any(|known| is_known(known)) {
         true => Ok(()),
         false => Err(wrong_extension(
             path,

@@ -264,7 +264,7 @@ fn invalid_flags_are_rejected() {
         ),
         ("--metric smith-waterman --mismatch -1", "0 or more"),
         ("--metric scanmatch", "--grid"),
-        ("--metric scanmatch --grid 7x7", "for them: number 2"),
+        ("--metric scanmatch --grid 7x7", "for it: Q"),
         (
             "--metric scanmatch --grid 7x7 --gap 3",
             "half the threshold",
