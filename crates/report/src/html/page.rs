@@ -2,8 +2,8 @@
 
 use super::cut::cut;
 use super::encoded::policy_hash;
-use super::histogram::Spread;
 use super::letters::Letters;
+use super::view::View;
 use super::{Report, answers, figures, numbers, pairs, scanpaths, scarf, summaries, transitions};
 use crate::{plan, table, units};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -153,23 +153,26 @@ pub(super) fn headline(report: &Report<'_>) -> Vec<(String, String)> {
     };
     let mut tiles = Vec::new();
     if let Some(pairs) = pairs {
-        let noun = if pairs == 1 { "pair" } else { "pairs" };
-        tiles.push((numbers::count(pairs), noun.to_string()));
+        let noun = first.map_or("pair", View::noun);
+        let plural = if pairs == 1 { "" } else { "s" };
+        tiles.push((numbers::count(pairs), format!("{noun}{plural}")));
     }
     let several = report.views.measures.len() > 1;
     for view in report.views.first_of_each().take(MAX_MEANS) {
         let measure = view.measure;
-        let Some(spread) = Spread::of(&view.values) else {
+        let Some(spread) = view.spread_of(&view.values) else {
             continue;
         };
         if measure.is_bit() {
-            let share = numbers::fixed(spread.mean * 100.0, 1);
+            let share = numbers::fixed(spread.mean.unwrap_or_default() * 100.0, 1);
             tiles.push((format!("{share} %"), measure.name.to_string()));
             continue;
         }
         let name = cut(measure.name);
-        let mean = numbers::aligned(spread.mean, spread.decimals);
-        tiles.push((measure.with_unit(mean), format!("mean {name}")));
+        if let Some(mean) = spread.mean {
+            let mean = numbers::aligned(mean, spread.decimals);
+            tiles.push((measure.with_unit(mean), format!("mean {name}")));
+        }
         if !several {
             let range = [spread.smallest, spread.largest].map(numbers::short);
             let range = measure.with_unit(range.join(" – "));
