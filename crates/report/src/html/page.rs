@@ -77,7 +77,7 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                     @if let Some(own) = &report.options.own {
                         @let (letters, stimuli) = (Letters::of(own), report.options.stimuli);
                         (pairs::section(report, own.pairs))
-                        (scanpaths::section(own, stimuli))
+                        (scanpaths::section(own, stimuli, wraps(outcome)))
                         (scarf::section(own, &letters, stimuli))
                         (transitions::section(own, &letters, stimuli))
                     }
@@ -91,6 +91,11 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
             }
         }
     })
+}
+
+/// Whether the metric joins the left and right edges of the stimulus.
+fn wraps(outcome: Option<&Outcome>) -> bool {
+    outcome.is_some_and(|outcome| outcome.spec.metric.wraps())
 }
 
 fn no_results(outcome: Option<&Outcome>) -> String {
