@@ -12,7 +12,7 @@ use std::iter;
 use unicode_width::UnicodeWidthStr;
 use veilpath_metrics::text;
 use veilpath_metrics::{MeasureKind, Symmetry};
-use veilpath_protocol::{Engine, GroupQuestion, Outcome, ResultRow, Reveal, Spec, Value};
+use veilpath_protocol::{Engine, Outcome, ResultRow, Reveal, Spec, Value};
 
 /// Writes all rows as an aligned table, followed by the group answers.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
@@ -242,7 +242,7 @@ pub fn details(outcome: &Outcome) -> String {
         let _ = writeln!(text, "fixations are {}", fixation_rounding(&rounding));
     }
     let question = outcome.spec.reveal.group_question();
-    if let Some(rounding) = question.and_then(GroupQuestion::rounding) {
+    if let Some(rounding) = question.and_then(|question| question.rounding(&outcome.spec)) {
         let _ = writeln!(text, "{rounding}");
     }
     let _ = writeln!(text, "{}", cost_line(outcome));
