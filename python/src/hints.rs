@@ -311,7 +311,9 @@ fn stats(error: &StatsError) -> &'static str {
         StatsError::Sites(_) => {
             "use pairwise for each cohort and compare for both, with the same options and names"
         }
-        StatsError::NoDirection { .. } | StatsError::NoSuchMeasure { .. } => {
+        StatsError::NoDirection { .. }
+        | StatsError::NoMean { .. }
+        | StatsError::NoSuchMeasure { .. } => {
             "choose another measure"
         }
         StatsError::NoGroups { .. } | StatsError::WithoutGroup { .. } => {

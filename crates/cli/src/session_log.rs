@@ -276,6 +276,7 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
         "cells": summary.cells,
         "unpaired": summary.unpaired,
         "stimuli_on_one_side": summary.stimuli_on_one_side,
+        "same_scanpaths": summary.same_scanpaths,
         "encoding_on_one_side": summary.encoding_on_one_side,
         "reveal": summary.reveal,
         "reveal_to": summary.reveal_to,

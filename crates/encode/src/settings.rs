@@ -4,7 +4,7 @@
 
 use crate::{Areas, DetectionOptions, Detector, EncodeField, ReadError};
 use std::collections::BTreeMap;
-use veilpath_metrics::{Alphabet, Encoding, Grid, Notation};
+use veilpath_metrics::{Alphabet, Encoding, EncodingSetting, Grid, Notation};
 
 /// Stands in for a file name in errors about options.
 const OPTIONS: &str = "encoding options";
@@ -201,12 +201,12 @@ impl LetterOptions {
         let mut set = |name: &str, value: String| {
             settings.insert(name.to_string(), value);
         };
-        set("data", data.name().into());
+        set(EncodingSetting::Data.name(), data.name().into());
         match &self.letter_map {
             LetterMap::Grid(grid) => {
-                set("grid", grid.to_string());
+                set(EncodingSetting::Grid.name(), grid.to_string());
                 set(
-                    "outside",
+                    EncodingSetting::Outside.name(),
                     match self.outside {
                         Outside::Drop => "dropped",
                         Outside::Clamp => "clamped",
@@ -214,7 +214,9 @@ impl LetterOptions {
                     .into(),
                 );
             }
-            LetterMap::AoiFile(_) | LetterMap::AoiColumn { .. } => set("areas", listed(areas)),
+            LetterMap::AoiFile(_) | LetterMap::AoiColumn { .. } => {
+                set(EncodingSetting::Areas.name(), listed(areas))
+            }
         }
         let detects = self.detection.detector != Detector::Runs;
         if data.gaze && detects {
@@ -224,15 +226,30 @@ impl LetterOptions {
         }
         if data.gaze && !detects {
             let runs = &self.runs;
-            set("min-dwell", format!("{} ms", runs.min_dwell_ms));
-            set("max-gap", format!("{} ms", runs.max_gap_ms));
-            set("downsize", runs.downsize.name().into());
-            set("merge", if runs.merge { "yes" } else { "no" }.into());
-            set("max-repeats", runs.cap.unwrap_or(0).to_string());
-            set("runs", runs.by.name().into());
+            set(
+                EncodingSetting::MinDwell.name(),
+                format!("{} ms", runs.min_dwell_ms),
+            );
+            set(
+                EncodingSetting::MaxGap.name(),
+                format!("{} ms", runs.max_gap_ms),
+            );
+            set(
+                EncodingSetting::Downsize.name(),
+                runs.downsize.name().into(),
+            );
+            set(
+                EncodingSetting::Merge.name(),
+                if runs.merge { "yes" } else { "no" }.into(),
+            );
+            set(
+                EncodingSetting::MaxRepeats.name(),
+                runs.cap.unwrap_or(0).to_string(),
+            );
+            set(EncodingSetting::Runs.name(), runs.by.name().into());
         }
         if let (Some(bin), true) = (self.bin_ms, data.fixations || detects) {
-            set("bin", format!("{bin} ms"));
+            set(EncodingSetting::Bin.name(), format!("{bin} ms"));
             if self.matlab_compat {
                 set("matlab-compat", "yes".into());
             }

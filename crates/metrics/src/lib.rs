@@ -33,6 +33,7 @@ mod alphabet;
 mod batch;
 mod cohort;
 mod comparison;
+mod encoding_setting;
 mod error;
 mod fixation_comparison;
 mod fixations;
@@ -55,6 +56,7 @@ mod traceback;
 pub use alphabet::{Alphabet, LetterError, Notation, NotationError};
 pub use cohort::{Cohort, Encoding, Entry};
 pub use comparison::Comparison;
+pub use encoding_setting::EncodingSetting;
 pub use error::MetricError;
 pub use fixation_comparison::FixationComparison;
 pub use fixations::{
@@ -70,7 +72,7 @@ pub use non_alignment::{
     RATIO_ONE, RankModel, Ranks, RecurrenceModel, RecurrenceRule, RecurrentLetters, RecurrentLines,
     RecurrentPoints, RewardModel, ScaSim, Simplification, SubsMatch, Undefined, View, WarpingModel,
 };
-pub use pair_score::{MAX_MEASURES, Measure, MeasureKind, PairScore};
+pub use pair_score::{MAX_MEASURES, Measure, MeasureKind, PairScore, Symmetry};
 pub use quantisation::{Quantisation, RoundingError};
 pub use scanmatch::{DEFAULT_PRECISION, temporal_repeats};
 pub use substitution::Substitution;

@@ -8,7 +8,9 @@ use crate::non_alignment::{
     Crqa, Dtw, DurationDivisor, Frechet, Hausdorff, MultiMatch, PathDivisor, Positions,
     RecurrenceRule, ScaSim, SubsMatch, distance_scale, dtw_model, ranks_of,
 };
-use crate::{Alphabet, Grid, Measure, MeasureKind, MetricError, Substitution, Table, scanmatch};
+use crate::{
+    Alphabet, Grid, Measure, MeasureKind, MetricError, Substitution, Symmetry, Table, scanmatch,
+};
 use alignments::{cost_model, local_model, scanmatch_model, score_model};
 use serde::{Deserialize, Serialize};
 use serialized::SerializedMetric;
@@ -165,6 +167,7 @@ impl Metric {
             name,
             kind,
             may_be_undefined,
+            symmetry: self.score_symmetry(),
         };
         let score = match self.is_distance() {
             true => MeasureKind::Distance,
@@ -184,6 +187,33 @@ impl Metric {
                 measure("similarity", MeasureKind::Fraction, true),
             ],
             _ => vec![measure("score", score, false)],
+        }
+    }
+
+    /// What happens to the score and the similarity when the two scanpaths are swapped.
+    fn score_symmetry(&self) -> Symmetry {
+        let is_symmetric = match self {
+            Metric::NeedlemanWunsch {
+                substitution,
+                insert,
+                delete,
+                ..
+            } => {
+                let table = match substitution {
+                    Substitution::Table { table } => Some(table),
+                    _ => None,
+                };
+                insert == delete && table.is_none_or(Table::is_symmetric)
+            }
+            Metric::SmithWaterman {
+                scoring: LocalScoring::Table { table },
+                ..
+            } => table.is_symmetric(),
+            _ => true,
+        };
+        match is_symmetric {
+            true => Symmetry::Symmetric,
+            false => Symmetry::Asymmetric,
         }
     }
 

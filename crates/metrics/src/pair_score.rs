@@ -24,6 +24,26 @@ pub struct Measure {
     pub kind: MeasureKind,
     /// Whether it can be undefined for a pair of non-empty scanpaths.
     pub may_be_undefined: bool,
+    /// What happens to the number when the two scanpaths are swapped.
+    pub symmetry: Symmetry,
+}
+
+/// What happens to a number when the two scanpaths of a pair are swapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Symmetry {
+    /// It stays the same.
+    Symmetric,
+    /// It may become another number.
+    Asymmetric,
+    /// It changes its sign, so that the mean over both orders is always 0.
+    Antisymmetric,
+}
+
+impl Symmetry {
+    /// Whether the order of the two scanpaths matters.
+    pub fn depends_on_order(self) -> bool {
+        self != Symmetry::Symmetric
+    }
 }
 
 /// The meaning of a number.

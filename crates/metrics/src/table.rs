@@ -120,6 +120,16 @@ impl Table {
         &self.values
     }
 
+    /// Whether swapping the two letters of a pair never changes its number.
+    pub fn is_symmetric(&self) -> bool {
+        let size = self.size as usize;
+        (0..size).all(|row| {
+            (0..row).all(|column| {
+                self.values.get(row * size + column) == self.values.get(column * size + row)
+            })
+        })
+    }
+
     /// The numbers for pairs of the first `letters` letters, row by row.
     pub(crate) fn first(&self, letters: u32) -> impl Iterator<Item = f64> + Clone {
         let letters = letters.min(self.size) as usize;

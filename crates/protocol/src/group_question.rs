@@ -1,8 +1,10 @@
 //! Questions about groups of participants, and how users write them.
 
+use crate::Spec;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
+use veilpath_metrics::Metric;
 
 /// A question about groups of participants instead of single pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,21 +174,32 @@ impl GroupQuestion {
             .then_some("each side tells the other who belongs to which group")
     }
 
-    /// How the numbers of an answer are rounded before they are revealed, in words; `None` if they are not.
-    pub fn rounding(self) -> Option<&'static str> {
-        match self {
-            Self::Mean { .. } | Self::Groups { .. } => Some(
-                "means of similarities are rounded to about 0.0001, other means to 14 bits, before they are revealed",
+    /// How the numbers of a plan's answer are rounded before they are revealed, in words; `None` if they are not.
+    pub fn rounding(self, spec: &Spec) -> Option<&'static str> {
+        let is_from_0_to_1 = match spec.metric {
+            Metric::ScanMatch { .. } | Metric::SequenceScore => true,
+            // With hidden lengths, means are of scores.
+            _ => spec.metric.is_alignment() && spec.pad_to.is_none(),
+        };
+        match (self, is_from_0_to_1) {
+            (Self::Mean { .. } | Self::Groups { .. }, true) => {
+                Some("means are rounded to about 0.0001 before they are revealed")
+            }
+            (Self::Mean { .. } | Self::Groups { .. }, false) => {
+                Some("means are rounded to 14 bits before they are revealed")
+            }
+            (Self::TestSites { .. } | Self::TestGroups { .. }, true) => Some(
+                "the difference is rounded to about 0.0001 before it is revealed; p is not affected",
             ),
-            Self::TestSites { .. } | Self::TestGroups { .. } => Some(
-                "a difference of similarities is rounded to about 0.0001, other differences to 14 bits, before it is revealed; p is not affected",
+            (Self::TestSites { .. } | Self::TestGroups { .. }, false) => Some(
+                "the difference is rounded to 14 bits before it is revealed; p is not affected",
             ),
-            Self::Nearest { .. } | Self::Histogram { .. } => None,
+            (Self::Nearest { .. } | Self::Histogram { .. }, _) => None,
         }
     }
 
-    /// What the answer reveals, in words.
-    pub fn describe(self) -> String {
+    /// What the answer reveals, in words. `first` is what to call the host or the first cohort.
+    pub fn describe(self, first: &str) -> String {
         match self {
             Self::Mean { overall: false } => "one mean for each stimulus".into(),
             Self::Mean { overall: true } => "one mean over all pairs".into(),
@@ -200,11 +213,11 @@ impl GroupQuestion {
                 k,
                 rate_only: false,
             } => {
-                format!("for each scanpath of the host, the majority group of its {k} nearest")
+                format!("for each scanpath of {first}, the majority group of its {k} nearest")
             }
             Self::Nearest { k, rate_only: true } => {
                 format!(
-                    "how many scanpaths of the host are in the majority group of their {k} nearest"
+                    "how many scanpaths of {first} are in the majority group of their {k} nearest"
                 )
             }
             Self::Histogram { bins } => {
@@ -317,6 +330,45 @@ impl<'de> Deserialize<'de> for GroupQuestion {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rounding_is_described_for_the_metric_of_the_plan() {
+        let spec = |metric| Spec {
+            engine: crate::Engine::Garbled,
+            metric,
+            alphabet: veilpath_metrics::Alphabet::letters(49).unwrap(),
+            encoding: std::collections::BTreeMap::new(),
+            pair_rule: crate::PairRule::All,
+            reveal: crate::Reveal::Score,
+            reveal_to: crate::RevealTo::Both,
+            pad_to: None,
+        };
+        let [mean, test, nearest]: [GroupQuestion; 3] =
+            ["mean", "test:sites", "nearest:3"].map(|text| text.parse().unwrap());
+        let similarity = spec(Metric::Levenshtein);
+        assert_eq!(
+            mean.rounding(&similarity),
+            Some("means are rounded to about 0.0001 before they are revealed")
+        );
+        let score = spec(Metric::Hausdorff(veilpath_metrics::Hausdorff {
+            positions: veilpath_metrics::Positions::Fixations,
+        }));
+        for (question, spec) in [(mean, &score), (test, &score)] {
+            assert!(question.rounding(spec).unwrap().contains("to 14 bits"));
+        }
+        assert!(test.rounding(&similarity).unwrap().contains("about 0.0001"));
+        let padded = Spec {
+            pad_to: Some(9),
+            ..similarity
+        };
+        assert!(mean.rounding(&padded).unwrap().contains("to 14 bits"));
+        assert_eq!(nearest.rounding(&padded), None);
+        let words = nearest.describe("Clinic");
+        assert!(
+            words.starts_with("for each scanpath of Clinic, "),
+            "{words}"
+        );
+    }
 
     #[test]
     fn questions_are_read_as_they_are_written() {

@@ -4,7 +4,7 @@ use crate::{GroupAnswer, PairResult, PlanTile, Results, Spec, Value};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use veilpath_channel::Traffic;
-use veilpath_metrics::Cohort;
+use veilpath_metrics::{Cohort, Symmetry};
 
 /// The outcome of a comparison or of one tile of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,6 +124,26 @@ impl Outcome {
     /// Whether the results of some pairs are missing, because a session did not finish.
     pub fn is_incomplete(&self) -> bool {
         !self.results.is_empty() && (self.results.len() as u64) < self.pairs
+    }
+
+    /// What happens to a column's number when the two scanpaths of a pair are swapped. A bit is that of the metric's
+    /// score, and swapping sets or clears it.
+    pub fn symmetry(&self, column: usize) -> Symmetry {
+        let measures = self.spec.metric.measures();
+        let shown = self.results.measures().get(column);
+        let named = measures
+            .iter()
+            .find(|known| shown.is_some_and(|shown| shown.name == known.name));
+        match named.or(measures.first()).map(|known| known.symmetry) {
+            Some(Symmetry::Antisymmetric) if named.is_none() => Symmetry::Asymmetric,
+            symmetry => symmetry.unwrap_or(Symmetry::Symmetric),
+        }
+    }
+
+    /// Whether a cohort is compared with itself by a measure that depends on the order of a pair. Then both orders
+    /// count.
+    pub fn counts_both_orders(&self, column: usize) -> bool {
+        self.one_cohort && self.symmetry(column).depends_on_order()
     }
 
     /// The results as rows with ids.

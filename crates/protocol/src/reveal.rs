@@ -84,7 +84,10 @@ impl Reveal {
                 }
             ),
             Reveal::Group(question) => {
-                format!("{}, but nothing about single pairs", question.describe())
+                format!(
+                    "{}, but nothing about single pairs",
+                    question.describe("the host")
+                )
             }
         }
     }

@@ -340,7 +340,9 @@ impl Spec {
     /// does not claim otherwise.
     pub fn describe_answer(&self) -> String {
         match self.reveal.group_question() {
-            Some(question) if !self.engine.opens_outputs_by_halves() => question.describe(),
+            Some(question) if !self.engine.opens_outputs_by_halves() => {
+                question.describe("the host")
+            }
             _ => self.reveal.describe(&self.metric),
         }
     }

@@ -7,6 +7,7 @@ use std::iter;
 use veilpath_metrics::{Distance, LocalScoring, Metric, Substitution, Table};
 use veilpath_protocol::{Engine, PairRule, Reveal, RevealTo, Spec, named_measures};
 
+mod encoding;
 mod non_alignment;
 
 /// Longer values are truncated.
@@ -23,13 +24,17 @@ pub fn describe(
         ("Metric", metric(&spec.metric, names)),
         ("Engine", engine(spec.engine)),
         ("Pairs", pairs(spec.pair_rule, names)),
-        ("Encoding", encoding(spec)),
+        ("Encoding", encoding::describe(&spec.encoding)),
         ("Letters", letters(spec)),
         ("Revealed per pair", reveal(spec)),
     ];
     if let Some(question) = spec.reveal.group_question() {
-        let words = iter::once(question.describe());
-        let words = words.chain(question.rounding().map(String::from));
+        let first = match in_the_clear {
+            true => cut(&names[0]),
+            false => side("host", names),
+        };
+        let words = iter::once(question.describe(&first));
+        let words = words.chain(question.rounding(spec).map(String::from));
         let words: Vec<String> = words.collect();
         parts.push(("Revealed about groups", format!("{}.", words.join("; "))));
         if let Some(published) = question.describe_published() {
@@ -80,7 +85,12 @@ pub(crate) fn side(role: &str, names: &[String; 2]) -> String {
     format!("{words} ({})", cut(name))
 }
 
-fn metric(metric: &Metric, [first, second]: &[String; 2]) -> String {
+fn metric(metric: &Metric, names: &[String; 2]) -> String {
+    // A cohort that is compared with itself has one name.
+    let [first, second] = match names[0] == names[1] {
+        true => ["first", "second"].map(|which| format!("the {which} scanpath")),
+        false => names.each_ref().map(|name| cut(name)),
+    };
     let (text, scale) = match metric {
         Metric::Levenshtein => (
             "Levenshtein: the fewest insertions, deletions and replacements that turn one scanpath into the other. \
@@ -111,9 +121,9 @@ fn metric(metric: &Metric, [first, second]: &[String; 2]) -> String {
             format!(
                 "Needleman–Wunsch: the minimum cost of an alignment. A letter that only {} has costs {}, one that only {} has costs {}; {}. \
                  Similarity: 1 − cost / largest cost for these lengths",
-                cut(second),
+                second,
                 short(*insert),
-                cut(first),
+                first,
                 short(*delete),
                 replacements(substitution)
             ),
@@ -222,28 +232,6 @@ fn engine(engine: Engine) -> String {
     }
 }
 
-fn encoding(spec: &Spec) -> String {
-    if spec.encoding.is_empty() {
-        return "neither cohort says how its letters were encoded.".into();
-    }
-    let parts = spec.encoding.iter().map(|(name, value)| {
-        let value = cut(value);
-        match name.as_str() {
-            "data" => format!("made from {value}"),
-            "grid" => format!("grid of {} cells", by(&value)),
-            "outside" => format!("points off the stimulus {value}"),
-            "areas" => format!("areas of interest: {value}"),
-            "min-dwell" => format!("shortest dwell {value}"),
-            "detect" => format!("fixations detected by {value}"),
-            "min-duration" => format!("shortest fixation {value}"),
-            "max-gap" => format!("longest gap {value}"),
-            "bin" => format!("a letter for every {value}"),
-            _ => format!("{} {value}", cut(&name.replace('-', " "))),
-        }
-    });
-    format!("{}.", parts.collect::<Vec<_>>().join("; "))
-}
-
 fn letters(spec: &Spec) -> String {
     let notation = spec.alphabet.notation().name().replace('-', " ");
     let noun = match notation.as_str() {
@@ -341,6 +329,18 @@ mod tests {
         assert!(grid.contains("7 × 7, joined left to right"), "{grid}");
         let table = describe(Substitution::Table { table });
         assert!(table.contains("a table of 2 letters (SHA-256 "), "{table}");
+        let twice = Metric::NeedlemanWunsch {
+            substitution: Substitution::Unit { mismatch: 1.5 },
+            insert: 1.0,
+            delete: 3.0,
+            scale: None,
+        };
+        let everyone = ["everyone", "everyone"].map(String::from);
+        let twice = super::metric(&twice, &everyone);
+        assert!(
+            twice.contains("A letter that only the second scanpath has costs 1, one that only the first scanpath has costs 3;"),
+            "{twice}"
+        );
         let scanmatch = Metric::ScanMatch {
             grid: Grid::default(),
             wrap: false,
@@ -354,6 +354,36 @@ mod tests {
         assert!(!double.contains("whole numbers"), "{double}");
         let integers = describe(&scanmatch.with_automatic_scale(1e-3).unwrap());
         assert!(integers.contains("accurate to ±0.000"), "{integers}");
+    }
+
+    #[test]
+    fn a_local_question_names_the_first_cohort() {
+        let entry = |alphabet: Alphabet| veilpath_metrics::Entry {
+            participant: "p".into(),
+            group: None,
+            stimulus: None,
+            scanpath: alphabet.parse("AB").unwrap(),
+            fixations: None,
+        };
+        let alphabet = Alphabet::letters(2).unwrap();
+        let cohort = veilpath_metrics::Cohort {
+            alphabet,
+            encoding: veilpath_metrics::Encoding::default(),
+            screen: None,
+            entries: vec![entry(alphabet)],
+        };
+        let spec = Spec::new(
+            Engine::Plain,
+            Metric::Levenshtein,
+            PairRule::All,
+            &cohort,
+            &cohort,
+        );
+        let mut spec = spec.unwrap();
+        spec.reveal = "nearest:3".parse().unwrap();
+        let words = |in_the_clear| describe(&spec, &names(), in_the_clear)[6].1.clone();
+        assert!(words(true).starts_with("for each scanpath of Clinic, the majority"));
+        assert!(words(false).starts_with("for each scanpath of the host (Clinic), "));
     }
 
     #[test]

@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::iter;
 use unicode_width::UnicodeWidthStr;
-use veilpath_metrics::MeasureKind;
 use veilpath_metrics::text;
-use veilpath_protocol::{Engine, GroupQuestion, Outcome, ResultRow, Reveal, Spec, Value};
+use veilpath_metrics::{MeasureKind, Symmetry};
+use veilpath_protocol::{Engine, Outcome, ResultRow, Reveal, Spec, Value};
 
 /// Writes all rows as an aligned table, followed by the group answers.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
@@ -242,7 +242,7 @@ pub fn details(outcome: &Outcome) -> String {
         let _ = writeln!(text, "fixations are {}", fixation_rounding(&rounding));
     }
     let question = outcome.spec.reveal.group_question();
-    if let Some(rounding) = question.and_then(GroupQuestion::rounding) {
+    if let Some(rounding) = question.and_then(|question| question.rounding(&outcome.spec)) {
         let _ = writeln!(text, "{rounding}");
     }
     let _ = writeln!(text, "{}", cost_line(outcome));
@@ -284,7 +284,11 @@ fn results_line(outcome: &Outcome) -> String {
     if outcome.results.is_empty() && !outcome.answers.is_empty() {
         return format!("{} by {metric}", counted(outcome.pairs, "pair"));
     }
-    let pairs = counted(distinct_pairs(outcome).count() as u64, "pair");
+    let noun = match (outcome.spec.reveal, outcome.counts_both_orders(0)) {
+        (Reveal::Threshold(_), true) => "ordered pair",
+        _ => "pair",
+    };
+    let pairs = counted(distinct_pairs(outcome).count() as u64, noun);
     if let Reveal::Threshold(threshold) = outcome.spec.reveal {
         let within = distinct_pairs(outcome).filter(|value| value.bit() == Some(true));
         let side = if outcome.spec.metric.is_distance() {
@@ -298,30 +302,29 @@ fn results_line(outcome: &Outcome) -> String {
     let measures = outcome.results.measures();
     let several = measures.len() > 1 && measures.iter().all(|measure| measure.name != "score");
     if !several {
-        let spread = spread(outcome, 0);
+        let spread = spread(outcome, 0, "");
         return match spread.is_empty() {
             true => format!("{pairs} by {metric}"),
             false if outcome.spec.metric.is_distance() => {
-                format!("{pairs} by {metric} (smaller is more alike): mean {spread}")
+                format!("{pairs} by {metric} (smaller is more alike): {spread}")
             }
-            false => format!("{pairs} by {metric}: mean {spread}"),
+            false => format!("{pairs} by {metric}: {spread}"),
         };
     }
     let mut text = format!("{pairs} by {metric}");
     let mut separator = ": ";
     for (column, measure) in measures.iter().enumerate() {
-        let spread = spread(outcome, column);
+        let spread = spread(outcome, column, &format!("{} ", printable(&measure.name)));
         if !spread.is_empty() {
-            let name = printable(&measure.name);
-            let _ = write!(text, "{separator}mean {name} {spread}");
+            let _ = write!(text, "{separator}{spread}");
             separator = "\n  ";
         }
     }
     text
 }
 
-/// The mean and range of a measure; empty if it is always undefined.
-fn spread(outcome: &Outcome, column: usize) -> String {
+/// The mean and range of a measure; empty if it is always undefined. `name` is the measure's, before its numbers.
+fn spread(outcome: &Outcome, column: usize, name: &str) -> String {
     // A pair that occurs in both directions may have two scores. Both enter the mean.
     let others = outcome
         .results
@@ -344,12 +347,16 @@ fn spread(outcome: &Outcome, column: usize) -> String {
     let Some(spread) = Spread::of(&numbers) else {
         return String::new();
     };
-    let mut text = format!(
-        "{}, from {} to {}",
-        shown(spread.mean),
-        shown(spread.smallest),
-        shown(spread.largest)
-    );
+    let mut text = match (outcome.one_cohort, outcome.symmetry(column)) {
+        // The two orders of a pair cancel each other.
+        (true, Symmetry::Antisymmetric) => name.to_string(),
+        _ => format!("mean {name}{}, ", shown(spread.mean)),
+    };
+    let range = [shown(spread.smallest), shown(spread.largest)];
+    let _ = write!(text, "from {} to {}", range[0], range[1]);
+    if outcome.counts_both_orders(column) {
+        text.push_str(", over both orders of each pair");
+    }
     if undefined > 0 {
         let _ = write!(text, "; undefined for {}", counted(undefined, "pair"));
     }
@@ -357,9 +364,11 @@ fn spread(outcome: &Outcome, column: usize) -> String {
 }
 
 /// The first value of every pair. If a cohort is compared with itself, a scanpath paired with itself is skipped, and a
-/// pair that occurs in both directions counts once.
+/// pair that occurs in both directions counts once, unless its bit depends on the order.
 fn distinct_pairs(outcome: &Outcome) -> impl Iterator<Item = Value> {
-    let counts = |a: usize, b: usize| !outcome.one_cohort || a < b;
+    let is_bit = matches!(outcome.spec.reveal, Reveal::Threshold(_));
+    let ordered = is_bit && outcome.counts_both_orders(0);
+    let counts = move |a: usize, b: usize| !outcome.one_cohort || a < b || ordered && a != b;
     let pairs = outcome.results.iter();
     pairs
         .filter(move |pair| counts(pair.a, pair.b))

@@ -389,6 +389,7 @@ fn agreed(summary: &AgreementSummary) -> Value {
         "traffic": units::bytes(estimate.bytes_to_host + estimate.bytes_to_join),
         "unpaired": summary.unpaired,
         "stimuli_on_one_side": summary.stimuli_on_one_side,
+        "same_scanpaths": summary.same_scanpaths,
         "encoding_on_one_side": summary.encoding_on_one_side,
         "comparisons": summary.limit.after,
         "limit": summary.limit.limits.map(|(smallest, _)| smallest),

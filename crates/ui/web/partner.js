@@ -320,6 +320,7 @@ function agreedBox(now, agreed) {
       h("dt", null, "Ids and names"), h("dd", { id: "shown-ids" }, `${atStart} will see ${now.partner.pseudonyms ? "pseudonyms and hashes instead of your participant ids and stimulus names" : "your participant ids and stimulus names"}.`),
       h("dt", null, "Policy"), h("dd", { id: "agreed-policy" }, policyWords())),
     h("div", { class: "pair boxes" }, learned("You will learn", you), learned(`${atStart} will learn`, host ? "join" : "host")),
+    agreed.same_scanpaths ? h("p", { class: "warning" }, "Both sides seem to use the same cohort: their ids, stimuli and lengths are the same.") : null,
     agreed.encoding_on_one_side ? h("p", { class: "warning" }, "Only one side says how its recordings were encoded, so Veilpath cannot check that both did the same.") : null,
     agreed.stimuli_on_one_side ? h("p", { class: "warning" }, "Only one side names stimuli, so every scanpath is compared with every scanpath of the other side.") : null);
 }

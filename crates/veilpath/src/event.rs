@@ -48,6 +48,11 @@ pub enum Note {
         /// The number of scanpaths in the file.
         scanpaths: usize,
     },
+    /// Scanpaths that are in both cohorts, unless the two are the same cohort.
+    InBothCohorts {
+        /// The number of scanpaths of the first cohort that the second has too.
+        scanpaths: usize,
+    },
     /// Empty scanpaths, with a metric that is defined for them.
     EmptyScanpaths {
         /// The file.
@@ -104,6 +109,11 @@ pub enum Note {
         /// The other measures.
         others: Vec<String>,
     },
+    /// Statistics within one cohort cover a measure that depends on the order of a pair.
+    BothOrders {
+        /// The measure.
+        measure: String,
+    },
     /// The assumption behind a test of sites.
     SitesExchangeable,
     /// The page shows scanpaths, so it must stay within this institution.
@@ -124,6 +134,15 @@ impl fmt::Display for Note {
             } => write!(
                 f,
                 "{file}: {unpaired} of {scanpaths} scanpaths are not compared, because the other cohort does not have their stimulus"
+            ),
+            Note::InBothCohorts { scanpaths } => write!(
+                f,
+                "{scanpaths} {} in both cohorts (same participant, stimulus and letters); each is also compared with itself",
+                if *scanpaths == 1 {
+                    "scanpath is"
+                } else {
+                    "scanpaths are"
+                }
             ),
             Note::EmptyScanpaths {
                 file,
@@ -188,6 +207,10 @@ impl fmt::Display for Note {
                 f,
                 "the statistics are of {measure}; the results also have {}",
                 others.join(", ")
+            ),
+            Note::BothOrders { measure } => write!(
+                f,
+                "{measure} depends on the order of the two scanpaths, so both orders of each pair count: statistics are of the mean of the two, and a histogram counts each"
             ),
             Note::SitesExchangeable => f.write_str(
                 "the test of sites assumes that participants are exchangeable across sites: a different eye tracker or recruitment also makes sites differ",

@@ -240,6 +240,10 @@ pub fn plan(
             file: without.name().to_string(),
         });
     }
+    let scanpaths = in_both(&a, &b);
+    if scanpaths > 0 && a.entries != b.entries {
+        note(Note::InBothCohorts { scanpaths });
+    }
     let unpaired = [count.left_out_of_a, count.left_out_of_b];
     for ((cohort, file), unpaired) in [&a, &b].into_iter().zip(files).zip(unpaired) {
         if unpaired > 0 {
@@ -340,6 +344,17 @@ pub(crate) fn without_group(cohort: &Cohort) -> Option<usize> {
     let mut entries = cohort.entries.iter();
     let first = entries.position(|entry| entry.group.is_none());
     first.map(|index| index + 1)
+}
+
+/// The number of scanpaths of the first cohort that the second has too.
+fn in_both(a: &Cohort, b: &Cohort) -> usize {
+    fn key(entry: &Entry) -> (&str, Option<&str>, &[u16]) {
+        let stimulus = entry.stimulus.as_deref();
+        (&entry.participant, stimulus, entry.scanpath.letters())
+    }
+    let known: HashSet<_> = b.entries.iter().map(key).collect();
+    let entries = a.entries.iter();
+    entries.filter(|entry| known.contains(&key(entry))).count()
 }
 
 /// A cohort's stimuli, in the order of the file.

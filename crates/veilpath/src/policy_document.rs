@@ -177,7 +177,7 @@ impl Writer<'_> {
                 "The answer is the mean score over all pairs, for each picture or for all together. No score of a single pair is disclosed."
             }
             Some(AnswerKind::Groups) => {
-                "The answer is a mean score for each pair of groups, for example patients of one institution and controls of the other. No score of a single pair is disclosed, nor who belongs to which group."
+                "The answer is a mean score for each pair of groups, for example patients of one institution and controls of the other. No score of a single pair is disclosed, nor, if the other institution uses real recordings, who belongs to which group."
             }
             Some(AnswerKind::PublishedGroups) => {
                 "The answer is a mean score for each pair of groups, for example patients of one institution and controls of the other. No score of a single pair is disclosed. Both institutions have agreed to tell each other who belongs to which group."
@@ -186,16 +186,16 @@ impl Writer<'_> {
                 "The answer is one number and its p-value: whether scanpaths are more alike within an institution than between the two. No score of a single pair is disclosed."
             }
             Some(AnswerKind::TestGroups) => {
-                "The answer is one number and its p-value: whether scanpaths are more alike within a group of participants than between groups. No score of a single pair is disclosed, nor who belongs to which group."
+                "The answer is one number and its p-value: whether scanpaths are more alike within a group of participants than between groups. No score of a single pair is disclosed, nor, if the other institution uses real recordings, who belongs to which group."
             }
             Some(AnswerKind::PublishedTestGroups) => {
                 "The answer is one number and its p-value: whether scanpaths are more alike within a group of participants than between groups. No score of a single pair is disclosed. Both institutions have agreed to tell each other who belongs to which group."
             }
             Some(AnswerKind::Nearest) if self.labels_scanpaths() => {
-                "The answer says, for each scanpath of the institution that hosts the session, to which group most of the similar scanpaths of the other institution belong. No score of a single pair is disclosed."
+                "The answer says, for each scanpath of the institution that hosts the session, to which group most of the similar scanpaths of the other institution belong. No score of a single pair is disclosed. If an institution uses made-up scanpaths instead of real recordings, it can find out who belongs to which group."
             }
             Some(AnswerKind::Nearest) => {
-                "The answer is one number: for how many scanpaths of the institution that hosts the session most of the similar scanpaths of the other institution belong to the same group. No score of a single pair is disclosed, nor who belongs to which group."
+                "The answer is one number: for how many scanpaths of the institution that hosts the session most of the similar scanpaths of the other institution belong to the same group. No score of a single pair is disclosed, nor, if the other institution uses real recordings, who belongs to which group."
             }
             Some(AnswerKind::Histogram) => {
                 "The answer is how many pairs have scores in each of several ranges. Ranges with too few participants are suppressed."

@@ -97,6 +97,7 @@ pub fn statistics(
         false => samples.possible(),
     };
     let mut answers = Vec::new();
+    let mut first_error = None;
     let cancel = events.cancel_token();
     for question in questions {
         if cancel.is_cancelled() {
@@ -110,14 +111,23 @@ pub fn statistics(
                 }
             }
             Err(error) if asked => return Err(error.into()),
-            Err(error) => events.event(Event::Note(Note::Unanswered {
-                question: question.to_string(),
-                reason: error.to_string(),
-            })),
+            Err(error) => {
+                events.event(Event::Note(Note::Unanswered {
+                    question: question.to_string(),
+                    reason: error.to_string(),
+                }));
+                first_error.get_or_insert(error);
+            }
         }
+    }
+    if let Some(error) = first_error.filter(|_| answers.is_empty()) {
+        return Err(error.into());
     }
     if !asked && samples.groups.is_none() {
         events.event(Event::Note(Note::NoGroups));
+    }
+    if let Some(note) = samples.main.note_of_order() {
+        events.event(Event::Note(note));
     }
     if let Some(note) = samples
         .main

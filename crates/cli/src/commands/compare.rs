@@ -173,10 +173,16 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let written = output.write(&args.output, &read_from, &outcome)?;
     written.print();
     if outcome.one_cohort {
-        messages::note(
+        let columns = 0..outcome.results.measures().len();
+        let ordered = columns.clone().any(|it| outcome.counts_both_orders(it));
+        messages::note(&format!(
             "a cohort is compared with itself: the results contain every pair in both orders, and every scanpath with \
-             itself; the summary counts each pair of different scanpaths once",
-        );
+             itself; the summary counts each pair of different scanpaths once{}",
+            match ordered {
+                true => ", or in both orders where the measure depends on the order",
+                false => "",
+            }
+        ));
     }
     messages::info(&written.summary(&outcome));
     Ok(())

@@ -26,6 +26,9 @@ pub(super) fn explain(error: &StatsError) -> String {
         }
         StatsError::NoSuchStimulus { .. } => "--stimulus takes a name as in the cohort files",
         StatsError::NoDirection { .. } => "choose another with --measure",
+        StatsError::NoMean { .. } => {
+            "choose another with --measure, or ask for its distribution with --answer histogram:10"
+        }
         StatsError::NoGroups { .. } => {
             "add --groups FILE: a table with the columns participant and group, or a cohort file with groups"
         }

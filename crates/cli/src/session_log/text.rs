@@ -284,6 +284,12 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
             "only one side has stimuli, so every scanpath is compared with every scanpath of the other side (`veilpath encode --stimulus` sets them)",
         );
     }
+    if summary.same_scanpaths {
+        note(
+            name,
+            "both sides seem to use the same cohort: their ids, stimuli and lengths are the same",
+        );
+    }
     if summary.encoding_on_one_side {
         note(
             name,

@@ -3,9 +3,10 @@
 use crate::{EncodeField, ReadError};
 use std::fmt;
 use std::str::FromStr;
+use veilpath_metrics::EncodingSetting;
 
 /// The key of the detector's name among the settings of a cohort.
-pub(crate) const DETECTOR_KEY: &str = "detect";
+pub(crate) const DETECTOR_KEY: &str = EncodingSetting::Detector.name();
 
 /// How raw gaze becomes a scanpath, and the parameters of all detectors. Parameters of a detector that is not in use
 /// have no effect.
@@ -154,7 +155,10 @@ impl DetectionOptions {
     /// The settings that must be equal on both sides of a comparison.
     pub(crate) fn settings(&self) -> Vec<(&'static str, String)> {
         let detector = (DETECTOR_KEY, self.detector.name().to_string());
-        let min_duration = ("min-duration", format!("{} ms", self.min_duration_ms));
+        let min_duration = (
+            EncodingSetting::MinDuration.name(),
+            format!("{} ms", self.min_duration_ms),
+        );
         match self.detector {
             Detector::Runs => Vec::new(),
             Detector::Ivt => vec![

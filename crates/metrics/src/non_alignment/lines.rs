@@ -1,6 +1,6 @@
 //! Statistics of the lines in a recurrence matrix: how many there are, and how long they are.
 
-use crate::MeasureKind;
+use crate::{MeasureKind, Symmetry};
 use serde::{Deserialize, Serialize};
 
 /// A statistic of lines. It is computed in the clear only.
@@ -75,6 +75,20 @@ impl LineMeasure {
         match self {
             LineMeasure::Longest | LineMeasure::MeanLine => MeasureKind::Similarity,
             _ => MeasureKind::Number,
+        }
+    }
+
+    /// What happens to the statistic when the two scanpaths are swapped.
+    pub(crate) fn symmetry(self) -> Symmetry {
+        match self {
+            LineMeasure::Lines
+            | LineMeasure::Longest
+            | LineMeasure::MeanLine
+            | LineMeasure::Entropy => Symmetry::Symmetric,
+            LineMeasure::TrappingRows
+            | LineMeasure::TrappingColumns
+            | LineMeasure::LongestRow
+            | LineMeasure::LongestColumn => Symmetry::Asymmetric,
         }
     }
 

@@ -7,7 +7,7 @@
 
 use super::coordinates::Plane;
 use super::shortest_path::shortest_path;
-use crate::{Fixation, Measure, MeasureKind, MetricError, PairScore};
+use crate::{Fixation, Measure, MeasureKind, MetricError, PairScore, Symmetry};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
@@ -157,6 +157,7 @@ impl MultiMatch {
             name: measure.name(),
             kind: MeasureKind::Similarity,
             may_be_undefined: true,
+            symmetry: Symmetry::Symmetric,
         };
         self.measures.iter().map(measure).collect()
     }

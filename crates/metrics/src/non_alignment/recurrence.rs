@@ -12,7 +12,7 @@
 
 use super::lines::{LineMeasure, RecurrentLines};
 use super::positions::{Lattice, Positions};
-use crate::{Alphabet, Measure, MeasureKind, MetricError, Model, PairScore};
+use crate::{Alphabet, Measure, MeasureKind, MetricError, Model, PairScore, Symmetry};
 use serde::{Deserialize, Serialize};
 
 /// The integer that represents a ratio of 1.
@@ -175,6 +175,16 @@ impl CrqaMeasure {
         }
     }
 
+    /// What happens to the number when the two scanpaths are swapped, which turns rows into columns.
+    fn symmetry(self) -> Symmetry {
+        match self {
+            CrqaMeasure::Rec | CrqaMeasure::Det | CrqaMeasure::Lam => Symmetry::Symmetric,
+            CrqaMeasure::LamRows | CrqaMeasure::LamColumns => Symmetry::Asymmetric,
+            CrqaMeasure::Corm => Symmetry::Antisymmetric,
+            CrqaMeasure::Line(measure) => measure.symmetry(),
+        }
+    }
+
     /// Whether the number depends on the lengths other than through the points, so that it cannot be read without them.
     pub fn divides_by_length(self) -> bool {
         matches!(self, CrqaMeasure::Rec | CrqaMeasure::Corm)
@@ -271,6 +281,7 @@ impl Crqa {
                 _ => MeasureKind::Similarity,
             },
             may_be_undefined: measure.may_be_undefined() && self.undefined == Undefined::Missing,
+            symmetry: measure.symmetry(),
         };
         self.measures.iter().map(measure).collect()
     }

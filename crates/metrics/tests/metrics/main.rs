@@ -13,4 +13,5 @@ mod other_programs;
 mod properties;
 mod shared_vectors;
 mod support;
+mod symmetry;
 mod thresholds;

@@ -24,7 +24,7 @@ pub(crate) fn section(outcome: &Outcome, sides: &[String; 2]) -> Markup {
     html! {
         @if !answers.is_empty() {
             section id="groups" {
-                h2 { "Groups" }
+                h2 { @match answers.len() { 1 => "Group answer", _ => "Group answers" } }
                 @for (number, answer) in answers.iter().enumerate() {
                     @let id = format!("answer-{number}");
                     @match answer {
@@ -81,9 +81,14 @@ fn stimulus_means(answer: &StimulusMeans) -> Markup {
             ]
         })
         .collect();
+    let of_stimuli = answer.means.iter().any(|mean| mean.stimulus.is_some());
+    let caption = match of_stimuli {
+        true => "Mean of each stimulus",
+        false => "Mean over all pairs",
+    };
     html! {
         h3 { "Means of " (answer.measure) }
-        (table("Means over all pairs", &columns, &rows))
+        (table(caption, &columns, &rows))
     }
 }
 

@@ -114,7 +114,12 @@ fn caption(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
             false => text.push_str(" A tile shows the mean over the stimuli that both looked at."),
         }
     }
-    if view.one_cohort {
+    if view.counts_both_orders() {
+        text.push_str(&format!(" One cohort was compared with itself, and {} depends on the order of a pair: both orders count, and the diagonal does not.", measure.name));
+        if measure.is_antisymmetric() {
+            text.push_str(" There is no mean over all pairs: swapping the two scanpaths of a pair changes the sign, so the mean would always be 0.");
+        }
+    } else if view.one_cohort {
         text.push_str(" One cohort was compared with itself: each pair of two scanpaths counts once, and the diagonal does not count.");
     }
     text.push_str(match (map.is_by_means(), view.one_cohort) {
@@ -227,7 +232,7 @@ fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
         let mut fields = vec![Field::words(&matrix.a[row])];
         let spread = Spread::of(&numbers);
         for number in [
-            spread.as_ref().map(|s| s.mean),
+            spread.as_ref().and_then(|s| s.mean),
             spread.as_ref().map(|s| s.smallest),
             spread.as_ref().map(|s| s.largest),
         ] {

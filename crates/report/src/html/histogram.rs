@@ -9,9 +9,10 @@ use maud::{Markup, html};
 
 /// Summary statistics of a distribution.
 pub(crate) struct Spread {
-    pub(crate) mean: f64,
+    /// `None` if it says nothing.
+    pub(crate) mean: Option<f64>,
     pub(crate) deviation: Option<f64>,
-    pub(crate) median: f64,
+    pub(crate) median: Option<f64>,
     pub(crate) smallest: f64,
     pub(crate) largest: f64,
     /// The decimals shared by mean, deviation and median.
@@ -36,13 +37,22 @@ impl Spread {
             middle(sorted.len() / 2)
         };
         Some(Self {
-            mean,
+            mean: Some(mean),
             deviation: (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
-            median,
+            median: Some(median),
             smallest,
             largest,
             decimals: numbers::spread_decimals([smallest, largest].into_iter()),
         })
+    }
+
+    /// The same without mean and median.
+    pub(crate) fn without_mean(self) -> Self {
+        Self {
+            mean: None,
+            median: None,
+            ..self
+        }
     }
 }
 
@@ -103,18 +113,20 @@ pub(crate) fn figure(view: &View<'_>, scale: &Scale, id: &str) -> Markup {
         true => view.drawn(),
         false => view.values.clone(),
     };
-    let Some(spread) = Spread::of(&values) else {
+    let Some(spread) = view.spread_of(&values) else {
         return html! {};
     };
+    let noun = view.noun();
     let pairs = match view.mean {
         true => format!(
             "{} of participants, each averaged over the stimuli",
-            numbers::counted(values.len(), "pair")
+            numbers::counted(values.len(), noun)
         ),
-        false => numbers::counted(values.len(), "pair"),
+        false => numbers::counted(values.len(), noun),
     };
     let counted = match view.mean {
         true => "pairs of participants (means)",
+        false if view.counts_both_orders() => "ordered pairs",
         false => "pairs",
     };
     let words = if measure.is_bit() {
@@ -122,22 +134,26 @@ pub(crate) fn figure(view: &View<'_>, scale: &Scale, id: &str) -> Markup {
         format!(
             "{} of {} {} ({} %).",
             numbers::count(within as u64),
-            numbers::counted(values.len(), "pair"),
+            numbers::counted(values.len(), noun),
             measure.threshold.verb_for(within),
-            numbers::fixed(spread.mean * 100.0, 1)
+            numbers::fixed(spread.mean.unwrap_or_default() * 100.0, 1)
         )
     } else if values.len() == 1 {
-        let value = measure.with_unit(numbers::short(spread.mean));
+        let value = measure.with_unit(numbers::short(spread.smallest));
         format!("{pairs}: {value}.{}", without_number(view.undefined))
     } else {
         let shown = |number: f64| numbers::aligned(number, spread.decimals);
-        let deviation = spread.deviation.map_or_else(String::new, |deviation| {
-            format!(", standard deviation {}", shown(deviation))
-        });
+        let mean = spread.mean.map_or_else(
+            || "no mean, because the two orders of a pair differ in sign".into(),
+            |mean| format!("mean {}", shown(mean)),
+        );
+        let part = |name: &str, number: Option<f64>| {
+            number.map_or_else(String::new, |number| format!(", {name} {}", shown(number)))
+        };
+        let deviation = part("standard deviation", spread.deviation);
+        let median = part("median", spread.median);
         format!(
-            "{pairs}: mean {}{deviation}, median {}, from {} to {}.{}",
-            shown(spread.mean),
-            shown(spread.median),
+            "{pairs}: {mean}{deviation}{median}, from {} to {}.{}",
             numbers::short(spread.smallest),
             measure.with_unit(numbers::short(spread.largest)),
             without_number(view.undefined)
@@ -154,7 +170,7 @@ pub(crate) fn figure(view: &View<'_>, scale: &Scale, id: &str) -> Markup {
                     title: &format!("Histogram of {}", measure.name),
                     axes: [&label, counted],
                     noun: "pair",
-                    mark: Some((spread.mean, format!("mean {}", numbers::aligned(spread.mean, spread.decimals)))),
+                    mark: spread.mean.map(|mean| (mean, format!("mean {}", numbers::aligned(mean, spread.decimals)))),
                     fill: &|bar| hex(scale.color(f64::midpoint(bar.from, bar.to))),
                 };
                 (bars.drawing("Distribution", id))
@@ -226,7 +242,7 @@ mod tests {
     #[test]
     fn the_standard_deviation_matches_known_values() {
         let spread = Spread::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
-        assert_eq!((spread.mean, spread.median), (5.0, 4.5));
+        assert_eq!((spread.mean, spread.median), (Some(5.0), Some(4.5)));
         assert!((spread.deviation.unwrap() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12);
         assert!(Spread::of(&[1.0]).unwrap().deviation.is_none());
         assert!(Spread::of(&[]).is_none());

@@ -6,7 +6,7 @@ use super::scale::{Rgb, hex};
 use super::scanpaths::OwnCohort;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
-use veilpath_metrics::{Alphabet, Grid};
+use veilpath_metrics::{Alphabet, EncodingSetting, Grid};
 
 /// The colours of a grid's corners. Cell colours are interpolated between them, so that neighbours look similar.
 const CORNERS: [[Rgb; 2]; 2] = [
@@ -50,8 +50,8 @@ impl Letters {
     /// The letters of a cohort.
     pub(crate) fn of(own: &OwnCohort<'_>) -> Self {
         let cohort = own.cohort;
-        let areas = cohort.encoding.0.get("areas");
-        let areas = areas.map_or_else(Vec::new, |list| listed(list));
+        let areas = cohort.encoding.get(EncodingSetting::Areas);
+        let areas = areas.map_or_else(Vec::new, listed);
         let entries = cohort.entries.iter();
         Self {
             alphabet: cohort.alphabet,

@@ -2,7 +2,7 @@
 
 use crate::result_file::{ResultFile, Row};
 use crate::units::measure_unit;
-use veilpath_metrics::MeasureKind;
+use veilpath_metrics::{MeasureKind, Symmetry};
 use veilpath_protocol::{MeasureColumn, Value};
 
 /// The measure to draw.
@@ -17,6 +17,8 @@ pub(crate) struct ShownMeasure<'a> {
     pub(crate) threshold: ThresholdSide,
     /// The unit of the numbers.
     pub(crate) unit: Option<&'static str>,
+    /// What happens to the number when the two scanpaths are swapped.
+    symmetry: Symmetry,
     /// Whether the file does not say what kind of measure it is.
     pub(crate) is_from_csv: bool,
     /// The measure that the tables show next to it, and its name.
@@ -159,6 +161,9 @@ impl<'a> ShownMeasure<'a> {
             unit: metric
                 .zip(measure)
                 .and_then(|(metric, measure)| measure_unit(metric, &measure.name)),
+            symmetry: file
+                .outcome()
+                .map_or(Symmetry::Symmetric, |outcome| outcome.symmetry(index)),
             is_from_csv: metric.is_none(),
             secondary: None,
         }
@@ -210,6 +215,16 @@ impl<'a> ShownMeasure<'a> {
         }
     }
 
+    /// Whether both orders of a pair count if a cohort is compared with itself.
+    pub(crate) fn depends_on_order(self) -> bool {
+        self.symmetry.depends_on_order()
+    }
+
+    /// Whether the two orders of a pair cancel each other in a mean.
+    pub(crate) fn is_antisymmetric(self) -> bool {
+        self.symmetry == Symmetry::Antisymmetric
+    }
+
     /// Used by tests of figures.
     #[cfg(test)]
     pub(crate) fn of_kind(kind: MeasureKind) -> Self {
@@ -219,6 +234,7 @@ impl<'a> ShownMeasure<'a> {
             kind,
             threshold: ThresholdSide::AtMost,
             unit: None,
+            symmetry: Symmetry::Symmetric,
             is_from_csv: false,
             secondary: None,
         }

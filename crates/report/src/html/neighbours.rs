@@ -202,7 +202,7 @@ fn within(
         Column::Words(&who),
     ];
     html! {
-        div {
+        div class="within" {
             (table(&format!("{own}: how many pairs {}", threshold.verb_for(2)), &columns, &rows))
             (omitted_note(matrix.rows()))
         }

@@ -2,8 +2,8 @@
 
 use super::cut::cut;
 use super::encoded::policy_hash;
-use super::histogram::Spread;
 use super::letters::Letters;
+use super::view::View;
 use super::{Report, answers, figures, numbers, pairs, scanpaths, scarf, summaries, transitions};
 use crate::{plan, table, units};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -77,7 +77,7 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                     @if let Some(own) = &report.options.own {
                         @let (letters, stimuli) = (Letters::of(own), report.options.stimuli);
                         (pairs::section(report, own.pairs))
-                        (scanpaths::section(own, stimuli))
+                        (scanpaths::section(own, stimuli, wraps(outcome)))
                         (scarf::section(own, &letters, stimuli))
                         (transitions::section(own, &letters, stimuli))
                     }
@@ -91,6 +91,11 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
             }
         }
     })
+}
+
+/// Whether the metric joins the left and right edges of the stimulus.
+fn wraps(outcome: Option<&Outcome>) -> bool {
+    outcome.is_some_and(|outcome| outcome.spec.metric.wraps())
 }
 
 fn no_results(outcome: Option<&Outcome>) -> String {
@@ -153,23 +158,26 @@ pub(super) fn headline(report: &Report<'_>) -> Vec<(String, String)> {
     };
     let mut tiles = Vec::new();
     if let Some(pairs) = pairs {
-        let noun = if pairs == 1 { "pair" } else { "pairs" };
-        tiles.push((numbers::count(pairs), noun.to_string()));
+        let noun = first.map_or("pair", View::noun);
+        let plural = if pairs == 1 { "" } else { "s" };
+        tiles.push((numbers::count(pairs), format!("{noun}{plural}")));
     }
     let several = report.views.measures.len() > 1;
     for view in report.views.first_of_each().take(MAX_MEANS) {
         let measure = view.measure;
-        let Some(spread) = Spread::of(&view.values) else {
+        let Some(spread) = view.spread_of(&view.values) else {
             continue;
         };
         if measure.is_bit() {
-            let percentage = numbers::fixed(spread.mean * 100.0, 1);
+            let percentage = numbers::fixed(spread.mean.unwrap_or_default() * 100.0, 1);
             tiles.push((format!("{percentage} %"), measure.name.to_string()));
             continue;
         }
         let name = cut(measure.name);
-        let mean = numbers::aligned(spread.mean, spread.decimals);
-        tiles.push((measure.with_unit(mean), format!("mean {name}")));
+        if let Some(mean) = spread.mean {
+            let mean = numbers::aligned(mean, spread.decimals);
+            tiles.push((measure.with_unit(mean), format!("mean {name}")));
+        }
         if !several {
             let range = [spread.smallest, spread.largest].map(numbers::short);
             let range = measure.with_unit(range.join(" – "));

@@ -50,10 +50,12 @@ pub(crate) fn asked<'a>(own: &OwnCohort<'a>, stimuli: &[String]) -> Vec<&'a Entr
 }
 
 /// All scanpaths, stimulus by stimulus; empty if there is no grid to draw them on.
-pub(crate) fn section(own: &OwnCohort<'_>, stimuli: &[String]) -> Markup {
+/// With `wraps`, the left and right edges are joined, as in the metric.
+pub(crate) fn section(own: &OwnCohort<'_>, stimuli: &[String], wraps: bool) -> Markup {
     let Some(grid) = own.grid else {
         return html! {};
     };
+    let grid = grid.with_wrap(grid.wrap() || wraps);
     let all = asked(own, stimuli);
     let mut names: Vec<Option<&str>> = Vec::new();
     for entry in all.iter().take(MAX_PICTURES) {
@@ -64,7 +66,9 @@ pub(crate) fn section(own: &OwnCohort<'_>, stimuli: &[String]) -> Markup {
     html! {
         section id="scanpaths" {
             h2 { "Your own scanpaths" }
-            p { "A line follows the letters from dark to bright; a dot is a letter, and rings mark the first and the last. Repeated visits to a grid cell are drawn side by side." }
+            p { "A line follows the letters from dark to bright; a dot is a letter, and rings mark the first and the last. Repeated visits to a grid cell are drawn side by side."
+                @if grid.wrap() { " The left and right edges are joined: a line that leaves at one continues at the other." }
+            }
             @for (number, name) in names.iter().enumerate() {
                 @let image = own.images.iter().find(|(known, _)| known.as_deref() == *name);
                 @if let Some(name) = name { h3 { (name) } }
@@ -130,7 +134,7 @@ fn card(
                 }
                 rect class="paper" width=(format!("{wide:.1}")) height=(format!("{high:.1}")) {}
                 path class="cells" d=(lines(grid, wide, high)) {}
-                (path_segments(&positions))
+                (path_segments(&positions, grid.wrap().then_some(wide)))
                 @for (at, &(x, y)) in positions.iter().enumerate() {
                     circle cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="3" fill=(color_at(at, positions.len())) {}
                 }
@@ -146,20 +150,45 @@ fn card(
     }
 }
 
-/// The path as segments, each in its own colour.
-fn path_segments(positions: &[(f64, f64)]) -> Markup {
+/// The path as segments, each in its own colour. If the edges are joined, `seam` is the width of the picture.
+fn path_segments(positions: &[(f64, f64)], seam: Option<f64>) -> Markup {
     let pieces = positions.len().saturating_sub(1).min(STEPS);
     let bound = |piece: usize| piece * positions.len().saturating_sub(1) / pieces.max(1);
     html! {
         @for piece in 0..pieces {
             @let (from, to) = (bound(piece), bound(piece + 1));
-            @let points = positions.get(from..=to).unwrap_or_default();
-            polyline points=(points.iter().fold(String::new(), |mut text, (x, y)| {
-                let _ = write!(text, "{x:.1},{y:.1} ");
-                text
-            }).trim_end()) stroke=(color_at(from, positions.len())) {}
+            @for line in cut_at_seam(positions.get(from..=to).unwrap_or_default(), seam) {
+                polyline points=(line.iter().fold(String::new(), |mut text, (x, y)| {
+                    let _ = write!(text, "{x:.1},{y:.1} ");
+                    text
+                }).trim_end()) stroke=(color_at(from, positions.len())) {}
+            }
         }
     }
+}
+
+/// A path as lines: a step that is shorter across the seam ends at one edge and continues at the other.
+fn cut_at_seam(path: &[(f64, f64)], seam: Option<f64>) -> Vec<Vec<(f64, f64)>> {
+    let mut lines: Vec<Vec<(f64, f64)>> = vec![path.iter().take(1).copied().collect()];
+    for pair in path.windows(2) {
+        let &[(x, y), (to_x, to_y)] = pair else {
+            continue;
+        };
+        if let Some(wide) = seam.filter(|wide| (to_x - x).abs() > wide / 2.0) {
+            let (edge, opposite) = if to_x > x { (0.0, wide) } else { (wide, 0.0) };
+            let (before, after) = ((x - edge).abs(), (to_x - opposite).abs());
+            let share = before / (before + after).max(f64::MIN_POSITIVE);
+            let crossing = y + (to_y - y) * share;
+            if let Some(line) = lines.last_mut() {
+                line.push((edge, crossing));
+            }
+            lines.push(vec![(opposite, crossing)]);
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push((to_x, to_y));
+        }
+    }
+    lines
 }
 
 fn color_at(at: usize, count: usize) -> String {
@@ -261,4 +290,26 @@ pub(crate) fn as_table(own: &OwnCohort<'_>, entries: &[&Entry]) -> Markup {
         "Scanpaths as a table",
         &table("Your own scanpaths", &columns, &rows),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_across_the_seam_end_at_one_edge_and_continue_at_the_other() {
+        let path = [(230.0, 10.0), (20.0, 40.0), (100.0, 40.0), (200.0, 0.0)];
+        assert_eq!(cut_at_seam(&path, None), [path.to_vec()]);
+        let expected = [
+            vec![(230.0, 10.0), (240.0, 20.0)],
+            vec![(0.0, 20.0), (20.0, 40.0), (100.0, 40.0), (200.0, 0.0)],
+        ];
+        assert_eq!(cut_at_seam(&path, Some(240.0)), expected);
+        let back = cut_at_seam(&[(20.0, 40.0), (230.0, 10.0)], Some(240.0));
+        let expected = [
+            vec![(20.0, 40.0), (0.0, 20.0)],
+            vec![(240.0, 20.0), (230.0, 10.0)],
+        ];
+        assert_eq!(back, expected);
+    }
 }

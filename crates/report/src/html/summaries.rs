@@ -61,17 +61,20 @@ fn stimulus_row(view: &View<'_>, measure: ShownMeasure<'_>, decimals: Option<usi
     let pairs = view.values.len();
     let count = |number: usize| Field::number(numbers::count(number as u64), number as f64);
     let mut fields = vec![Field::words(&view.title), count(pairs)];
-    let spread = Spread::of(&view.values);
+    let spread = view.spread_of(&view.values);
     if measure.is_bit() {
         let within = view.values.iter().filter(|&&value| value == 1.0).count();
         fields.push(count(within));
-        fields.push(spread.map_or_else(Field::none, |spread| {
-            let fraction = spread.mean;
-            Field::number(
-                format!("{} %", numbers::fixed(fraction * 100.0, 1)),
-                fraction,
-            )
-        }));
+        fields.push(
+            spread
+                .and_then(|it| it.mean)
+                .map_or_else(Field::none, |fraction| {
+                    Field::number(
+                        format!("{} %", numbers::fixed(fraction * 100.0, 1)),
+                        fraction,
+                    )
+                }),
+        );
         return fields;
     }
     let of = |pick: fn(&Spread) -> Option<f64>| {
@@ -81,7 +84,7 @@ fn stimulus_row(view: &View<'_>, measure: ShownMeasure<'_>, decimals: Option<usi
         })
     };
     fields.extend([
-        of(|s| Some(s.mean)),
+        of(|s| s.mean),
         of(|s| s.deviation),
         of(|s| Some(s.smallest)),
         of(|s| Some(s.largest)),
@@ -95,7 +98,7 @@ pub(crate) fn by_measure(report: &Report<'_>) -> Markup {
         return html! {};
     }
     let row = |view: &View<'_>| {
-        let spread = Spread::of(&view.values);
+        let spread = view.spread_of(&view.values);
         let count = |count: usize| Field::number(numbers::count(count as u64), count as f64);
         let mut fields = vec![
             Field::words(view.measure.label()),
@@ -103,7 +106,7 @@ pub(crate) fn by_measure(report: &Report<'_>) -> Markup {
             count(view.undefined),
         ];
         let picks: [fn(&Spread) -> Option<f64>; 4] = [
-            |s| Some(s.mean),
+            |s| s.mean,
             |s| s.deviation,
             |s| Some(s.smallest),
             |s| Some(s.largest),

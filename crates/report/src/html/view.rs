@@ -1,5 +1,6 @@
 //! The views that a page shows one after another: for each measure, one per stimulus and one of their mean.
 
+use super::histogram::Spread;
 use super::matrix::{Matrix, PairValue, range};
 use super::measure::{NoSuchMeasure, ShownMeasure};
 use crate::result_file::{MAX_ROWS, ResultFile, Row};
@@ -17,7 +18,8 @@ pub(crate) struct View<'a> {
     /// The index of this view among those of its measure.
     pub(crate) index: usize,
     pub(crate) measure: ShownMeasure<'a>,
-    /// Every pair's number. If a cohort is compared with itself, each pair of scanpaths counts once.
+    /// Every pair's number. If a cohort is compared with itself, each pair of scanpaths counts once, or, if the measure
+    /// depends on the order, once in each order.
     pub(crate) values: Vec<f64>,
     /// The number of pairs that were compared but have no number.
     pub(crate) undefined: usize,
@@ -39,8 +41,31 @@ impl View<'_> {
         range(self.drawn().into_iter()).or_else(|| matrix.range())
     }
 
+    /// Whether both orders of a pair count, because a cohort is compared with itself and the measure depends on the
+    /// order.
+    pub(crate) fn counts_both_orders(&self) -> bool {
+        self.one_cohort && self.measure.depends_on_order()
+    }
+
+    /// What is counted.
+    pub(crate) fn noun(&self) -> &'static str {
+        match self.counts_both_orders() {
+            true => "ordered pair",
+            false => "pair",
+        }
+    }
+
+    /// The distribution of these numbers of the view. It has no mean if that is 0 whatever the numbers are.
+    pub(crate) fn spread_of(&self, values: &[f64]) -> Option<Spread> {
+        let spread = Spread::of(values)?;
+        Some(match self.one_cohort && self.measure.is_antisymmetric() {
+            true => spread.without_mean(),
+            false => spread,
+        })
+    }
+
     /// The numbers of the heat map's tiles, except those of a scanpath with itself. If a cohort is compared with
-    /// itself, a tile and its mirror image count once.
+    /// itself, a tile and its mirror image count once, or both if the measure depends on the order.
     pub(crate) fn drawn(&self) -> Vec<f64> {
         let Some(matrix) = &self.matrix else {
             return self.values.clone();
@@ -62,7 +87,9 @@ impl View<'_> {
                 let (a, b) = (&matrix.a[row], &matrix.b[column]);
                 let mirror = rows.get(b).zip(columns.get(a));
                 let mirror = mirror.and_then(|(&row, &column)| matrix.get(row, column));
-                if a < b {
+                if a != b && self.counts_both_orders() {
+                    numbers.push(value);
+                } else if a < b {
                     numbers.push(mirror.map_or(value, |mirror| f64::midpoint(value, mirror)));
                 }
             }
@@ -277,14 +304,10 @@ impl<'a> ViewBuilder<'a> {
         let outcome = self.file.outcome();
         let one_cohort = outcome.is_some_and(|outcome| outcome.one_cohort)
             || matrix.as_ref().is_some_and(looks_like_one);
-        let (values, undefined) = match one_cohort {
-            true => each_pair_once(pairs),
-            false => {
-                let count = pairs.clone().count();
-                let values: Vec<f64> = pairs.filter_map(|(_, pair)| pair.value).collect();
-                let undefined = count - values.len();
-                (values, undefined)
-            }
+        let (values, undefined) = match (one_cohort, self.measure.depends_on_order()) {
+            (true, false) => each_pair_once(pairs),
+            (true, true) => every_pair(pairs.filter(|(_, pair)| pair.a != pair.b)),
+            (false, _) => every_pair(pairs),
         };
         View {
             title,
@@ -299,6 +322,16 @@ impl<'a> ViewBuilder<'a> {
             is_omitted: self.is_omitted,
         }
     }
+}
+
+/// The number of each pair, and the number of pairs without one.
+fn every_pair<'a>(
+    pairs: impl Iterator<Item = (Option<usize>, PairValue<'a>)> + Clone,
+) -> (Vec<f64>, usize) {
+    let count = pairs.clone().count();
+    let values: Vec<f64> = pairs.filter_map(|(_, pair)| pair.value).collect();
+    let undefined = count - values.len();
+    (values, undefined)
 }
 
 /// The mean of both directions for each pair, and the number of pairs without a number. A scanpath with itself is not a

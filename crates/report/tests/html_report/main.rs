@@ -7,6 +7,7 @@ mod common;
 mod heat_map;
 mod hostile;
 mod measures;
+mod order;
 mod own;
 mod scanpaths;
 mod summaries;

@@ -46,6 +46,9 @@ pub struct AgreementSummary {
     pub stimuli_on_one_side: bool,
     /// Whether only one side's file contains encoding settings, so that nobody can check that they are the same.
     pub encoding_on_one_side: bool,
+    /// Whether both sides have the same ids, stimuli and lengths in the same order, so that both may have read the same
+    /// file by accident.
+    pub same_scanpaths: bool,
     /// What is revealed of each pair, in words.
     pub answer_description: String,
     /// What is revealed of each pair.
@@ -126,6 +129,8 @@ impl AgreedSession {
             stimuli_on_one_side: spec.pair_rule == PairRule::SameStimulus
                 && host.has_stimuli() != join.has_stimuli(),
             encoding_on_one_side: agreement.encoding_on_one_side,
+            // Equal ids and stimuli alone can be a coincidence.
+            same_scanpaths: spec.pad_to.is_none() && host == join,
             answer_description: spec.describe_answer(),
             reveal: spec.reveal,
             reveal_to: spec.reveal_to,

@@ -73,6 +73,14 @@ pub enum StatsError {
         /// The measure.
         measure: String,
     },
+    /// A mean within one cohort of a measure whose sign depends on the order of a pair.
+    #[error(
+        "{measure} changes its sign when the two scanpaths of a pair are swapped, so a mean within one cohort says nothing"
+    )]
+    NoMean {
+        /// The measure.
+        measure: String,
+    },
     /// A question about groups, but no groups were given.
     #[error("{question} needs the groups of the participants")]
     NoGroups {

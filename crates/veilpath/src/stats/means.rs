@@ -17,6 +17,7 @@ pub(super) fn of_stimuli(
     sample: &Sample<'_>,
     bootstrap: &Bootstrap,
 ) -> Result<GroupAnswer, StatsError> {
+    sample.check_mean()?;
     let (values, unit) = sample.values(1.0)?;
     let keys: Vec<usize> = sample.pairs.iter().map(|pair| pair.stimulus).collect();
     let stimuli = sample.stimuli.len();
@@ -72,6 +73,7 @@ pub(super) fn of_groups(
     groups: &Grouping,
     bootstrap: &Bootstrap,
 ) -> Result<GroupAnswer, StatsError> {
+    sample.check_mean()?;
     let scores = sample.scores(1.0)?;
     let count = groups.names.len();
     let sums = match &scores.matrix {
@@ -150,7 +152,7 @@ pub(super) fn of_groups(
 
 /// The distribution of the pairs of scanpaths.
 pub(super) fn histogram(sample: &Sample<'_>, bins: u32) -> Result<GroupAnswer, StatsError> {
-    let (values, unit) = sample.values(1.0)?;
+    let (values, unit) = sample.values_in_each_order()?;
     let bins = bins as usize;
     let (low, high) = match sample.measure.kind {
         // Units are powers of two, so this is exact.

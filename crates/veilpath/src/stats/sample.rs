@@ -4,7 +4,7 @@ use super::layout::{Layout, Matrix};
 use super::{Groups, NamedResult, SitesProblem, StatsError, StatsOptions};
 use crate::Note;
 use std::collections::{BTreeMap, BTreeSet};
-use veilpath_metrics::MeasureKind;
+use veilpath_metrics::{MeasureKind, Symmetry};
 use veilpath_protocol::{MeasureColumn, Outcome, ScanpathId, Value};
 use veilpath_statistics::{FixedPoint, Participants};
 
@@ -12,16 +12,20 @@ use veilpath_statistics::{FixedPoint, Participants};
 pub(super) struct Sample<'a> {
     pub(super) outcome: &'a Outcome,
     pub(super) measure: &'a MeasureColumn,
+    /// The index of the measure in the results.
+    column: usize,
     /// The scanpaths of each side.
     pub(super) scanpaths: [Vec<&'a ScanpathId>; 2],
     pub(super) participants: [Participants; 2],
     pub(super) pairs: Vec<Pair>,
     /// The stimuli of the pairs.
     pub(super) stimuli: Vec<Option<String>>,
+    /// The number of every pair in each order, if both orders of a pair count.
+    ordered: Vec<f64>,
 }
 
 /// A pair of scanpaths. If a cohort is compared with itself, each pair of scanpaths of different participants occurs
-/// once, with the mean of both directions.
+/// once, with the mean of both orders.
 pub(super) struct Pair {
     pub(super) a: usize,
     pub(super) b: usize,
@@ -85,7 +89,7 @@ impl<'a> Sample<'a> {
         if found.pairs.is_empty() {
             return Err(StatsError::NoPairs { file: file() });
         }
-        Ok(found.into_sample(outcome, measure))
+        Ok(found.into_sample(outcome, column))
     }
 
     /// Whether a cohort is compared with itself.
@@ -102,6 +106,24 @@ impl<'a> Sample<'a> {
             measure: self.measure.name.clone(),
             others,
         })
+    }
+
+    /// A note that both orders of a pair enter the numbers.
+    pub(super) fn note_of_order(&self) -> Option<Note> {
+        (self.outcome.counts_both_orders(self.column)).then(|| Note::BothOrders {
+            measure: self.measure.name.clone(),
+        })
+    }
+
+    /// Fails if a mean says nothing, because the two orders of a pair cancel each other.
+    pub(super) fn check_mean(&self) -> Result<(), StatsError> {
+        let cancels = self.outcome.symmetry(self.column) == Symmetry::Antisymmetric;
+        match self.is_one_cohort() && cancels {
+            true => Err(StatsError::NoMean {
+                measure: self.measure.name.clone(),
+            }),
+            false => Ok(()),
+        }
     }
 
     /// 1 if larger numbers mean more similar, −1 if smaller ones do.
@@ -132,6 +154,17 @@ impl<'a> Sample<'a> {
             .pairs
             .iter()
             .map(|pair| format.value(sign * pair.number));
+        Ok((values.collect::<Result<_, _>>()?, format.unit()))
+    }
+
+    /// The numbers of all pairs as integers, or, if the measure depends on the order, those of both orders.
+    pub(super) fn values_in_each_order(&self) -> Result<(Vec<i64>, f64), StatsError> {
+        if self.ordered.is_empty() {
+            return self.values(1.0);
+        }
+        let sizes = self.ordered.iter().map(|number| number.abs());
+        let format = FixedPoint::fitting(self.ordered.len() as u64, sizes.fold(0.0, f64::max))?;
+        let values = self.ordered.iter().map(|&number| format.value(number));
         Ok((values.collect::<Result<_, _>>()?, format.unit()))
     }
 
@@ -308,14 +341,18 @@ fn column(outcome: &Outcome, name: Option<&str>) -> Option<usize> {
 /// The pairs found, with indices into the outcome's scanpaths.
 struct FoundPairs {
     pairs: BTreeMap<(usize, usize), (f64, u32, Option<String>)>,
+    /// Each number, if both orders of a pair count.
+    ordered: Vec<f64>,
     missing: usize,
 }
 
 fn collect(outcome: &Outcome, column: usize, stimuli: &[String]) -> FoundPairs {
     let mut found = FoundPairs {
         pairs: BTreeMap::new(),
+        ordered: Vec::new(),
         missing: 0,
     };
+    let both_orders = outcome.counts_both_orders(column);
     for (pair, row) in outcome.results.iter().zip(outcome.rows()) {
         let stimulus = row.stimulus.as_deref();
         if !stimuli.is_empty() && !stimulus.is_some_and(|it| stimuli.iter().any(|one| one == it)) {
@@ -332,6 +369,9 @@ fn collect(outcome: &Outcome, column: usize, stimuli: &[String]) -> FoundPairs {
                 continue;
             }
         };
+        if both_orders {
+            found.ordered.push(number);
+        }
         let key = match outcome.one_cohort {
             true => (pair.a.min(pair.b), pair.a.max(pair.b)),
             false => (pair.a, pair.b),
@@ -345,7 +385,8 @@ fn collect(outcome: &Outcome, column: usize, stimuli: &[String]) -> FoundPairs {
 }
 
 impl FoundPairs {
-    fn into_sample<'a>(self, outcome: &'a Outcome, measure: &'a MeasureColumn) -> Sample<'a> {
+    fn into_sample(self, outcome: &Outcome, column: usize) -> Sample<'_> {
+        let ordered = self.ordered;
         let used = |indices: BTreeSet<usize>| indices.into_iter().collect::<Vec<usize>>();
         let [mut first, mut second] = [BTreeSet::new(), BTreeSet::new()];
         for &(a, b) in self.pairs.keys() {
@@ -382,11 +423,13 @@ impl FoundPairs {
             .map(|labels| Participants::new(labels.iter().map(|label| label.participant.as_str())));
         Sample {
             outcome,
-            measure,
+            measure: &outcome.results.measures()[column],
+            column,
             scanpaths,
             participants,
             pairs,
             stimuli,
+            ordered,
         }
     }
 }

@@ -4,6 +4,7 @@ mod cancel;
 mod compare;
 mod fixations;
 mod groups;
+mod order;
 mod report;
 mod session;
 mod stats;

@@ -53,6 +53,7 @@ fn long_names_fit_a_phone() {
         browser.open(&folder.path().join(page));
         fits_a_phone(&browser);
         headers_stay_in_their_columns(&browser);
+        tables_show_names_and_numbers(&browser, page);
         ids_are_different_and_in_the_drawing(&browser);
     }
     let wide = [3, 12, 30].map(|members| wide_letters(&folder, members));
@@ -121,6 +122,31 @@ fn headers_stay_in_their_columns(browser: &Browser) {
            .map((th) => th.textContent)",
     );
     assert_eq!(wide, json!([]), "headers that cover the next one");
+}
+
+/// Beside a name, the first number is in view, or the list below it; no row is taller than the window.
+fn tables_show_names_and_numbers(browser: &Browser, page: &str) {
+    let column = match page {
+        "bits.html" => 5,
+        _ => 3,
+    };
+    let found = browser.run(&format!(
+        "const table = document.querySelector('.view:not([hidden]) .below table'); \
+         const row = table.querySelector('tbody tr'), box = table.parentElement.getBoundingClientRect(); \
+         const last = row.children[{column} - 1].getBoundingClientRect(); \
+         const caption = document.createRange(); \
+         caption.selectNodeContents(table.caption); \
+         const top = (cell) => {{ const text = document.createRange(); text.selectNodeContents(cell); return Math.round(text.getBoundingClientRect().top); }}; \
+         return [last.right <= box.right + 1, \
+           caption.getBoundingClientRect().right <= box.right + 1, \
+           row.getBoundingClientRect().height < 400, \
+           top(row.children[0]) === top(row.children[1])]"
+    ));
+    assert_eq!(
+        found,
+        json!([true, true, true, true]),
+        "{page}: the column, the caption, the height and the alignment of the names"
+    );
 }
 
 fn ids_are_different_and_in_the_drawing(browser: &Browser) {

@@ -150,6 +150,18 @@ fn both_sides_note_a_file_without_encoding_settings() {
     }
 }
 
+#[test]
+fn both_sides_note_that_they_use_the_same_cohort() {
+    let pair = Pair::with_cohorts();
+    for (file, noted) in [("a.csv", true), ("b.csv", false)] {
+        for output in pair.run(&["--estimate"], &[], &["--cohort", file]) {
+            let said = format!("\"same_scanpaths\":{noted}");
+            assert!(output.stderr.contains(&said), "{file}: {}", output.stderr);
+            output.ok();
+        }
+    }
+}
+
 /// Both sides log which engine computes, why, and what each would take.
 #[test]
 fn the_choice_of_the_engine_is_logged() {

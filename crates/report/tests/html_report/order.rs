@@ -1,0 +1,92 @@
+//! A cohort compared with itself, by measures that depend on the order of a pair.
+
+use super::{between, page_with};
+use crate::common;
+use veilpath_metrics::{Crqa, CrqaMeasure, Metric, RecurrenceRule, Undefined};
+use veilpath_protocol::{Outcome, Value};
+use veilpath_report::html::Options;
+use veilpath_report::{ResultFile, table};
+
+/// `corm` of three participants: 10, 20 and 30, and the negative numbers in the other order. `lam-rows` is 50 in one
+/// order and 10 in the other.
+fn outcome(reveal: &str) -> Outcome {
+    let mut spec = common::spec(reveal);
+    spec.metric = Metric::Crqa(Crqa {
+        rule: RecurrenceRule::SameLetter,
+        line: 2,
+        measures: vec![CrqaMeasure::Corm, CrqaMeasure::LamRows],
+        undefined: Undefined::Missing,
+        rounded: false,
+    });
+    let ids = ["p", "q", "r"];
+    let corm = [[0.0, 10.0, 20.0], [-10.0, 0.0, 30.0], [-20.0, -30.0, 0.0]];
+    let values: Vec<Vec<Value>> = (0..9)
+        .map(|at| {
+            let (row, column) = (at / 3, at % 3);
+            if reveal != "score" {
+                return vec![Value::Bit(row <= column)];
+            }
+            let lam = if row < column { 50.0 } else { 10.0 };
+            vec![Value::Number(corm[row][column]), Value::Number(lam)]
+        })
+        .collect();
+    let rows: Vec<(&str, &str, &str, &[Value])> = (0..9)
+        .map(|at| (ids[at / 3], ids[at % 3], "", values[at].as_slice()))
+        .collect();
+    let mut outcome = common::outcome(spec, &rows);
+    outcome.one_cohort = true;
+    outcome.names = ["Clinic".into(), "Clinic".into()];
+    outcome
+}
+
+fn page(measure: &str) -> String {
+    let file: ResultFile = outcome("score").into();
+    let measures = [measure.to_string()];
+    page_with(
+        &file,
+        Options {
+            measures: &measures,
+            ..Options::default()
+        },
+    )
+}
+
+#[test]
+fn a_sign_that_depends_on_the_order_has_a_range_and_no_mean() {
+    let page = page("corm");
+    assert!(page.contains("<dt>ordered pairs</dt><dd>6</dd>"));
+    assert!(page.contains("<dt>range of corm</dt><dd>−30 – 30 %</dd>"));
+    assert!(!page.contains("mean corm") && !page.contains("class=\"mean\""));
+    assert!(page.contains("6 ordered pairs: no mean, because the two orders of a pair differ"));
+    assert!(page.contains("from −30 to 30 %"));
+    assert!(page.contains("swapping the two scanpaths of a pair changes the sign"));
+    let legend = between(&page, "class=\"legend\"", "</svg>");
+    assert!(
+        legend.contains(">−20<") && legend.contains(">20<"),
+        "{legend}"
+    );
+}
+
+#[test]
+fn both_orders_of_a_pair_count() {
+    let page = page("lam-rows");
+    assert!(page.contains("<dt>mean lam-rows</dt><dd>30.00 %</dd>"));
+    assert!(page.contains("<dt>range of lam-rows</dt><dd>10 – 50 %</dd>"));
+    assert!(page.contains("lam-rows depends on the order of a pair: both orders count"));
+    let file: ResultFile = outcome("threshold:5").into();
+    let bits = page_with(&file, Options::default());
+    assert!(bits.contains("3 of 6 ordered pairs reach the threshold (50.0 %)"));
+}
+
+#[test]
+fn summaries_have_no_mean_of_a_sign_that_depends_on_the_order() {
+    let summary = table::summary(&outcome("score"));
+    let expected = "3 pairs by crqa: corm from -30 % to 30 %, over both orders of each pair\n  \
+                    mean lam-rows 30 %, from 10 % to 50 %, over both orders of each pair\n";
+    assert!(summary.starts_with(expected), "{summary}");
+    let bits = table::summary(&outcome("threshold:5"));
+    assert!(
+        bits.starts_with("6 ordered pairs by crqa: 3 with "),
+        "{bits}"
+    );
+}
