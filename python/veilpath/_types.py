@@ -108,7 +108,7 @@ class SessionArguments(MetricArguments, total=False):
     minimum_group: int
     policy: Path
     identity: Path
-    allow: list[Literal["asymmetric-table", "fine-table", "extreme-gap"]]
+    allow: list[Literal["asymmetric-table", "fine-table", "extreme-gap", "changed-encoding"]]
     memory: int
     timeout: float
     wait: float

@@ -36,7 +36,9 @@ pub(crate) struct Cli {
 
 impl Cli {
     /// Parses the command line.
-    pub(crate) fn of(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+    pub(crate) fn parse_arguments(
+        arguments: impl IntoIterator<Item = OsString>,
+    ) -> Result<Self, clap::Error> {
         let mut arguments: Vec<OsString> = arguments.into_iter().collect();
         let is_verbosity = |argument: &OsString| {
             let flags = ["-q", "--quiet", "-v", "--verbose"];
@@ -134,7 +136,7 @@ mod tests {
     }
 
     fn parsed(call: &str) -> Result<Cli, ErrorKind> {
-        let cli = Cli::of(call.split(' ').map(OsString::from));
+        let cli = Cli::parse_arguments(call.split(' ').map(OsString::from));
         cli.map_err(|error| error.kind())
     }
 

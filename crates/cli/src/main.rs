@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     if desktop::is_desktop_launch() {
         return exit_code(commands::ui::run(&UiArgs::default()));
     }
-    let cli = match Cli::of(std::env::args_os()) {
+    let cli = match Cli::parse_arguments(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => hints::usage(error).exit(),
     };

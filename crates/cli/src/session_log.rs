@@ -140,14 +140,13 @@ impl SessionLog {
     }
 
     /// Reports an agreement on tiles.
-    pub(crate) fn agreed_on_tiles(&self, peer: &Peer, agreement: &str, tiles: u32) {
+    pub(crate) fn agreed_on_tiles(&self, peer: &Peer, agreement: &str, tile_count: u32) {
         match self.format {
             LogFormat::Text => messages::info(&format!(
-                "both sides have agreed on {tiles} tiles; the id of the agreement is\n  {agreement}\n"
+                "both sides have agreed on {tile_count} tiles; the id of the agreement is\n  {agreement}\n"
             )),
             LogFormat::Json => {
-                let event =
-                    json!({"event": "agreed-on-tiles", "agreement": agreement, "tiles": tiles});
+                let event = json!({"event": "agreed-on-tiles", "agreement": agreement, "tile_count": tile_count});
                 line(&self.with_peer(peer, event));
             }
         }
@@ -271,7 +270,7 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
         "pairs": summary.pairs,
         "agreement": summary.agreement,
         "tile": summary.tile,
-        "tiles": summary.tiles.map(|plan| json!({"tiles": plan.tile_count, "pairs": plan.pairs})),
+        "tiles": summary.tiles.map(|plan| json!({"tile_count": plan.tile_count, "pairs": plan.pairs})),
         "pairs_from_journal": summary.from_journal,
         "cells": summary.cells,
         "unpaired": summary.unpaired,

@@ -72,7 +72,7 @@ pub fn trace_files(
 
 impl Space {
     /// Converts a point, given as fractions of the stimulus' width and height, to the file's coordinates. The inverse
-    /// of [`Space::fraction`] of a point that [`Space::project`] returned.
+    /// of [`Space::fraction`] of a point that `Space::project` returned.
     pub fn at_fraction(&self, (x, y): (f64, f64)) -> (f64, f64) {
         let x = self.left + x * (self.right - self.left);
         let y = self.top + y * (self.bottom - self.top);

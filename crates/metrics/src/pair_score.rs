@@ -31,7 +31,7 @@ pub struct Measure {
 /// What happens to a number when the two scanpaths of a pair are swapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symmetry {
-    /// It stays the same.
+    /// It stays the same (up to ties between paths, for MultiMatch).
     Symmetric,
     /// It may become another number.
     Asymmetric,

@@ -25,7 +25,7 @@ pub enum RiskySetting {
     /// the attack that uses this: a score is a sum over positions, and twenty-one scores reveal twenty letters.
     ExtremeGap,
     /// Encoding settings other than those of an earlier answer about the same participants. If a recording was corrected in
-    /// between, the difference between two means may be about it alone. This does not depend on the metric.
+    /// between, or if the settings change a single scanpath, the difference between two means may be about it alone. This does not depend on the metric.
     ChangedEncoding,
 }
 

@@ -278,7 +278,8 @@ pub(crate) fn decline(
     reason: DeclineReason,
 ) -> Result<(), SessionError> {
     if role == Role::Join {
-        receive_bytes(channel, next)?;
+        // The host may serve others first.
+        while receive_one_of(channel, &[next, Tag::Wait])?.0 == Tag::Wait {}
     }
     send(channel, Tag::Decline, &Decline { reason })
 }

@@ -73,7 +73,9 @@ impl ScanpathDigests {
     /// The digests of a cohort whose letters were made with these settings and, if the metric rounds fixations, by this rounding.
     pub(crate) fn of(cohort: &Cohort, metric: &Metric) -> Self {
         let mut context = Context::new(&SHA256);
-        let alphabet = cohort.alphabet.to_string();
+        // The size does not change letters, and depends on what both sides declare.
+        let (notation, modulus) = (cohort.alphabet.notation(), cohort.alphabet.modulus());
+        let alphabet = format!("{notation:?} {modulus:?}");
         let rounding = metric.quantisation();
         let rounding = rounding.and_then(|it| serde_json::to_string(&it).ok());
         let rounding = rounding.unwrap_or_default();
@@ -259,6 +261,11 @@ mod tests {
         assert_eq!(digest(&metric(10.0)), digest(&metric(10.0)));
         assert_ne!(digest(&metric(10.0)), digest(&metric(11.0)));
         assert_ne!(digest(&metric(10.0)), digest(&Metric::Levenshtein));
+        // The size of the alphabet follows from what both sides declare.
+        let mut larger = cohort.clone();
+        larger.alphabet = Alphabet::letters(9).unwrap();
+        let settings = |cohort| ScanpathDigests::of(cohort, &Metric::Levenshtein).settings();
+        assert_eq!(settings(&cohort), settings(&larger));
     }
 
     #[test]

@@ -74,8 +74,8 @@ pub use connect::{Listener, check_address, join, join_unless};
 pub use date::{date, date_and_time, now};
 pub use digests::local_plan_id;
 pub use disclosure::{
-    AnswerRequest, Charge, ComparedEncoding, DisclosureLedger, DisclosureLimits, DisclosureRefusal,
-    GroupMember, Withdrawn,
+    AnswerRequest, Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal, GroupMember,
+    Withdrawn,
 };
 pub use engine_decision::{EngineReason, EngineSummary, SharesObstacle};
 pub use error::{

@@ -4,8 +4,8 @@ use serde::Serialize;
 use veilpath::encode::EncodeField;
 use veilpath::split::SplitError;
 use veilpath::{
-    DeclineReason, Error, Fault, Limit, MetricOptionsError, NetworkError, ReadError, RelayProblem,
-    SessionError, text,
+    DeclineReason, DisclosureRefusal, Error, Fault, Limit, MetricOptionsError, NetworkError,
+    ReadError, RelayProblem, SessionError, text,
 };
 
 /// A problem as the page shows it.
@@ -150,6 +150,15 @@ fn advice(error: &Error) -> &'static str {
         Error::Session(SessionError::Limit(limit)) => match limit {
             Limit::Comparisons(_) => {
                 "Choose a group answer on both sides, or allow more comparisons under “More” if you trust the partner."
+            }
+            Limit::Disclosure(DisclosureRefusal::ChangedEncoding { .. }) => {
+                "Encode the recordings as before. If none of them was added or corrected since, and the new settings change most scanpaths, use the command line with “--allow changed-encoding”."
+            }
+            Limit::Disclosure(DisclosureRefusal::Withdrawn { .. }) => {
+                "Leave these participants out of the cohort."
+            }
+            Limit::Disclosure(DisclosureRefusal::HistogramOverlap { .. }) => {
+                "Choose another answer, or other participants."
             }
             Limit::Disclosure(_) => {
                 "Choose another answer, add participants, or allow smaller groups under “More” on both sides."

@@ -18,7 +18,7 @@ const MAX_TEXT: usize = 1024;
 const KIND: &str = "veilpath invitation";
 
 /// The format version.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// An invitation to compare, or the reply to one. It contains no secret. But an attacker who can change it in transit
 /// can substitute another key, so both sides compare fingerprints by phone.

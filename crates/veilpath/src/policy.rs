@@ -7,7 +7,7 @@ use std::time::Duration;
 use veilpath_protocol::{EngineChoice, Reveal};
 use veilpath_session::{
     AgreedPlan, Fingerprint, Identity, MAX_WORKER_KEY_TIME, POLICY_EXAMPLE, Policy, PolicyRequest,
-    ScanpathLimit, StateDir, TileRange, WorkOrder, now,
+    ScanpathLimit, SessionError, StateDir, TileRange, UsageError, WorkOrder, WorkerKeyProblem, now,
 };
 
 /// The policy in effect: the named one, or the one in the state folder, if there is one.
@@ -56,12 +56,10 @@ pub fn work_order(
     if tiles.last() > plan.tile_count() {
         return Err(Error::NoSuchTiles(tiles, plan.tile_count()));
     }
-    let expires = now()
-        + match valid_for > MAX_WORKER_KEY_TIME {
-            // Too long, which is refused below.
-            true => 2 * MAX_WORKER_KEY_TIME,
-            false => valid_for.min(MAX_WORKER_KEY_TIME - Duration::from_secs(60)),
-        };
+    if valid_for > MAX_WORKER_KEY_TIME {
+        return Err(SessionError::from(UsageError::WorkerKey(WorkerKeyProblem::Time)).into());
+    }
+    let expires = now() + valid_for.min(MAX_WORKER_KEY_TIME - Duration::from_secs(60));
     state_dir.check_withdrawn(plan, tiles)?;
     let spec = plan.spec();
     for time in [now(), expires] {

@@ -70,11 +70,11 @@ pub(super) fn disclosure(refusal: &DisclosureRefusal) -> Option<&'static str> {
         DisclosureRefusal::Budget { .. } => {
             Some("answers_per_partner in a policy (--policy) sets another budget")
         }
-        DisclosureRefusal::SecondHistogram { .. } => {
+        DisclosureRefusal::HistogramOverlap { .. } => {
             Some("ask for a mean or a test, or for other participants")
         }
         DisclosureRefusal::ChangedEncoding { .. } => Some(
-            "encode as before; or, if none of their recordings has been added or corrected since, use --allow changed-encoding",
+            "encode as before; or, if none of their recordings has been added or corrected since and the new settings change the scanpaths of most participants, use --allow changed-encoding",
         ),
         DisclosureRefusal::Withdrawn { .. } => Some("leave them out of the cohort"),
         DisclosureRefusal::NoGroups => Some(ADD_GROUPS),

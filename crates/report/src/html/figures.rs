@@ -123,7 +123,7 @@ fn caption(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
         text.push_str(" One cohort was compared with itself: each pair of two scanpaths counts once, and the diagonal does not count.");
     }
     text.push_str(match (map.is_by_means(), view.one_cohort) {
-        (true, _) => " Rows or columns that are too many to cluster are ordered by their means.",
+        (true, _) => " If there are too many rows or columns to cluster, they are ordered by their means.",
         (false, true) => " Rows and columns are ordered by average-linkage clustering of the dissimilarities.",
         (false, false) => {
             " Rows and columns are ordered by average-linkage clustering: those with similar profiles are next to each other."

@@ -169,7 +169,7 @@ pub(crate) fn figure(view: &View<'_>, scale: &Scale, id: &str) -> Markup {
                     bars: &bins(&values),
                     title: &format!("Histogram of {}", measure.name),
                     axes: [&label, counted],
-                    noun: "pair",
+                    noun: view.noun(),
                     mark: spread.mean.map(|mean| (mean, format!("mean {}", numbers::aligned(mean, spread.decimals)))),
                     fill: &|bar| hex(scale.color(f64::midpoint(bar.from, bar.to))),
                 };

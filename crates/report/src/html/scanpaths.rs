@@ -177,8 +177,8 @@ fn cut_at_seam(path: &[(f64, f64)], seam: Option<f64>) -> Vec<Vec<(f64, f64)>> {
         if let Some(wide) = seam.filter(|wide| (to_x - x).abs() > wide / 2.0) {
             let (edge, opposite) = if to_x > x { (0.0, wide) } else { (wide, 0.0) };
             let (before, after) = ((x - edge).abs(), (to_x - opposite).abs());
-            let share = before / (before + after).max(f64::MIN_POSITIVE);
-            let crossing = y + (to_y - y) * share;
+            let fraction = before / (before + after).max(f64::MIN_POSITIVE);
+            let crossing = y + (to_y - y) * fraction;
             if let Some(line) = lines.last_mut() {
                 line.push((edge, crossing));
             }

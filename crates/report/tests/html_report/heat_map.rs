@@ -126,7 +126,7 @@ fn long_rows_are_limited_to_what_browsers_can_draw() {
     assert!(
         drawn.contains("class=\"heat\"") && drawn.contains("The first 2,000 of 10,000 are listed")
     );
-    let order = "Rows or columns that are too many to cluster are ordered by their means";
+    let order = "If there are too many rows or columns to cluster, they are ordered by their means";
     assert!(drawn.contains(order));
     assert!(single_row(16_001).contains("too many rows, columns or tiles"));
 }

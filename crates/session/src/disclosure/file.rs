@@ -10,17 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const VERSION: u32 = 4;
-
-/// How the scanpaths of an answer were made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Encoding {
-    /// The metric, if it rounds fixations itself.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub(super) rounded_for: Option<String>,
-    pub(super) settings: Tag,
-}
+const VERSION: u32 = 5;
 
 /// How an answer is divided into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,7 +115,8 @@ pub(super) struct Answer {
     pub(super) weights: Weights,
     pub(super) by_stimulus: bool,
     pub(super) counts_as: u32,
-    pub(super) encoding: Option<Encoding>,
+    /// How the scanpaths were made.
+    pub(super) encoding: Option<Tag>,
     /// In the order of their tags.
     pub(super) cohort: Vec<Member>,
 }
@@ -136,7 +127,7 @@ pub(super) struct AnswerView<'a> {
     pub(super) parts: Parts,
     pub(super) weights: Weights,
     pub(super) by_stimulus: bool,
-    pub(super) encoding: Option<&'a Encoding>,
+    pub(super) encoding: Option<Tag>,
     pub(super) cohort: &'a [Member],
 }
 
@@ -146,7 +137,7 @@ impl Answer {
             parts: self.parts,
             weights: self.weights,
             by_stimulus: self.by_stimulus,
-            encoding: self.encoding.as_ref(),
+            encoding: self.encoding,
             cohort: &self.cohort,
         }
     }
@@ -162,7 +153,7 @@ struct StoredAnswer {
     by_stimulus: bool,
     counts_as: u32,
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    encoding: Option<Encoding>,
+    encoding: Option<Tag>,
     cohort: String,
 }
 
@@ -199,7 +190,7 @@ impl Disclosures {
             parts: answer.parts,
             weights: answer.weights,
             by_stimulus: answer.by_stimulus,
-            encoding: answer.encoding.as_ref(),
+            encoding: answer.encoding,
             cohort: cohort(answer).map_or(&[], Vec::as_slice),
         })
     }

@@ -31,10 +31,11 @@
 //! version of a unit's scanpaths each answer used. A unit can have several scanpaths, which different answers can combine
 //! differently. So the same must hold for atoms of single scanpaths.
 //!
-//! With other encoding settings, or another rounding of fixations, letters change where a fixation crosses a boundary. A
-//! refusal that depended on how many have changed would tell about letters, so all scanpaths count as changed. This would
-//! hide that a single recording was corrected in between. So an answer about participants who were in an answer with
-//! other settings is refused unless this side's user allows it.
+//! **Encodings.** With other encoding settings, or another rounding of fixations, letters change where a fixation crosses
+//! a boundary. A refusal that depended on how many have changed would tell about letters, so all scanpaths count as
+//! changed. This would hide that a single recording was corrected in between, or that nearly equal settings change a
+//! single one. So an answer about participants who were in answers with other settings only is refused unless this side's
+//! user allows it, if one of the two answers is about groups.
 //!
 //! **Histograms.** A count is about a range of scores, and is suppressed if too few participants are in it. Two
 //! histograms that differ in their ranges, metric or participants have counts whose differences are about few
@@ -59,7 +60,8 @@
 //! **Withdrawal.** A participant who withdraws must not be in later answers, about groups or pairs, nor in the rest of
 //! one that has started. The difference between answers with and without this participant is about one person.
 //! [`DisclosureLedger::withdraw`] allows this difference for this participant alone, and enters the withdrawal into the
-//! record. A session checks again before each batch of pairs that it starts or opens; see `withdrawals.rs`.
+//! record. A session checks before it announces a cohort, and again before each batch of pairs that it starts or opens; see
+//! `withdrawals.rs`.
 //!
 //! The file contains authentication tags under this side's key, not ids.
 
@@ -71,7 +73,7 @@ mod tag;
 mod withdrawals;
 
 pub use refusal::DisclosureRefusal;
-pub use request::{AnswerRequest, ComparedEncoding, GroupMember};
+pub use request::{AnswerRequest, GroupMember};
 pub(crate) use tag::Tag;
 pub(crate) use withdrawals::WithdrawalWatch;
 pub use withdrawals::Withdrawn;
@@ -254,10 +256,7 @@ impl DisclosureLedger {
             weights,
             by_stimulus: request.by_stimulus,
             counts_as: request.counts_as,
-            encoding: request.encoding.as_ref().map(|it| file::Encoding {
-                rounded_for: it.rounded_for.map(String::from),
-                settings: self.tag("encoding", &it.settings),
-            }),
+            encoding: request.encoding.map(|it| self.tag("encoding", &it)),
             cohort,
         })
     }
@@ -317,7 +316,7 @@ fn allow(
         minimum,
     };
     if !limits.allow_changed_encoding {
-        let participants = in_others(disclosed, &answer, |it| changes_encoding(it, &answer));
+        let participants = with_changed_encoding(disclosed, &answer);
         if participants > 0 {
             return Err(DisclosureRefusal::ChangedEncoding { participants });
         }
@@ -328,9 +327,10 @@ fn allow(
         file::Parts::Pairs => &[file::Parts::Ranges],
         _ => &[],
     };
-    let participants = in_others(disclosed, &answer, |it| excluded.contains(&it.parts));
+    let participants =
+        participants_in_earlier(disclosed, &answer, |it| excluded.contains(&it.parts));
     if participants > 0 {
-        return Err(DisclosureRefusal::SecondHistogram { participants });
+        return Err(DisclosureRefusal::HistogramOverlap { participants });
     }
     if answer.parts == file::Parts::Pairs {
         return match too_few(atoms::smallest(&all, withdrawn)) {
@@ -371,7 +371,7 @@ fn allow(
 }
 
 /// How many participants of an answer were in earlier ones of some kind.
-fn in_others(
+fn participants_in_earlier(
     disclosed: &Disclosures,
     answer: &Answer,
     is_of_kind: impl Fn(&AnswerView<'_>) -> bool,
@@ -384,16 +384,26 @@ fn in_others(
     answer.cohort.iter().filter(is_in_others).count() as u64
 }
 
-/// Whether an earlier answer used the same kind of scanpaths, made in another way, and one of the two is about groups.
-fn changes_encoding(earlier: &AnswerView<'_>, answer: &Answer) -> bool {
-    let (Some(earlier_encoding), Some(encoding)) = (earlier.encoding, &answer.encoding) else {
-        return false;
+/// How many participants of an answer were in earlier ones only with other encoding settings, where one of the answers is
+/// about groups. Whoever was in a group answer with the same settings is compared with that one.
+fn with_changed_encoding(disclosed: &Disclosures, answer: &Answer) -> u64 {
+    let Some(encoding) = answer.encoding else {
+        return 0;
     };
     let is_pairs = |parts: file::Parts| parts == file::Parts::Pairs;
-    let about_groups = !is_pairs(earlier.parts) || !is_pairs(answer.parts);
-    about_groups
-        && earlier_encoding.rounded_for == encoding.rounded_for
-        && earlier_encoding.settings != encoding.settings
+    let earlier = disclosed.answers().filter(|it| it.encoding.is_some());
+    let (same, others): (Vec<_>, Vec<_>) = earlier.partition(|it| it.encoding == Some(encoding));
+    let contain =
+        |answers: &[AnswerView<'_>], member: &Member, is_kind: &dyn Fn(file::Parts) -> bool| {
+            let mut of_kind = answers.iter().filter(|it| is_kind(it.parts));
+            of_kind.any(|it| file::contains(it.cohort, member.participant))
+        };
+    let is_changed = |member: &&Member| {
+        contain(&others, member, &|parts| {
+            !is_pairs(parts) || !is_pairs(answer.parts)
+        }) && !contain(&same, member, &|parts| !is_pairs(parts))
+    };
+    answer.cohort.iter().filter(is_changed).count() as u64
 }
 
 /// Whether the content of a file is a ledger, for fuzzing.

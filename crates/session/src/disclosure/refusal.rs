@@ -63,15 +63,15 @@ pub enum DisclosureRefusal {
     },
     /// A histogram, and another one or scores of the same participants.
     #[error(
-        "this partner already has a histogram, or scores to subtract from one, about {participants} of these participants; what remains could be about too few of them"
+        "this partner already has a histogram or scores of {participants} of these participants; together with this answer, they could say something about too few of them"
     )]
-    SecondHistogram {
+    HistogramOverlap {
         /// Participants who are in both.
         participants: u64,
     },
     /// An earlier answer used scanpaths that were made in another way.
     #[error(
-        "{participants} of these participants were in an earlier answer for this partner, with other encoding settings; if any of their recordings has been corrected since, the difference may be about that one alone"
+        "{participants} of these participants were in an earlier answer for this partner, with other encoding settings; the difference may be about a single recording that was corrected since, or that the new settings change"
     )]
     ChangedEncoding {
         /// Participants who are in both.
@@ -99,7 +99,7 @@ impl DisclosureRefusal {
             | DisclosureRefusal::FewNearest { minimum, .. }
             | DisclosureRefusal::NearestOfFew { minimum, .. } => Some(minimum),
             DisclosureRefusal::Budget { .. }
-            | DisclosureRefusal::SecondHistogram { .. }
+            | DisclosureRefusal::HistogramOverlap { .. }
             | DisclosureRefusal::ChangedEncoding { .. }
             | DisclosureRefusal::Withdrawn { .. }
             | DisclosureRefusal::NoGroups => None,

@@ -1,8 +1,6 @@
 //! What a plan asks of the disclosure ledger: which answer, about whom.
 
-use crate::digests::ScanpathDigests;
 use crate::policy::AnswerKind;
-use veilpath_metrics::{Cohort, Metric};
 use veilpath_protocol::Reveal;
 
 /// A participant of this side in a group answer.
@@ -39,17 +37,8 @@ pub struct AnswerRequest<'a> {
     pub by_stimulus: bool,
     /// How many of its numbers are about the same scanpath of this side.
     pub counts_as: u32,
-    /// How the scanpaths were made; `None` if the answer does not depend on them.
-    pub encoding: Option<ComparedEncoding>,
-}
-
-/// How the scanpaths of an answer were made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ComparedEncoding {
-    /// The metric, if it rounds fixations itself. Letters are the same for all other metrics.
-    pub rounded_for: Option<&'static str>,
-    /// A digest of the settings.
-    pub settings: [u8; 32],
+    /// A digest of how the scanpaths were made; `None` if the answer does not depend on them.
+    pub encoding: Option<[u8; 32]>,
 }
 
 impl<'a> AnswerRequest<'a> {
@@ -90,16 +79,6 @@ impl<'a> AnswerRequest<'a> {
             counts_as: 1,
             encoding: None,
         })
-    }
-}
-
-impl ComparedEncoding {
-    /// How the scanpaths of a cohort are made for a metric.
-    pub(crate) fn of(cohort: &Cohort, metric: &Metric) -> Self {
-        Self {
-            rounded_for: metric.quantisation().map(|_| metric.name()),
-            settings: ScanpathDigests::of(cohort, metric).settings(),
-        }
     }
 }
 

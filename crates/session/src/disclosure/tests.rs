@@ -1,4 +1,5 @@
 mod brute_force;
+mod changed_encoding;
 mod histograms_and_sizes;
 mod nearest;
 mod repeated_scanpaths;

@@ -106,6 +106,10 @@ impl DeclineReason {
         };
         DeclineReason::Limit(match limit {
             Limit::Comparisons(_) => Limit::PeerComparisons,
+            // The only refusal by the ledger before rosters, so its name would tell that somebody has withdrawn.
+            Limit::Disclosure(DisclosureRefusal::Withdrawn { .. }) => {
+                return DeclineReason::LocalProblem;
+            }
             Limit::Disclosure(_) => Limit::PeerDisclosure,
             // What this side's workers have reported and stored is for its own user.
             Limit::TileStopped(_) | Limit::TooManyEntries { .. } => {

@@ -98,7 +98,7 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         25,
-        r#"{"version":4,"answers":[{"agreement":"a","parts":"stimuli","weights":"scanpaths","by_stimulus":true,"counts_as":1,"cohort":"c"}],"cohorts":{"c":[{"participant":"0123456789abcdef01234567","scanpaths":[["aaaaaaaaaaaaaaaaaaaaaaaa","bbbbbbbbbbbbbbbbbbbbbbbb",1]],"scanpaths_per_stimulus":[["aaaaaaaaaaaaaaaaaaaaaaaa",1]]}]},"withdrawn":[]}"#,
+        r#"{"version":5,"answers":[{"agreement":"a","parts":"stimuli","weights":"scanpaths","by_stimulus":true,"counts_as":1,"cohort":"c"}],"cohorts":{"c":[{"participant":"0123456789abcdef01234567","scanpaths":[["aaaaaaaaaaaaaaaaaaaaaaaa","bbbbbbbbbbbbbbbbbbbbbbbb",1]],"scanpaths_per_stimulus":[["aaaaaaaaaaaaaaaaaaaaaaaa",1]]}]},"withdrawn":[]}"#,
     ),
     // A number of a group answer, alone and in a journal.
     (

@@ -7,8 +7,9 @@
 //! this side's own minimum alone.
 
 use super::{AgreedGroups, GroupNegotiation, index_of, members};
+use crate::digests::ScanpathDigests;
 use crate::disclosure::{
-    AnswerRequest, Charge, ComparedEncoding, DisclosureLedger, DisclosureLimits, DisclosureRefusal,
+    AnswerRequest, Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal,
 };
 use crate::error::{InternalError, Limit, SessionError};
 use veilpath_protocol::{GroupQuestion, GroupSizes, PairRule, Role, ScanpathId};
@@ -101,8 +102,8 @@ impl GroupNegotiation<'_> {
         answer.has_references = self.role == Role::Join;
         answer.counts_as = counts_as;
         let proposal = self.proposal;
-        let encoding = ComparedEncoding::of(&proposal.cohort, &proposal.spec.metric);
-        answer.encoding = Some(encoding);
+        let digests = ScanpathDigests::of(&proposal.cohort, &proposal.spec.metric);
+        answer.encoding = Some(digests.settings());
         Ok(answer)
     }
 

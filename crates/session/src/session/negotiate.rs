@@ -236,10 +236,11 @@ impl Session {
             }
         };
         let prepared = group.and_then(|group| {
-            let pair_charge = match question.is_some() || estimate_only {
-                true => None,
-                false => self.check_learned_pairs(&proposal, &blocks, &id, state_dir)?,
+            let pair_charge = match question {
+                Some(_) => None,
+                None => self.check_learned_pairs(&proposal, &blocks, &id, state_dir)?,
             };
+            let pair_charge = pair_charge.filter(|_| !estimate_only);
             let numbers = group.as_ref().map_or(0, |group| group.schema.count());
             let whole = all_comparisons(&blocks, &proposal.spec, role, [&host, &join]);
             let (names, limits) = self.ledger_names_and_limits(&proposal)?;

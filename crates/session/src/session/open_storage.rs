@@ -2,8 +2,9 @@
 
 use super::{Proposal, Session};
 use crate::counted_store::AgreedPairs;
+use crate::digests::ScanpathDigests;
 use crate::digests::journal_id;
-use crate::disclosure::{AnswerRequest, Charge, ComparedEncoding, DisclosureLedger};
+use crate::disclosure::{AnswerRequest, Charge, DisclosureLedger};
 use crate::error::InternalError;
 use crate::groups::members;
 use crate::journal::Journal;
@@ -46,8 +47,8 @@ impl Session {
         let ledger = DisclosureLedger::open(state_dir, &self.identity, self.peer);
         let answer = AnswerRequest::of(id, proposal.spec.reveal);
         let mut answer = answer.ok_or(InternalError::UnagreedAnswer)?;
-        let encoding = ComparedEncoding::of(&proposal.cohort, &proposal.spec.metric);
-        answer.encoding = Some(encoding);
+        let digests = ScanpathDigests::of(&proposal.cohort, &proposal.spec.metric);
+        answer.encoding = Some(digests.settings());
         // For the whole plan, so that the order of its tiles does not matter.
         let own = match self.role {
             Role::Host => plan.rows(),

@@ -18,10 +18,10 @@ use veilpath_protocol::{Role, Tile};
 use zeroize::Zeroizing;
 
 /// The version of a work order, in its first field.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The version of a work order's own part, in its first field.
-const PART_VERSION: u32 = 1;
+const PART_VERSION: u32 = 2;
 
 /// The largest work order that is read. The letters of the largest cohort take less.
 const MAX_FILE_BYTES: u64 = 4 << 30;

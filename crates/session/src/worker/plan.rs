@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 use veilpath_metrics::{Cohort, Encoding, Entry, Scanpath};
 use veilpath_protocol::{MAX_TILES, PairBlocks, Role, ScanpathId, Spec, Tile};
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The extension of the file of an agreement.
 const EXTENSION: &str = "json";

@@ -229,7 +229,7 @@ fn participants_are_in_one_histogram() {
     }
     assert!(matches!(
         error(&setup),
-        SessionError::Limit(Limit::Disclosure(DisclosureRefusal::SecondHistogram {
+        SessionError::Limit(Limit::Disclosure(DisclosureRefusal::HistogramOverlap {
             participants: 6
         }))
     ));

@@ -75,7 +75,7 @@ pub enum StatsError {
     },
     /// A mean within one cohort of a measure whose sign depends on the order of a pair.
     #[error(
-        "{measure} changes its sign when the two scanpaths of a pair are swapped, so a mean within one cohort says nothing"
+        "{measure} changes its sign when the two scanpaths of a pair are swapped, so its mean within one cohort is always 0"
     )]
     NoMean {
         /// The measure.

@@ -10,7 +10,7 @@ fn a_participant_is_in_one_histogram() {
     assert_eq!(fixture.ask(1, histogram, &members(0..10)), Ok(1));
     // The same agreement again.
     assert_eq!(fixture.ask(1, histogram, &members(0..10)), Ok(1));
-    let refused = |participants| Err(DisclosureRefusal::SecondHistogram { participants });
+    let refused = |participants| Err(DisclosureRefusal::HistogramOverlap { participants });
     assert_eq!(fixture.ask(2, histogram, &members(0..10)), refused(10));
     assert_eq!(fixture.ask(3, histogram, &members(0..15)), refused(10));
     assert_eq!(fixture.ask(4, histogram, &members(5..15)), refused(5));
@@ -31,7 +31,7 @@ fn a_participant_is_in_a_histogram_or_in_scores() {
                 false => members(0..9),
             };
             assert!(fixture.ask(1, first, &both(first)).is_ok());
-            let refused = DisclosureRefusal::SecondHistogram { participants: 6 };
+            let refused = DisclosureRefusal::HistogramOverlap { participants: 6 };
             assert_eq!(fixture.ask(2, second, &both(second)), Err(refused));
         }
     }
