@@ -232,7 +232,7 @@ mod tests {
         let written = invitation().to_json();
         for (from, to) in [
             ("veilpath invitation", "another file"),
-            ("\"version\": 1", "\"version\": 2"),
+            ("\"version\": 2", "\"version\": 3"),
             ("clinic.example:7070", "http://clinic.example/"),
             ("clinic.example:7070", ":7070"),
             ("clinic.example:7070", "clinic\\u0007:7070"),

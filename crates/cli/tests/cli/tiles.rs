@@ -176,9 +176,9 @@ fn workers_compute_tiles_with_their_own_keys() {
     let sides = [Side::Host, Side::Join];
     let agreed = pair.run(&["--engine", "garbled", "--tile-count", "2"], &[], &[]);
     let ids = agreed.map(|side| {
-        let plan = r#""tiles":{"tiles":2,"pairs":"#;
+        let plan = r#""tiles":{"tile_count":2,"pairs":"#;
         assert!(side.stderr.contains(plan), "{}", side.stderr);
-        assert!(!side.stderr.contains(r#""tiles":2,"pairs":0}"#));
+        assert!(!side.stderr.contains(r#""tile_count":2,"pairs":0}"#));
         let event = side
             .stderr
             .lines()

@@ -26,7 +26,7 @@ fn an_order_without_the_plan_has_only_its_tile() {
     for (from, to) in [
         ("\"letters\":[[", "\"letters\":[[9"),
         ("\"letters\":[[", "\"letters\":[[5,[99]],["),
-        ("work_order_part\":1", "work_order_part\":2"),
+        ("work_order_part\":2", "work_order_part\":3"),
     ] {
         let changed = text.replacen(from, to, 1);
         assert_ne!(changed, text);
