@@ -319,8 +319,8 @@ fn a_port_in_use_and_a_missing_host_are_network_failures() {
     let output = pair.folder.run(&[&call[..], &identity].concat());
     assert_eq!(output.code, 4, "{}", output.stderr);
     assert!(output.stderr.contains("already"), "{}", output.stderr);
-    drop(taken);
-    let output = pair.join(&address, &["--wait", "1"]).end();
+    // No other test uses this address, as it could a port that has just become free.
+    let output = pair.join("127.99.0.1:7070", &["--wait", "1"]).end();
     assert_eq!(output.code, 4, "{}", output.stderr);
     assert!(
         output.stderr.contains("cannot be reached"),
