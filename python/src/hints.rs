@@ -313,9 +313,7 @@ fn stats(error: &StatsError) -> &'static str {
         }
         StatsError::NoDirection { .. }
         | StatsError::NoMean { .. }
-        | StatsError::NoSuchMeasure { .. } => {
-            "choose another measure"
-        }
+        | StatsError::NoSuchMeasure { .. } => "choose another measure",
         StatsError::NoGroups { .. } | StatsError::WithoutGroup { .. } => {
             "pass groups: a frame, a dictionary or a file with a group for every participant"
         }

@@ -79,7 +79,9 @@ def test_cohorts_and_results_can_be_pickled(cohort: vp.Cohort, cohorts: tuple[vp
     again = pickle.loads(pickle.dumps(cohort))
     assert (again.name, again.groups, again.summary) == (cohort.name, cohort.groups, cohort.summary)
     assert again.to_polars().equals(cohort.to_polars())
-    assert same(vp.pairwise(again, metric="dtw", positions="fixations"), vp.pairwise(cohort, metric="dtw", positions="fixations"))
+    assert same(
+        vp.pairwise(again, metric="dtw", positions="fixations"), vp.pairwise(cohort, metric="dtw", positions="fixations")
+    )
     result = vp.compare(*cohorts, metric="scanmatch")
     assert pickle.loads(pickle.dumps(result)).info == result.info
     assert same(pickle.loads(pickle.dumps(result)), result)

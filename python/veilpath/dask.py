@@ -116,7 +116,13 @@ def host(
 
 
 def host(
-    cohort: Cohort, *, peer: str, listen: str, tile_count: int, folder: Path | None = None, **options: Unpack[ClusterArguments]
+    cohort: Cohort,
+    *,
+    peer: str,
+    listen: str,
+    tile_count: int,
+    folder: Path | None = None,
+    **options: Unpack[ClusterArguments],
 ) -> Result | list[pathlib.Path]:
     """Compares with another institution as :func:`veilpath.host` does, on the workers of this institution's cluster.
 
@@ -154,7 +160,13 @@ def join(
 
 
 def join(
-    cohort: Cohort, address: str, *, peer: str, tile_count: int, folder: Path | None = None, **options: Unpack[ClusterArguments]
+    cohort: Cohort,
+    address: str,
+    *,
+    peer: str,
+    tile_count: int,
+    folder: Path | None = None,
+    **options: Unpack[ClusterArguments],
 ) -> Result | list[pathlib.Path]:
     """Compares with the institution that calls :func:`host`, on the workers of this institution's cluster.
 
