@@ -69,8 +69,8 @@ def compare(
 ) -> Result:
     """Compares two cohorts as :func:`veilpath.compare` does, on the workers of a cluster.
 
-    ``client`` is the cluster's client, by default the current one. ``tile_count`` is the number of parts, by default four for each
-    thread of the cluster. A tile that fails is retried ``retries`` times; tiles of lost workers are always run
+    ``client`` is the cluster's client, by default the current one. ``tile_count`` is the number of parts, by default four
+    for each thread of the cluster. A tile that fails is retried ``retries`` times; tiles of lost workers are always run
     again. ``options`` are those of :func:`veilpath.compare`.
     """
 
