@@ -238,6 +238,14 @@ def test_sizes_and_rates_are_finite(fixations: Path, options: dict[str, Any]) ->
 
 def test_events_are_a_text_or_a_list() -> None:
     table = pl.DataFrame({"x": [1, 2, 3], "y": [1, 2, 3], "duration": [200, 200, 200], "label": ["FIXA", "PURS", "SACC"]})
-    for events, rows in [("FIXA,PURS", 2), (["FIXA", "PURS"], 2), ("all", 3), (["all"], 3), ("fixations", 1)]:
+    choices: list[tuple[str | list[str], int]] = [
+        ("FIXA,PURS", 2),
+        (["FIXA", "PURS"], 2),
+        ("all", 3),
+        (["all"], 3),
+        ("fixations", 1),
+    ]
+    for events, rows in choices:
         cohort = vp.encode(table, name="t", screen=(7, 7), participant="p", events=events)
+        assert cohort.summary is not None
         assert cohort.summary["rows_used"] == rows, events
