@@ -279,7 +279,12 @@ pub(crate) fn decline(
 ) -> Result<(), SessionError> {
     if role == Role::Join {
         // The host may serve others first.
-        while receive_one_of(channel, &[next, Tag::Wait])?.0 == Tag::Wait {}
+        let start = Instant::now();
+        while receive_one_of(channel, &[next, Tag::Wait])?.0 == Tag::Wait {
+            if start.elapsed() > MAX_QUEUE_TIME {
+                return Err(NetworkError::HostBusy.into());
+            }
+        }
     }
     send(channel, Tag::Decline, &Decline { reason })
 }
