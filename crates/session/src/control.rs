@@ -12,7 +12,7 @@ use crate::limits::{MAX_QUEUE_TIME, MAX_SCANPATHS, MAX_SESSION_PAIRS};
 use crate::link::MAX_BURST;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use veilpath_channel::Channel;
 use veilpath_protocol::Role;
 
@@ -270,6 +270,9 @@ pub(crate) fn exchange_bytes(
     Ok(theirs)
 }
 
+/// How long a side that declines waits for its turn to say so.
+const MAX_DECLINE_TIME: Duration = Duration::from_secs(60);
+
 /// Sends a Decline instead of the next message.
 pub(crate) fn decline(
     channel: &mut dyn Channel,
@@ -278,10 +281,14 @@ pub(crate) fn decline(
     reason: DeclineReason,
 ) -> Result<(), SessionError> {
     if role == Role::Join {
-        // The host may serve others first.
+        // A host that serves others first says so before its terms. This side's user should not wait for that.
+        let expected: &[Tag] = match next {
+            Tag::Terms => &[Tag::Terms, Tag::Wait],
+            _ => &[next],
+        };
         let start = Instant::now();
-        while receive_one_of(channel, &[next, Tag::Wait])?.0 == Tag::Wait {
-            if start.elapsed() > MAX_QUEUE_TIME {
+        while receive_one_of(channel, expected)?.0 == Tag::Wait {
+            if start.elapsed() > MAX_DECLINE_TIME {
                 return Err(NetworkError::HostBusy.into());
             }
         }

@@ -152,7 +152,7 @@ fn advice(error: &Error) -> &'static str {
                 "Choose a group answer on both sides, or allow more comparisons under “More” if you trust the partner."
             }
             Limit::Disclosure(DisclosureRefusal::ChangedEncoding { .. }) => {
-                "Encode the recordings as before. If none of them was added or corrected since, and the new settings change most scanpaths, use the command line with “--allow changed-encoding”."
+                "Encode and round the recordings as before. If none of them was added or corrected since, and the new settings change most scanpaths, use the command line with “--allow changed-encoding”."
             }
             Limit::Disclosure(DisclosureRefusal::Withdrawn { .. }) => {
                 "Leave these participants out of the cohort."

@@ -74,7 +74,7 @@ pub(super) fn disclosure(refusal: &DisclosureRefusal) -> Option<&'static str> {
             Some("ask for a mean or a test, or for other participants")
         }
         DisclosureRefusal::ChangedEncoding { .. } => Some(
-            "encode as before; or, if none of their recordings has been added or corrected since and the new settings change the scanpaths of most participants, use --allow changed-encoding",
+            "encode and round as before; or, if none of their recordings has been added or corrected since and the new settings change the scanpaths of most participants, use --allow changed-encoding",
         ),
         DisclosureRefusal::Withdrawn { .. } => Some("leave them out of the cohort"),
         DisclosureRefusal::NoGroups => Some(ADD_GROUPS),

@@ -237,10 +237,15 @@ impl Member {
     }
 }
 
+/// A participant in a cohort.
+pub(super) fn find(cohort: &[Member], participant: Tag) -> Option<&Member> {
+    let found = cohort.binary_search_by_key(&participant, |it| it.participant);
+    cohort.get(found.ok()?)
+}
+
 /// Whether a participant is in a cohort.
 pub(super) fn contains(cohort: &[Member], participant: Tag) -> bool {
-    let found = cohort.binary_search_by_key(&participant, |it| it.participant);
-    found.is_ok()
+    find(cohort, participant).is_some()
 }
 
 /// The name of an agreement in the ledger.

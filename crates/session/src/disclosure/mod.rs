@@ -35,7 +35,7 @@
 //! a boundary. A refusal that depended on how many have changed would tell about letters, so all scanpaths count as
 //! changed. This would hide that a single recording was corrected in between, or that nearly equal settings change a
 //! single one. So an answer about participants who were in answers with other settings only is refused unless this side's
-//! user allows it, if one of the two answers is about groups.
+//! user allows it, if one of the two answers is about groups. Settings that a cohort file does not declare are not seen.
 //!
 //! **Histograms.** A count is about a range of scores, and is suppressed if too few participants are in it. Two
 //! histograms that differ in their ranges, metric or participants have counts whose differences are about few
@@ -84,6 +84,7 @@ use crate::signed_record::RecordFile;
 use crate::{Fingerprint, Identity, StateDir};
 use file::{Answer, AnswerView, CountedScanpath, Disclosures, DisclosuresFile, Member, key};
 use request::counts;
+use std::collections::BTreeSet;
 
 /// What each side allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -385,7 +386,7 @@ fn participants_in_earlier(
 }
 
 /// How many participants of an answer were in earlier ones only with other encoding settings, where one of the answers is
-/// about groups. Whoever was in a group answer with the same settings is compared with that one.
+/// about groups. Scanpaths of a stimulus that were in a group answer with the same settings are compared with those.
 fn with_changed_encoding(disclosed: &Disclosures, answer: &Answer) -> u64 {
     let Some(encoding) = answer.encoding else {
         return 0;
@@ -393,15 +394,25 @@ fn with_changed_encoding(disclosed: &Disclosures, answer: &Answer) -> u64 {
     let is_pairs = |parts: file::Parts| parts == file::Parts::Pairs;
     let earlier = disclosed.answers().filter(|it| it.encoding.is_some());
     let (same, others): (Vec<_>, Vec<_>) = earlier.partition(|it| it.encoding == Some(encoding));
-    let contain =
-        |answers: &[AnswerView<'_>], member: &Member, is_kind: &dyn Fn(file::Parts) -> bool| {
-            let mut of_kind = answers.iter().filter(|it| is_kind(it.parts));
-            of_kind.any(|it| file::contains(it.cohort, member.participant))
+    // The stimuli that a participant had in answers of some kind; `None` if it was in none.
+    let stimuli =
+        |answers: &[AnswerView<'_>], participant: Tag, is_kind: &dyn Fn(file::Parts) -> bool| {
+            let of_kind = answers.iter().filter(|it| is_kind(it.parts));
+            let found = of_kind.filter_map(|it| file::find(it.cohort, participant));
+            let found = found.map(|it| it.scanpaths.iter().map(|scanpath| scanpath.stimulus));
+            let found: Vec<BTreeSet<Tag>> = found.map(Iterator::collect).collect();
+            (!found.is_empty()).then(|| found.into_iter().flatten().collect::<BTreeSet<Tag>>())
         };
+    let is_relevant = |parts| !is_pairs(parts) || !is_pairs(answer.parts);
     let is_changed = |member: &&Member| {
-        contain(&others, member, &|parts| {
-            !is_pairs(parts) || !is_pairs(answer.parts)
-        }) && !contain(&same, member, &|parts| !is_pairs(parts))
+        let Some(before) = stimuli(&others, member.participant, &is_relevant) else {
+            return false;
+        };
+        let Some(known) = stimuli(&same, member.participant, &|parts| !is_pairs(parts)) else {
+            return true;
+        };
+        let mut asked = member.scanpaths.iter().map(|scanpath| &scanpath.stimulus);
+        asked.any(|stimulus| before.contains(stimulus) && !known.contains(stimulus))
     };
     answer.cohort.iter().filter(is_changed).count() as u64
 }

@@ -87,3 +87,30 @@ fn a_corrected_scanpath_is_found_among_answers_with_the_same_settings() {
         Err(differencing(1))
     );
 }
+
+/// An answer with the same settings about another stimulus says nothing about this one.
+#[test]
+fn settings_are_compared_for_each_stimulus() {
+    let fixture = Fixture::new();
+    let mean = AnswerKind::Mean;
+    let with_stimulus = |stimulus: &str, content: u8| {
+        let mut members = with_contents(0..20, content);
+        for member in &mut members {
+            member.stimuli = vec![stimulus.into()];
+        }
+        members
+    };
+    let allowed = DisclosureLimits {
+        allow_changed_encoding: true,
+        ..LIMITS
+    };
+    let (a, b) = (with_stimulus("a", 1), with_stimulus("b", 2));
+    assert!(fixture.ask_for(&request(1, mean, 1), &a, LIMITS).is_ok());
+    assert!(fixture.ask_for(&request(2, mean, 2), &b, allowed).is_ok());
+    assert!(fixture.ask_for(&request(3, mean, 2), &b, LIMITS).is_ok());
+    let again = with_stimulus("a", 2);
+    assert_eq!(
+        fixture.ask_for(&request(4, mean, 2), &again, LIMITS),
+        REFUSED
+    );
+}
