@@ -302,6 +302,18 @@ mod tests {
     use crate::Limit;
     use veilpath_channel::memory_pair;
 
+    /// A host that serves others first says so before its terms, and at no other time.
+    #[test]
+    fn a_side_that_declines_lets_the_host_serve_others_before_its_terms_only() {
+        for (next, declines) in [(Tag::Terms, true), (Tag::Roster, false)] {
+            let (mut here, mut there) = memory_pair();
+            send_bytes(&mut there, Tag::Wait, br#"{"ahead":1}"#).unwrap();
+            send_bytes(&mut there, next, b"{}").unwrap();
+            let declined = decline(&mut here, Role::Join, next, DeclineReason::LocalProblem);
+            assert_eq!(declined.is_ok(), declines, "{next:?}: {declined:?}");
+        }
+    }
+
     fn received(bytes: &[u8]) -> SessionError {
         let (mut here, mut there) = memory_pair();
         there.send(bytes).unwrap();
