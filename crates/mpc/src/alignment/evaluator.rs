@@ -13,7 +13,7 @@ use crate::label::ActiveLabel;
 use crate::ot::correlated::{GroupBits, Receiver};
 use crate::ot::letters::{self, ReceivedLetters};
 use crate::ot::lookup::messages::column_bytes;
-use crate::ot::lookup::{PadPosition, Share, read_column, share_bits};
+use crate::ot::lookup::{ColumnShare, PadPosition, read_column, share_bits};
 use crate::ot::{Bits, CorrelatedReceiver};
 use crate::wavefront::{Shape, Sweep, SweepOutput};
 use crate::worker_thread::{CreatedThreads, WorkerThread};
@@ -254,7 +254,7 @@ struct Prefetched<'a> {
     letters: &'a ReceivedLetters,
     comparisons: &'a [EvaluatorComparison],
     first_number: u32,
-    shares: Vec<Vec<Share>>,
+    shares: Vec<Vec<ColumnShare>>,
     labels: VecDeque<Zeroizing<Vec<ActiveLabel>>>,
     message: Vec<u8>,
 }

@@ -12,7 +12,7 @@ use crate::label::{Delta, ZeroLabel};
 use crate::ot::CorrelatedSender;
 use crate::ot::correlated::{GroupBits, Sender};
 use crate::ot::letters::{self, SentLetters};
-use crate::ot::lookup::{PadPosition, Share, StripTable, share_bits, write_column};
+use crate::ot::lookup::{ColumnShare, PadPosition, StripTable, share_bits, write_column};
 use crate::prg::Prg;
 use crate::wavefront::{STRIP_ROWS, Shape, Sweep, SweepOutput};
 use crate::worker_thread::{CreatedThreads, WorkerThread};
@@ -336,7 +336,7 @@ struct Strip {
     /// The first comparison of the group, and the strip. Both increase as the work proceeds.
     position: (usize, usize),
     tables: Vec<StripTable>,
-    shares: Vec<Vec<Share>>,
+    shares: Vec<Vec<ColumnShare>>,
 }
 
 impl<K: Cell, R: Rows> Prefetched<'_, K, R> {
@@ -396,7 +396,11 @@ impl<K: Cell, R: Rows> Prefetched<'_, K, R> {
     }
 
     /// The shares that a span needs; those of earlier strips are dropped.
-    fn shares(&mut self, group: &Group, span: &DiagonalSpan) -> Result<&[Vec<Share>], MpcError> {
+    fn shares(
+        &mut self,
+        group: &Group,
+        span: &DiagonalSpan,
+    ) -> Result<&[Vec<ColumnShare>], MpcError> {
         let position = (group.first, span.strip);
         while self
             .strips

@@ -1,7 +1,8 @@
 //! Matrices that advance together, anti-diagonal by anti-diagonal.
 //!
-//! A matrix has *lines*, whose letters have trees ([`super::lookup`]), and *positions* along them. Lines are the rows
-//! of every other matrix, so that both sides send the same amount, unless lines share trees ([`super::line_lookup`]).
+//! The *lines* of a matrix are its rows or its columns, whichever side's letters have trees ([`super::lookup`]);
+//! *positions* count along them. Lines are the rows of every other matrix, so that both sides send the same amount,
+//! unless lines share trees ([`super::line_lookup`]).
 //! Cell (line i, position j) belongs to step i + j. Costs are looked up one step ahead, in the messages of the current
 //! step, so look-ups cost no extra round.
 
@@ -9,8 +10,8 @@ use super::bits::BitList;
 use super::gates::Gates;
 use super::line_lookup::LineCosts;
 use super::lookup::{
-    SEGMENT, SegmentPosition, Share, Table, Trees, indicators, prepare_segment, read_segment,
-    receive_segment, segment_bytes, send_segment, write_segment,
+    SEGMENT, SegmentPosition, SegmentShare, Table, Trees, indicators, prepare_segment,
+    read_segment, receive_segment, segment_bytes, send_segment, write_segment,
 };
 use super::packing::{Reader, Words, Writer};
 use super::session::Comparison;
@@ -308,7 +309,10 @@ impl<'a> Group<'a> {
     }
 
     /// Looks up segments, given as matrix, line and position.
-    async fn fetch(&self, segments: &[(usize, usize, usize)]) -> Result<Vec<Share>, MpcError> {
+    async fn fetch(
+        &self,
+        segments: &[(usize, usize, usize)],
+    ) -> Result<Vec<SegmentShare>, MpcError> {
         let CostSource::Trees {
             own: own_trees,
             own_rows,
@@ -379,7 +383,7 @@ impl<'a> Group<'a> {
         Ok(complete)
     }
 
-    fn store_costs(&mut self, matrix: usize, line: usize, share: &Share) {
+    fn store_costs(&mut self, matrix: usize, line: usize, share: &SegmentShare) {
         let first = (self.line_offsets[matrix] + line) * share.len();
         self.costs[first..first + share.len()].copy_from_slice(share);
     }

@@ -160,7 +160,7 @@ pub(crate) const MAX_POSITIONS: usize = SEGMENT << 20;
 pub(crate) const MAX_ALPHABET_SIZE: usize = 1 << 10;
 
 /// One line's costs for a segment of positions: `width` blocks with one bit per position.
-pub(crate) type Share = Zeroizing<Vec<Block>>;
+pub(crate) type SegmentShare = Zeroizing<Vec<Block>>;
 
 /// The stream blocks of a leaf, one for each column but the last.
 fn fill_streams(
@@ -186,7 +186,7 @@ fn sum_streams(
     letter: usize,
     position: SegmentPosition,
     columns: &mut [Block],
-) -> Share {
+) -> SegmentShare {
     let streams = table.streams();
     let mut blocks = Zeroizing::new(vec![Block::ZERO; streams]);
     let mut by_value = Zeroizing::new(vec![Block::ZERO; table.values.len()]);
@@ -219,7 +219,7 @@ pub(crate) fn send_segment(
     letter: usize,
     position: SegmentPosition,
     positions: &[Block],
-) -> (Share, Zeroizing<Vec<Block>>) {
+) -> (SegmentShare, Zeroizing<Vec<Block>>) {
     let mut message = Zeroizing::new(positions.to_vec());
     let share = sum_streams(kernel, table, trees, letter, position, &mut message);
     (share, message)
@@ -232,7 +232,7 @@ pub(crate) fn prepare_segment(
     trees: &Trees,
     letter: usize,
     position: SegmentPosition,
-) -> (Share, Zeroizing<Vec<Block>>) {
+) -> (SegmentShare, Zeroizing<Vec<Block>>) {
     let mut columns = Zeroizing::new(vec![Block::ZERO; table.streams()]);
     let share = sum_streams(kernel, table, trees, letter, position, &mut columns);
     (share, columns)
@@ -240,7 +240,7 @@ pub(crate) fn prepare_segment(
 
 /// Completes the share with the message. `row` is the table row of the line's letter.
 pub(crate) fn receive_segment(
-    share: &mut Share,
+    share: &mut SegmentShare,
     row: &[u64],
     columns: &[Block],
     message: &[Block],

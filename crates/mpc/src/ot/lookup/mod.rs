@@ -28,7 +28,7 @@ use crate::block::Block;
 use zeroize::Zeroizing;
 
 /// Shares of the costs in one column of a strip: `width` bits per row, row after row.
-pub type Share = Zeroizing<Vec<Block>>;
+pub type ColumnShare = Zeroizing<Vec<Block>>;
 
 /// Where in a session an entry belongs. Both sides count the same way.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! The receiver, which has the letter: the evaluator.
 
 use super::messages::{column_bytes, entry_bytes};
-use super::{MAX_BLOCKS, PadPosition, Share, pad_input};
+use super::{ColumnShare, MAX_BLOCKS, PadPosition, pad_input};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
 use crate::kernel::Kernel;
@@ -19,7 +19,7 @@ pub fn read_column(
     column: usize,
     position: PadPosition,
     message: &[u8],
-) -> Result<Share, MpcError> {
+) -> Result<ColumnShare, MpcError> {
     let blocks = (rows * width).div_ceil(128);
     if message.len() != column_bytes(letters.alphabet(), rows, width) || blocks > MAX_BLOCKS {
         return Err(MpcError::Misuse("a column of the wrong length"));

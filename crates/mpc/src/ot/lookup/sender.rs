@@ -1,7 +1,7 @@
 //! The sender, which has the tables: the garbler.
 
 use super::messages::entry_bytes;
-use super::{MAX_BLOCKS, PadPosition, Share, pad_input};
+use super::{ColumnShare, MAX_BLOCKS, PadPosition, pad_input};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
 use crate::kernel::Kernel;
@@ -73,7 +73,7 @@ pub(crate) fn write_column(
     position: PadPosition,
     shares: &mut Prg,
     message: &mut Vec<u8>,
-) -> Result<Share, MpcError> {
+) -> Result<ColumnShare, MpcError> {
     let keys = letters.keys(column)?;
     let mut share = Zeroizing::new(vec![Block::ZERO; table.blocks]);
     shares.fill(&mut share);
