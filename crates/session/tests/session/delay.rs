@@ -224,22 +224,42 @@ fn latency_adds_few_round_trips_to_a_long_comparison() {
     costs_at_most(KeySize::Bits2048, 100, 400);
 }
 
+/// How many of several runs must have a time that was estimated within a factor of 2.
+#[derive(Clone, Copy)]
+enum Required {
+    /// One of five, because other tests run at the same time.
+    One,
+    /// Two of three, when nothing else runs.
+    Most,
+}
+
+impl Required {
+    fn is_met(self, run: impl FnMut(usize) -> bool) -> bool {
+        let (runs, needed) = match self {
+            Self::One => (5, 1),
+            Self::Most => (3, 2),
+        };
+        (0..runs).map(run).filter(|met| *met).take(needed).count() == needed
+    }
+}
+
 /// The estimates of time and rounds are right within a factor of 2; short times are only checked to be short. Every run must meet this for
-/// rounds, and one of five for the time, because the machine may be busy.
-fn is_estimated(cases: &[(Engine, u16, u16, u64)]) {
+/// rounds.
+fn is_estimated(cases: &[(Engine, u16, u16, u64)], required: Required) {
     for &(engine, scanpaths, length, milliseconds) in cases {
-        check_estimate(&Case {
+        let case = Case {
             engine,
             metric: Metric::Levenshtein,
             scanpaths,
             length,
             round_trip: Duration::from_millis(milliseconds),
             rate: None,
-        });
+        };
+        check_estimate(&case, required);
     }
 }
 
-fn check_estimate(case: &Case) {
+fn check_estimate(case: &Case, required: Required) {
     let is_met = |_| {
         let ComparisonRun {
             estimate,
@@ -272,7 +292,7 @@ fn check_estimate(case: &Case) {
         let short = estimate.seconds.max(seconds) < 0.5 && is_local;
         short || within_two(estimate.seconds, seconds)
     };
-    assert!((0..5).any(is_met), "the estimate was wrong five times");
+    assert!(required.is_met(is_met), "the estimate was wrong too often");
 }
 
 fn scanmatch() -> Metric {
@@ -286,8 +306,7 @@ fn scanmatch() -> Metric {
 }
 
 /// The largest circuit, and connections on which the bytes take most of the time.
-#[test]
-fn slow_connections_and_scanmatch_are_estimated() {
+fn slow_connections_and_scanmatch(required: Required) {
     let case = |engine, metric, milliseconds, rate| Case {
         engine,
         metric,
@@ -302,8 +321,13 @@ fn slow_connections_and_scanmatch_are_estimated() {
         case(Engine::Garbled, Metric::Levenshtein, 10, Some(1e6)),
         case(Engine::Garbled, scanmatch(), 10, Some(4e6)),
     ] {
-        check_estimate(&case);
+        check_estimate(&case, required);
     }
+}
+
+#[test]
+fn slow_connections_and_scanmatch_are_estimated() {
+    slow_connections_and_scanmatch(Required::One);
 }
 
 /// Rounds of Hello, Terms, rosters, Ready and Statements.
@@ -311,20 +335,21 @@ const NEGOTIATION_ROUNDS: u64 = 5;
 
 #[test]
 fn times_and_rounds_are_estimated() {
-    is_estimated(&[
+    let cases = [
         (Engine::Plain, 2, 20, 20),
         (Engine::Garbled, 1, 20, 0),
         (Engine::Garbled, 1, 20, 20),
         (Engine::Garbled, 2, 30, 200),
         (Engine::Shares, 5, 30, 20),
         (paillier(KeySize::Bits512), 1, 20, 20),
-    ]);
+    ];
+    is_estimated(&cases, Required::One);
 }
 
 #[test]
-#[ignore = "takes two minutes on a quiet machine; .ci/full runs it"]
+#[ignore = "takes five minutes on a quiet machine; .ci/full runs it"]
 fn long_times_are_estimated() {
-    is_estimated(&[
+    let cases = [
         (Engine::Garbled, 10, 100, 0),
         (Engine::Garbled, 10, 100, 20),
         (Engine::Garbled, 10, 100, 200),
@@ -338,5 +363,7 @@ fn long_times_are_estimated() {
         (paillier(KeySize::Bits512), 1, 20, 200),
         (paillier(KeySize::Bits512), 10, 30, 20),
         (paillier(KeySize::Bits2048), 1, 100, 20),
-    ]);
+    ];
+    is_estimated(&cases, Required::Most);
+    slow_connections_and_scanmatch(Required::Most);
 }
