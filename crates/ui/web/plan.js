@@ -40,18 +40,18 @@ export function valueLabel(name, value) {
 
 /** The form fields of a plan. `set` gets the changed plan. With a partner, no part of an answer is about fewer participants than `minimum`. */
 export function planBoxes(plan, set, id, withPartner, minimum = 0) {
-  const [, sentence, numbers] = metrics[plan.metric] ?? ["", "", []];
-  const number = (name, label) => formField(`${id}-${name}`, label, text(plan.numbers[name] ?? "", (value) => {
-    const numbers = { ...plan.numbers };
-    if (value.trim() === "") delete numbers[name];
-    else if (Number.isFinite(Number(value))) numbers[name] = Number(value);
+  const [, sentence, fields] = metrics[plan.metric] ?? ["", "", []];
+  const number = (name, label) => formField(`${id}-${name}`, label, text(plan.parameters[name] ?? "", (value) => {
+    const parameters = { ...plan.parameters };
+    if (value.trim() === "") delete parameters[name];
+    else if (Number.isFinite(Number(value))) parameters[name] = Number(value);
     else return attempt(() => { throw { message: `“${value}” is not a number.`, advice: "" }; });
-    set({ ...plan, numbers });
+    set({ ...plan, parameters });
   }, { placeholder: "default", inputmode: "decimal" }));
   return h("div", { class: "fields" },
-    formField(`${id}-metric`, "Metric", select(plan.metric, Object.entries(metrics).map(([name, [title]]) => [name, title]), (metric) => set({ ...plan, metric, numbers: {}, substitution: null })), { help: sentence }),
-    plan.metric === "needleman-wunsch" ? formField(`${id}-substitution`, "Cost of a replacement grows with", select(plan.substitution ?? "", [["", "nothing: one cost"], ["manhattan", "the distance between cells, in steps"], ["euclidean", "the distance between cells"]], (value) => set({ ...plan, substitution: value || null, numbers: {} }))) : null,
-    numbers.filter(([name]) => !(name === "mismatch" && plan.substitution)).map(([name, label]) => number(name, label)),
+    formField(`${id}-metric`, "Metric", select(plan.metric, Object.entries(metrics).map(([name, [title]]) => [name, title]), (metric) => set({ ...plan, metric, parameters: {}, substitution: null })), { help: sentence }),
+    plan.metric === "needleman-wunsch" ? formField(`${id}-substitution`, "Cost of a replacement grows with", select(plan.substitution ?? "", [["", "nothing: one cost"], ["manhattan", "the distance between cells, in steps"], ["euclidean", "the distance between cells"]], (value) => set({ ...plan, substitution: value || null, parameters: {} }))) : null,
+    fields.filter(([name]) => !(name === "mismatch" && plan.substitution)).map(([name, label]) => number(name, label)),
     formField(`${id}-pairs`, "Pairs of scanpaths", menu("Pairs of scanpaths", plan.pairs, (pairs) => set({ ...plan, pairs }))),
     withPartner ? formField(`${id}-reveal`, "What is revealed", menu("What is revealed", plan.reveal, (reveal) => set({ ...plan, reveal }), Math.max(5, minimum)), { help: revealHelp(plan.reveal), double: true }) : null,
     withPartner ? formField(`${id}-reveal-to`, "Who learns it", menu("Who learns it", plan.reveal_to, (reveal_to) => set({ ...plan, reveal_to }))) : null,

@@ -18,7 +18,7 @@ const MAX_TEXT: usize = 1024;
 const KIND: &str = "veilpath invitation";
 
 /// The format version.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// An invitation to compare, or the reply to one. It contains no secret. But an attacker who can change it in transit
 /// can substitute another key, so both sides compare fingerprints by phone.
@@ -232,7 +232,7 @@ mod tests {
         let written = invitation().to_json();
         for (from, to) in [
             ("veilpath invitation", "another file"),
-            ("\"version\": 2", "\"version\": 3"),
+            ("\"version\": 3", "\"version\": 4"),
             ("clinic.example:7070", "http://clinic.example/"),
             ("clinic.example:7070", ":7070"),
             ("clinic.example:7070", "clinic\\u0007:7070"),

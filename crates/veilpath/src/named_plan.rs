@@ -14,7 +14,6 @@ pub struct NamedPlan {
     /// The name of the metric.
     pub metric: String,
     /// The metric's parameters, by the names in [`NamedPlan::PARAMETERS`].
-    #[serde(rename = "numbers")]
     pub parameters: BTreeMap<String, f64>,
     /// How to determine the cost of a replacement; `None` for the metric's default. Not a file.
     pub substitution: Option<String>,
@@ -78,7 +77,10 @@ impl NamedPlan {
         metric.non_alignment.positions = parsed("positions", &self.positions)?;
         for (name, &number) in &self.parameters {
             if !number.is_finite() {
-                return Err(invalid("numbers", format!("{name} is not a finite number")));
+                return Err(invalid(
+                    "parameters",
+                    format!("{name} is not a finite number"),
+                ));
             }
             let field = match name.as_str() {
                 "insert" => &mut metric.insert,
@@ -100,7 +102,7 @@ impl NamedPlan {
                 }
                 other => {
                     return Err(invalid(
-                        "numbers",
+                        "parameters",
                         format!("there is no parameter {other:?}"),
                     ));
                 }
@@ -164,7 +166,10 @@ fn invalid(field: &'static str, problem: impl Into<String>) -> Error {
 fn count(name: &str, number: f64) -> Result<u32, Error> {
     match number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number) {
         true => Ok(number as u32),
-        false => Err(invalid("numbers", format!("{name} is not a whole number"))),
+        false => Err(invalid(
+            "parameters",
+            format!("{name} is not a whole number"),
+        )),
     }
 }
 
@@ -205,18 +210,14 @@ mod tests {
         }
     }
 
-    /// Invitations of earlier versions call the parameters numbers.
     #[test]
-    fn parameters_are_serialised_as_numbers() {
+    fn parameters_are_serialised_by_name() {
         let plan: NamedPlan =
-            serde_json::from_str(r#"{"numbers": {"gap": 2.0, "x": 1.0}}"#).unwrap();
-        let expected = [("gap", 2.0), ("x", 1.0)].map(|(name, number)| (name.to_string(), number));
-        assert_eq!(plan.parameters, BTreeMap::from(expected));
+            serde_json::from_str(r#"{"parameters": {"gap": 2.0, "x": 1.0}}"#).unwrap();
         let written = serde_json::to_value(&plan).unwrap();
-        assert_eq!(written["numbers"]["gap"], 2.0);
-        assert!(written.get("parameters").is_none());
+        assert_eq!(written["parameters"]["gap"], 2.0);
         let error = plan.options().unwrap_err().to_string();
-        assert_eq!(error, "numbers: there is no parameter \"x\"");
+        assert_eq!(error, "parameters: there is no parameter \"x\"");
     }
 
     #[test]
@@ -253,7 +254,7 @@ mod tests {
                 ..NamedPlan::default()
             };
             let error = plan.options().unwrap_err().to_string();
-            assert_eq!(error, format!("numbers: {name} is not a whole number"));
+            assert_eq!(error, format!("parameters: {name} is not a whole number"));
         }
         let plan = NamedPlan {
             reveal_to: "me".into(),
