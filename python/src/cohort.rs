@@ -143,6 +143,7 @@ impl Cohort {
     fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
         let save = || {
             let file = OutputFile::create_for(Contents::Cohort, &path, &[], force)?;
+            file.check_table_name()?;
             file.write(|out| self.write(out))
         };
         py.detach(save).map_err(|error| to_exception(py, &error))
@@ -305,7 +306,9 @@ fn write_fixations(
     path: &Path,
     write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
 ) -> Result<(), Error> {
-    OutputFile::create_for(Contents::Fixations, path, &[], false)?.write(write)
+    let file = OutputFile::create_for(Contents::Fixations, path, &[], false)?;
+    file.check_table_name()?;
+    file.write(write)
 }
 
 /// Synthesises random letters.

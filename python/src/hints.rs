@@ -93,6 +93,7 @@ pub(crate) fn explain(error: &Error) -> String {
             OutputConflict::OtherContents(_) => {
                 "choose another name, or replace it with force=True"
             }
+            OutputConflict::TableExtension(_) => "choose a name that ends in .csv or .txt",
             OutputConflict::NoFolder(_) => "create the folder first, or choose another place",
             _ => "choose another name",
         },

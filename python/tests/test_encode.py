@@ -192,6 +192,9 @@ def test_cohorts_survive_a_round_trip_through_frames(cohort: vp.Cohort, tmp_path
     read = vp.read_cohort(tmp_path / "c.csv")
     assert (read.grid, read.encoding, read.has_fixations) == ((7, 7), cohort.encoding, True)
     assert "36 scanpaths of 12 participants on 3 stimuli" in repr(read)
+    with pytest.raises(vp.OutputError, match=r"not written as \.json"):
+        cohort.save(tmp_path / "c.json")
+    assert not (tmp_path / "c.json").exists()
     with pytest.raises(vp.InputError, match=r"veilpath\.encode"):
         vp.read_cohort(Path(__file__).parents[2] / "testdata" / "formats" / "table.csv")
 

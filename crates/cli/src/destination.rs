@@ -34,7 +34,7 @@ impl Destination {
             Some(path) => {
                 let file = OutputFile::create_for(contents, path, inputs, force)?;
                 if let Contents::Cohort | Contents::Fixations = contents {
-                    check_table_name(path, &file)?;
+                    file.check_table_name()?;
                 }
                 Destination::File(file)
             }
@@ -69,32 +69,6 @@ impl Destination {
             _ => self.write(content),
         }
     }
-}
-
-/// Refuses a name for a table that ends as if the file had another format.
-pub(crate) fn check_table_name(path: &Path, file: &OutputFile) -> Result<(), Failure> {
-    let Some(extension) = path.extension().filter(|_| !file.is_direct()) else {
-        return Ok(());
-    };
-    let is_known = |known: &str| extension.eq_ignore_ascii_case(known);
-    match ["csv", "txt"].iter().any(|known| is_known(known)) {
-        true => Ok(()),
-        false => Err(wrong_extension(
-            path,
-            "a table is",
-            "choose a name that ends in .csv or .txt",
-        )),
-    }
-}
-
-/// The error for a name that ends as if the file had another format.
-pub(crate) fn wrong_extension(path: &Path, what: &str, remedy: &str) -> Failure {
-    let extension = path.extension().unwrap_or_default();
-    Failure::input(format!(
-        "{}: {what} not written as .{}\n  {remedy}",
-        path.display(),
-        extension.display()
-    ))
 }
 
 /// Writes the first lines of some content, and how many more there are. `example` is a name for the file.

@@ -290,6 +290,7 @@ fn output(conflict: &OutputConflict) -> &'static str {
         OutputConflict::ReadOnly => "choose another name, or remove the write protection",
         OutputConflict::NoFolder(_) => "create the folder first, or choose another place",
         OutputConflict::SameOutput => "give each its own file",
+        OutputConflict::TableExtension(_) => "choose a name that ends in .csv or .txt",
         OutputConflict::OtherContents(_) => "choose another name, or replace it with --force",
     }
 }

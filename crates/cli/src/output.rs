@@ -3,7 +3,7 @@
 //! With `-o FILE` the results go to the file, and a summary is printed. Otherwise they go to standard output: all rows into
 //! a pipe, the first rows onto a terminal. `-o -` prints all rows.
 
-use crate::destination::{Destination, PREVIEW_ROWS, how_to_get_all, wrong_extension};
+use crate::destination::{Destination, PREVIEW_ROWS, how_to_get_all};
 use crate::failure::Failure;
 use crate::inputs::is_stdout;
 use crate::{hints, messages};
@@ -105,11 +105,11 @@ impl OutputArgs {
             return Ok(OutcomeFormat::Table);
         };
         OutcomeFormat::from_extension(extension).ok_or_else(|| {
-            wrong_extension(
-                path,
-                "results are",
-                "choose a name that ends in .csv, .json or .txt (a readable table with rounded numbers), or set --format",
-            )
+            Failure::input(format!(
+                "{}: results are not written as .{}\n  choose a name that ends in .csv, .json or .txt (a readable table with rounded numbers), or set --format",
+                path.display(),
+                extension.display()
+            ))
         })
     }
 

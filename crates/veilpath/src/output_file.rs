@@ -43,6 +43,9 @@ pub enum OutputConflict {
     /// Another output of the same job goes there.
     #[error("two outputs would go to this file")]
     SameOutput,
+    /// It is a table, and its name ends as if it had another format.
+    #[error("a table is not written as .{0}")]
+    TableExtension(String),
     /// A file with other contents exists, perhaps somebody's recording.
     #[error("this file exists and {}", .0.doubt())]
     OtherContents(Contents),
@@ -182,6 +185,21 @@ impl OutputFile {
     /// Whether it is a pipe, a device or an open descriptor.
     pub fn is_direct(&self) -> bool {
         matches!(self.target, Target::Direct(_))
+    }
+
+    /// Refuses a name for a table that ends as if the file had another format.
+    pub fn check_table_name(&self) -> Result<(), Error> {
+        let Some(extension) = self.name.extension().filter(|_| !self.is_direct()) else {
+            return Ok(());
+        };
+        let is_known = |known: &str| extension.eq_ignore_ascii_case(known);
+        match ["csv", "txt"].iter().any(|known| is_known(known)) {
+            true => Ok(()),
+            false => {
+                let extension = extension.display().to_string();
+                conflict(&self.name, OutputConflict::TableExtension(extension))
+            }
+        }
     }
 
     /// Writes the content and moves the file into place.

@@ -1,6 +1,5 @@
 //! `veilpath split`: splits the participants of a cohort into two cohorts at random.
 
-use crate::destination::check_table_name;
 use crate::failure::Failure;
 use crate::inputs::{self, is_dash};
 use crate::messages;
@@ -67,9 +66,9 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
         let file = OutputFile::create_for(Contents::Cohort, path, &inputs, args.force)?;
         // A name that follows from that of the cohort is as good as that.
         let is_named = [&args.first, &args.second].contains(&&Some(path.to_path_buf()));
-        is_named
-            .then(|| check_table_name(path, &file))
-            .transpose()?;
+        if is_named {
+            file.check_table_name()?;
+        }
         Ok(file)
     };
     let files = [create(&paths[0])?, create(&paths[1])?];
