@@ -10,9 +10,11 @@ pub mod chunked_copy;
 mod counted;
 mod memory;
 pub mod queue;
+mod read_buffer;
 
 pub use counted::{Counted, Traffic};
 pub use memory::{MemoryChannel, memory_pair};
+pub use read_buffer::ReadBuffer;
 
 /// A reliable, ordered, bidirectional byte stream.
 ///

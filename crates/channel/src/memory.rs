@@ -1,7 +1,7 @@
 //! A channel between two threads of one process.
 
 use crate::queue::{QueueReceiver, QueueSender, byte_queue};
-use crate::{Channel, ChannelError, UNREAD_BYTES, chunked_copy};
+use crate::{Channel, ChannelError, ReadBuffer, UNREAD_BYTES, chunked_copy};
 
 /// The size of a [`MemoryChannel`]'s buffer. A full buffer is sent without a flush.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -12,8 +12,7 @@ pub struct MemoryChannel {
     outgoing: QueueSender<Vec<u8>>,
     incoming: QueueReceiver<Vec<u8>>,
     unsent: Vec<u8>,
-    unread: Vec<u8>,
-    read: usize,
+    unread: ReadBuffer,
 }
 
 /// Two connected ends, for two parties on two threads of one process.
@@ -24,8 +23,7 @@ pub fn memory_pair() -> (MemoryChannel, MemoryChannel) {
         outgoing,
         incoming,
         unsent: Vec::new(),
-        unread: Vec::new(),
-        read: 0,
+        unread: ReadBuffer::default(),
     };
     (end(to_second, from_second), end(to_first, from_first))
 }
@@ -50,24 +48,10 @@ impl Channel for MemoryChannel {
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            if self.read == self.unread.len() {
-                self.unread = self
-                    .incoming
-                    .receive(None)
-                    .map_err(|_| ChannelError::Closed)?;
-                self.read = 0;
-            }
-            let count = (self.unread.len() - self.read).min(buffer.len() - filled);
-            chunked_copy::copy(
-                &self.unread[self.read..self.read + count],
-                &mut buffer[filled..filled + count],
-            );
-            filled += count;
-            self.read += count;
-        }
-        Ok(())
+        self.unread.fill(buffer, || {
+            let block = self.incoming.receive(None);
+            block.map_err(|_| ChannelError::Closed)
+        })
     }
 
     fn flush(&mut self) -> Result<(), ChannelError> {

@@ -26,7 +26,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
 use veilpath_channel::queue::{QueueReceiver, ReceiveError, byte_queue};
-use veilpath_channel::{Channel, ChannelError, UNREAD_BYTES, chunked_copy};
+use veilpath_channel::{Channel, ChannelError, ReadBuffer, UNREAD_BYTES, chunked_copy};
 use veilpath_protocol::CancelToken;
 
 /// Received bytes that may wait in the queue.
@@ -48,8 +48,7 @@ const MAX_QUEUED_WRITES: usize = 4;
 pub struct SecureChannel {
     connection: Arc<SharedConnection>,
     incoming: Option<QueueReceiver<Result<Vec<u8>, ChannelError>>>,
-    unread: Vec<u8>,
-    read: usize,
+    unread: ReadBuffer,
     unsent: Vec<u8>,
     outgoing: Option<SyncSender<Vec<u8>>>,
     /// Buffers that were written, for reuse.
@@ -104,8 +103,7 @@ impl SecureChannel {
         Ok(Self {
             connection,
             incoming: Some(incoming),
-            unread: Vec::new(),
-            read: 0,
+            unread: ReadBuffer::default(),
             unsent: Vec::new(),
             outgoing: Some(outgoing),
             written,
@@ -170,27 +168,16 @@ impl Channel for SecureChannel {
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            if self.read == self.unread.len() {
-                let incoming = self.incoming.as_ref().ok_or(ChannelError::Closed)?;
-                self.unread = match incoming.receive(Some(self.connection.stall())) {
-                    Ok(chunk) => chunk?,
-                    Err(ReceiveError::TimedOut) => return Err(ChannelError::TimedOut),
-                    Err(ReceiveError::Disconnected) => return Err(ChannelError::Closed),
-                };
-                self.connection.note_taken(self.unread.len());
-                self.read = 0;
-            }
-            let count = (self.unread.len() - self.read).min(buffer.len() - filled);
-            chunked_copy::copy(
-                &self.unread[self.read..self.read + count],
-                &mut buffer[filled..filled + count],
-            );
-            filled += count;
-            self.read += count;
-        }
-        Ok(())
+        self.unread.fill(buffer, || {
+            let incoming = self.incoming.as_ref().ok_or(ChannelError::Closed)?;
+            let block = match incoming.receive(Some(self.connection.stall())) {
+                Ok(block) => block?,
+                Err(ReceiveError::TimedOut) => return Err(ChannelError::TimedOut),
+                Err(ReceiveError::Disconnected) => return Err(ChannelError::Closed),
+            };
+            self.connection.note_taken(block.len());
+            Ok(block)
+        })
     }
 
     fn flush(&mut self) -> Result<(), ChannelError> {

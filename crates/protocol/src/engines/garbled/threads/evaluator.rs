@@ -5,7 +5,7 @@ use crate::{Misbehaviour, ProtocolError};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use veilpath_channel::{Channel, ChannelError, chunked_copy};
+use veilpath_channel::{Channel, ChannelError, ReadBuffer, chunked_copy};
 
 /// A worker thread's outgoing bytes and state, shared with the multiplexer.
 #[derive(Default)]
@@ -54,12 +54,16 @@ impl Outbox {
 /// The channel of one of the evaluator's threads.
 pub(in crate::engines::garbled) struct EvaluatorChannel {
     outbox: Arc<Outbox>,
-    incoming: Receiver<Vec<u8>>,
+    incoming: FrameReceiver,
     unsent: Vec<u8>,
-    unread: Vec<u8>,
-    read: usize,
-    frames: u64,
+    unread: ReadBuffer,
     stopped: StopFlag,
+}
+
+/// Takes frames from the queue of a thread and counts them.
+struct FrameReceiver {
+    frames: Receiver<Vec<u8>>,
+    received: u64,
 }
 
 /// Multiplexes the channels of the evaluator's threads.
@@ -82,7 +86,7 @@ pub(in crate::engines::garbled) fn evaluator_channels(
     let (mut channels, mut threads) = (Vec::new(), Vec::new());
     let stopped = StopFlag::default();
     for _ in 0..count {
-        let (outgoing, incoming) = sync_channel(QUEUED_FRAMES);
+        let (outgoing, frames) = sync_channel(QUEUED_FRAMES);
         let outbox = Arc::new(Outbox::default());
         threads.push(ThreadQueues {
             outgoing,
@@ -91,11 +95,12 @@ pub(in crate::engines::garbled) fn evaluator_channels(
         });
         channels.push(EvaluatorChannel {
             outbox,
-            incoming,
+            incoming: FrameReceiver {
+                frames,
+                received: 0,
+            },
             unsent: Vec::new(),
-            unread: Vec::new(),
-            read: 0,
-            frames: 0,
+            unread: ReadBuffer::default(),
             stopped: stopped.clone(),
         });
     }
@@ -117,18 +122,21 @@ impl EvaluatorChannel {
             false => result,
         }
     }
+}
 
-    fn next_frame(&mut self) -> Result<Vec<u8>, ChannelError> {
-        let frame = match self.incoming.try_recv() {
+impl FrameReceiver {
+    /// Waits for the next frame. Meanwhile the outbox says so.
+    fn next(&mut self, outbox: &Outbox) -> Result<Vec<u8>, ChannelError> {
+        let frame = match self.frames.try_recv() {
             Ok(frame) => frame,
             Err(_) => {
-                self.outbox.update(|it| it.waiting = Some(self.frames));
-                let frame = self.incoming.recv().map_err(|_| ChannelError::Closed)?;
-                self.outbox.update(|it| it.waiting = None);
+                outbox.update(|it| it.waiting = Some(self.received));
+                let frame = self.frames.recv().map_err(|_| ChannelError::Closed)?;
+                outbox.update(|it| it.waiting = None);
                 frame
             }
         };
-        self.frames += 1;
+        self.received += 1;
         Ok(frame)
     }
 }
@@ -152,21 +160,8 @@ impl Channel for EvaluatorChannel {
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            if self.read == self.unread.len() {
-                self.unread = self.next_frame()?;
-                self.read = 0;
-            }
-            let count = (self.unread.len() - self.read).min(buffer.len() - filled);
-            chunked_copy::copy(
-                &self.unread[self.read..self.read + count],
-                &mut buffer[filled..filled + count],
-            );
-            filled += count;
-            self.read += count;
-        }
-        Ok(())
+        self.unread
+            .fill(buffer, || self.incoming.next(&self.outbox))
     }
 
     fn flush(&mut self) -> Result<(), ChannelError> {
