@@ -330,11 +330,13 @@ fn spread(outcome: &Outcome, column: usize, name: &str) -> String {
         .results
         .iter()
         .filter(|pair| !outcome.one_cohort || pair.a != pair.b);
+    let ordered = outcome.counts_both_orders(column);
     let mut undefined = 0;
     let mut numbers: Vec<f64> = Vec::new();
     for pair in others {
         match pair.values.get(column).and_then(|value| value.number()) {
             Some(number) => numbers.push(number),
+            None if outcome.one_cohort && !ordered && pair.a > pair.b => {}
             None => undefined += 1,
         }
     }
@@ -354,11 +356,12 @@ fn spread(outcome: &Outcome, column: usize, name: &str) -> String {
     };
     let range = [shown(spread.smallest), shown(spread.largest)];
     let _ = write!(text, "from {} to {}", range[0], range[1]);
-    if outcome.counts_both_orders(column) {
+    if ordered {
         text.push_str(", over both orders of each pair");
     }
     if undefined > 0 {
-        let _ = write!(text, "; undefined for {}", counted(undefined, "pair"));
+        let noun = if ordered { "ordered pair" } else { "pair" };
+        let _ = write!(text, "; undefined for {}", counted(undefined, noun));
     }
     text
 }

@@ -3,7 +3,7 @@
 use super::{between, page_with};
 use crate::common;
 use veilpath_metrics::{Crqa, CrqaMeasure, Metric, RecurrenceRule, Undefined};
-use veilpath_protocol::{Outcome, Value};
+use veilpath_protocol::{Outcome, Results, Value};
 use veilpath_report::html::Options;
 use veilpath_report::{ResultFile, table};
 
@@ -89,4 +89,37 @@ fn summaries_have_no_mean_of_a_sign_that_depends_on_the_order() {
         bits.starts_with("6 ordered pairs by crqa: 3 with "),
         "{bits}"
     );
+}
+
+/// The first measure is undefined for `p` and `q` in both orders, the second in one.
+#[test]
+fn summaries_count_undefined_numbers_once_per_pair_or_order() {
+    let summary_of = |first: CrqaMeasure| {
+        let mut outcome = outcome("score");
+        let Metric::Crqa(crqa) = &mut outcome.spec.metric else {
+            unreachable!("the metric of all of these tests")
+        };
+        crqa.measures[0] = first;
+        let mut results = Results::new(outcome.spec.measures());
+        for pair in outcome.results.iter() {
+            let mut values = pair.values.to_vec();
+            match (pair.a, pair.b) {
+                (0, 1) => values.fill(Value::Missing),
+                (1, 0) => values[0] = Value::Missing,
+                _ => {}
+            }
+            results.push(pair.a, pair.b, &values);
+        }
+        outcome.results = results;
+        table::summary(&outcome)
+    };
+    let summary = summary_of(CrqaMeasure::Corm);
+    for line in [
+        "corm from -30 % to 30 %, over both orders of each pair; undefined for 2 ordered pairs\n",
+        "lam-rows 26 %, from 10 % to 50 %, over both orders of each pair; undefined for 1 ordered pair\n",
+    ] {
+        assert!(summary.contains(line), "{summary}");
+    }
+    let summary = summary_of(CrqaMeasure::Det);
+    assert!(summary.contains("; undefined for 1 pair\n"), "{summary}");
 }
