@@ -84,13 +84,13 @@ impl Writer<'_> {
         names.join(" and ")
     }
 
-    fn kind(&self) -> Option<AnswerKind> {
+    fn kind(&self) -> AnswerKind {
         AnswerKind::of(self.plan.reveal)
     }
 
     /// Whether the answer is a group answer.
     fn is_group_answer(&self) -> bool {
-        self.kind().is_some_and(AnswerKind::is_group_answer)
+        self.kind().is_group_answer()
     }
 
     /// Whether each side tells the other who belongs to which group.
@@ -167,37 +167,37 @@ impl Writer<'_> {
     /// Describes the answer.
     fn answer(&self) -> String {
         let text = match self.kind() {
-            Some(AnswerKind::Score) | None => {
+            AnswerKind::Score => {
                 "The answer is a score for every pair of scanpaths, one from each institution."
             }
-            Some(AnswerKind::Threshold) => {
+            AnswerKind::Threshold => {
                 "The answer is one bit for every pair of scanpaths: whether the two are at least as similar as the agreed threshold requires. The score itself is not disclosed."
             }
-            Some(AnswerKind::Mean) => {
+            AnswerKind::Mean => {
                 "The answer is the mean score over all pairs, for each picture or for all together. No score of a single pair is disclosed."
             }
-            Some(AnswerKind::Groups) => {
+            AnswerKind::Groups => {
                 "The answer is a mean score for each pair of groups, for example patients of one institution and controls of the other. No score of a single pair is disclosed, nor, if the other institution uses real recordings, who belongs to which group."
             }
-            Some(AnswerKind::PublishedGroups) => {
+            AnswerKind::PublishedGroups => {
                 "The answer is a mean score for each pair of groups, for example patients of one institution and controls of the other. No score of a single pair is disclosed. Both institutions have agreed to tell each other who belongs to which group."
             }
-            Some(AnswerKind::TestSites) => {
+            AnswerKind::TestSites => {
                 "The answer is one number and its p-value: whether scanpaths are more alike within an institution than between the two. No score of a single pair is disclosed."
             }
-            Some(AnswerKind::TestGroups) => {
+            AnswerKind::TestGroups => {
                 "The answer is one number and its p-value: whether scanpaths are more alike within a group of participants than between groups. No score of a single pair is disclosed, nor, if the other institution uses real recordings, who belongs to which group."
             }
-            Some(AnswerKind::PublishedTestGroups) => {
+            AnswerKind::PublishedTestGroups => {
                 "The answer is one number and its p-value: whether scanpaths are more alike within a group of participants than between groups. No score of a single pair is disclosed. Both institutions have agreed to tell each other who belongs to which group."
             }
-            Some(AnswerKind::Nearest) if self.labels_scanpaths() => {
+            AnswerKind::Nearest if self.labels_scanpaths() => {
                 "The answer says, for each scanpath of the institution that hosts the session, to which group most of the similar scanpaths of the other institution belong. No score of a single pair is disclosed. If an institution uses made-up scanpaths instead of real recordings, it can find out who belongs to which group."
             }
-            Some(AnswerKind::Nearest) => {
+            AnswerKind::Nearest => {
                 "The answer is one number: for how many scanpaths of the institution that hosts the session most of the similar scanpaths of the other institution belong to the same group. No score of a single pair is disclosed, nor, if the other institution uses real recordings, who belongs to which group."
             }
-            Some(AnswerKind::Histogram) => {
+            AnswerKind::Histogram => {
                 "The answer is how many pairs have scores in each of several ranges. Ranges with too few participants are suppressed."
             }
         };

@@ -1,7 +1,7 @@
 //! What a plan asks of the disclosure ledger: which answer, about whom.
 
 use crate::policy::AnswerKind;
-use veilpath_protocol::Reveal;
+use veilpath_protocol::{GroupQuestion, Reveal};
 
 /// A participant of this side in a group answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,8 +43,22 @@ pub struct AnswerRequest<'a> {
 
 impl<'a> AnswerRequest<'a> {
     /// The answer of a plan, with one number about each scanpath.
-    pub fn of(agreement: &'a [u8; 32], reveal: Reveal) -> Option<Self> {
-        Self::of_text(agreement, &reveal.to_string())
+    pub fn of(agreement: &'a [u8; 32], reveal: Reveal) -> Self {
+        let question = reveal.group_question();
+        Self {
+            agreement,
+            kind: AnswerKind::of(reveal),
+            overall: matches!(question, Some(GroupQuestion::Mean { overall: true })),
+            nearest: match question {
+                Some(GroupQuestion::Nearest { k, .. }) => Some(k),
+                _ => None,
+            },
+            has_references: false,
+            by_group: true,
+            by_stimulus: false,
+            counts_as: 1,
+            encoding: None,
+        }
     }
 
     /// The sizes of the groups of these participants, which the other side sees whether or not it learns an answer.
@@ -61,24 +75,6 @@ impl<'a> AnswerRequest<'a> {
             counts_as: 0,
             encoding: None,
         }
-    }
-
-    pub(super) fn of_text(agreement: &'a [u8; 32], text: &str) -> Option<Self> {
-        let kind = AnswerKind::of_text(text)?;
-        let parameters = text.strip_prefix(kind.name()).unwrap_or_default();
-        let parameters = parameters.trim_start_matches(':');
-        let nearest = parameters.split(',').next().and_then(|k| k.parse().ok());
-        Some(Self {
-            agreement,
-            kind,
-            overall: parameters == "overall",
-            nearest: nearest.filter(|_| kind == AnswerKind::Nearest),
-            has_references: false,
-            by_group: true,
-            by_stimulus: false,
-            counts_as: 1,
-            encoding: None,
-        })
     }
 }
 

@@ -321,33 +321,23 @@ fn a_charge_repeats_the_check() {
 fn answer_names_match_those_of_plans() {
     let id = [1; 32];
     let of = |text: &str| {
-        let answer = AnswerRequest::of_text(&id, text)?;
-        Some((answer.kind, answer.overall, answer.nearest))
+        let answer = AnswerRequest::of(&id, text.parse().unwrap());
+        (answer.kind, answer.overall, answer.nearest)
     };
-    assert_eq!(of("score"), Some((AnswerKind::Score, false, None)));
-    assert_eq!(
-        of("threshold:5"),
-        Some((AnswerKind::Threshold, false, None))
-    );
-    assert_eq!(of("sum"), None);
-    assert_eq!(of("mean"), Some((AnswerKind::Mean, false, None)));
-    assert_eq!(of("mean:overall"), Some((AnswerKind::Mean, true, None)));
+    assert_eq!(of("score"), (AnswerKind::Score, false, None));
+    assert_eq!(of("threshold:5"), (AnswerKind::Threshold, false, None));
+    assert_eq!(of("mean"), (AnswerKind::Mean, false, None));
+    assert_eq!(of("mean:overall"), (AnswerKind::Mean, true, None));
     for published in ["groups,published", "test:groups,99,published"] {
         let secret = published.replace(",published", "");
-        let [(secret, ..), (published, ..)] = [&secret, published].map(|it| of(it).unwrap());
+        let [(secret, ..), (published, ..)] = [&secret, published].map(of);
         assert_ne!(secret, published);
         let parts = |kind| (file::Parts::of(kind, false), file::Weights::of(kind));
         assert_eq!(parts(secret), parts(published));
     }
-    assert_eq!(
-        of("histogram:10"),
-        Some((AnswerKind::Histogram, false, None))
-    );
-    assert_eq!(of("nearest:7"), Some((AnswerKind::Nearest, false, Some(7))));
-    assert_eq!(
-        of("nearest:7,rate"),
-        Some((AnswerKind::Nearest, false, Some(7)))
-    );
+    assert_eq!(of("histogram:10"), (AnswerKind::Histogram, false, None));
+    assert_eq!(of("nearest:7"), (AnswerKind::Nearest, false, Some(7)));
+    assert_eq!(of("nearest:7,rate"), (AnswerKind::Nearest, false, Some(7)));
 }
 
 /// Scores by one metric do not give those by another, so they do not make a participant known.

@@ -11,7 +11,7 @@ use crate::digests::ScanpathDigests;
 use crate::disclosure::{
     AnswerRequest, Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal,
 };
-use crate::error::{InternalError, Limit, SessionError};
+use crate::error::{Limit, SessionError};
 use veilpath_protocol::{GroupQuestion, GroupSizes, PairRule, Role, ScanpathId};
 
 impl GroupNegotiation<'_> {
@@ -91,8 +91,7 @@ impl GroupNegotiation<'_> {
         scanpath_ids: &[Vec<ScanpathId>; 2],
         counts_as: u32,
     ) -> Result<AnswerRequest<'_>, SessionError> {
-        let answer = AnswerRequest::of(self.agreement, self.proposal.spec.reveal);
-        let mut answer = answer.ok_or(InternalError::UnagreedAnswer)?;
+        let mut answer = AnswerRequest::of(self.agreement, self.proposal.spec.reveal);
         // Groups that the question does not need are ignored, and may be missing.
         let question = self.proposal.spec.reveal.group_question();
         answer.by_group = question.is_some_and(|it| it.sides_with_groups()[index_of(self.role)]);

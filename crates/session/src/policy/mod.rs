@@ -13,7 +13,7 @@ use crate::{Fingerprint, ScanpathLimit, StateDir, date};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use veilpath_protocol::{EngineChoice, Reveal};
+use veilpath_protocol::{EngineChoice, GroupQuestion, Reveal};
 
 /// The default minimum size of a group.
 pub const DEFAULT_MINIMUM_GROUP: u32 = 5;
@@ -110,21 +110,21 @@ impl AnswerKind {
     }
 
     /// The kind of an answer.
-    pub fn of(reveal: Reveal) -> Option<Self> {
-        Self::of_text(&reveal.to_string())
-    }
-
-    pub(crate) fn of_text(text: &str) -> Option<Self> {
-        let secret = text.strip_suffix(",published");
-        let kind = Self::ALL.into_iter().find(|kind| {
-            let rest = secret.unwrap_or(text).strip_prefix(kind.name());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', ',']))
-        });
-        match (kind?, secret.is_some()) {
-            (kind, false) => Some(kind),
-            (Self::Groups, true) => Some(Self::PublishedGroups),
-            (Self::TestGroups, true) => Some(Self::PublishedTestGroups),
-            (_, true) => None,
+    pub fn of(reveal: Reveal) -> Self {
+        let question = match reveal {
+            Reveal::Score => return Self::Score,
+            Reveal::Threshold(_) => return Self::Threshold,
+            Reveal::Group(question) => question,
+        };
+        match (question, question.publishes_groups()) {
+            (GroupQuestion::Mean { .. }, _) => Self::Mean,
+            (GroupQuestion::Groups { .. }, false) => Self::Groups,
+            (GroupQuestion::Groups { .. }, true) => Self::PublishedGroups,
+            (GroupQuestion::TestSites { .. }, _) => Self::TestSites,
+            (GroupQuestion::TestGroups { .. }, false) => Self::TestGroups,
+            (GroupQuestion::TestGroups { .. }, true) => Self::PublishedTestGroups,
+            (GroupQuestion::Nearest { .. }, _) => Self::Nearest,
+            (GroupQuestion::Histogram { .. }, _) => Self::Histogram,
         }
     }
 }
@@ -298,8 +298,7 @@ impl Policy {
             let metric = request.metric.to_string();
             forbid(self.metrics.line, PolicyRule::Metric { metric });
         }
-        let kind = AnswerKind::of(request.reveal);
-        if !kind.is_some_and(|kind| self.answers().contains(&kind)) {
+        if !self.answers().contains(&AnswerKind::of(request.reveal)) {
             let answer = request.reveal.to_string();
             forbid(self.answers.line, PolicyRule::Answer { answer });
         }

@@ -5,7 +5,6 @@ use crate::counted_store::AgreedPairs;
 use crate::digests::ScanpathDigests;
 use crate::digests::journal_id;
 use crate::disclosure::{AnswerRequest, Charge, DisclosureLedger};
-use crate::error::InternalError;
 use crate::groups::members;
 use crate::journal::Journal;
 use crate::ledger::{Account, LedgerFile};
@@ -45,8 +44,7 @@ impl Session {
             return Ok(None);
         }
         let ledger = DisclosureLedger::open(state_dir, &self.identity, self.peer);
-        let answer = AnswerRequest::of(id, proposal.spec.reveal);
-        let mut answer = answer.ok_or(InternalError::UnagreedAnswer)?;
+        let mut answer = AnswerRequest::of(id, proposal.spec.reveal);
         let digests = ScanpathDigests::of(&proposal.cohort, &proposal.spec.metric);
         answer.encoding = Some(digests.settings());
         // For the whole plan, so that the order of its tiles does not matter.

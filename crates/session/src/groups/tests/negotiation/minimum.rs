@@ -118,7 +118,7 @@ fn a_refusal_does_not_tell_differences_from_earlier_answers() {
         .retain(|it| it.stimulus.as_deref() == Some("s1"));
     let count = cohort.entries.len();
     let ledger = DisclosureLedger::open(Some(&state_dir), &identity, peer);
-    let earlier = AnswerRequest::of(&[9; 32], "mean".parse().unwrap()).unwrap();
+    let earlier = AnswerRequest::of(&[9; 32], "mean".parse().unwrap());
     let limits = DisclosureLimits::new(3, 3, 20);
     let charge = ledger.check(
         &earlier,
