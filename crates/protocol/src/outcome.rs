@@ -1,6 +1,6 @@
 //! The outcome of a comparison: results, their cost, and what was revealed to whom.
 
-use crate::{GroupAnswer, PairResult, PlanTile, Results, Spec, Value};
+use crate::{GroupAnswer, PairResult, PlanTile, Results, RevealTo, Spec, Value};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use veilpath_channel::Traffic;
@@ -73,8 +73,8 @@ fn is_zero(number: &usize) -> bool {
 /// One thing that one side learned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revealed {
-    /// The side that learned it.
-    pub to: String,
+    /// The sides that learned it.
+    pub to: RevealTo,
     /// What it learned.
     pub what: String,
 }

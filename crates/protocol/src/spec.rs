@@ -1,6 +1,6 @@
 //! What both sides must agree on.
 
-use crate::engines::alignment::scoring::ends_in_padding;
+use crate::engines::alignment::private_metric::ends_in_padding;
 use crate::engines::shares;
 use crate::{
     Answer, Engine, Estimate, GroupQuestion, JobError, Link, MeasureColumn, PairCount, PairRule,
@@ -44,7 +44,7 @@ pub enum Capability {
     /// Computing this metric.
     Metric(&'static str),
     /// Computing this metric, which is only possible in the clear.
-    ClearOnly(&'static str),
+    PlainEngineOnly(&'static str),
     /// Computing the number, lengths and entropy of the lines in a recurrence plot.
     LineStatistics,
     /// Computing this metric on fixations that are not rounded to letters.
@@ -82,10 +82,10 @@ impl fmt::Display for Unsupported {
         }
         match self.capability {
             Capability::Metric(metric) => write!(f, "compute the metric {metric}")?,
-            Capability::ClearOnly("subsmatch") => f.write_str(
+            Capability::PlainEngineOnly("subsmatch") => f.write_str(
                 "compute subsmatch, which counts all short sequences of letters: hiding these counts would cost far more than other metrics",
             )?,
-            Capability::ClearOnly(metric) => write!(
+            Capability::PlainEngineOnly(metric) => write!(
                 f,
                 "compute {metric}, which takes medians of angles and lengths over aligned saccades: hiding these would cost far more than other metrics"
             )?,
@@ -134,6 +134,25 @@ pub enum RevealTo {
     Host,
     /// The joining side alone.
     Join,
+}
+
+impl From<Role> for RevealTo {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Host => Self::Host,
+            Role::Join => Self::Join,
+        }
+    }
+}
+
+impl fmt::Display for RevealTo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            RevealTo::Both => "both",
+            RevealTo::Host => "host",
+            RevealTo::Join => "join",
+        })
+    }
 }
 
 impl RevealTo {
@@ -216,7 +235,7 @@ impl Spec {
     pub fn check(&self) -> Result<(), ProtocolError> {
         let supports = |engine: &Engine, capability: Capability| match capability {
             Capability::Metric(_)
-            | Capability::ClearOnly(_)
+            | Capability::PlainEngineOnly(_)
             | Capability::LineStatistics
             | Capability::UnroundedFixations(_)
             | Capability::DividedByDurations => engine.can_compute(&self.metric),
@@ -274,7 +293,7 @@ impl Spec {
     fn metric_capability(&self) -> Capability {
         let name = self.metric.name();
         match &self.metric {
-            Metric::MultiMatch(_) | Metric::SubsMatch(_) => Capability::ClearOnly(name),
+            Metric::MultiMatch(_) | Metric::SubsMatch(_) => Capability::PlainEngineOnly(name),
             Metric::Crqa(crqa) if crqa.has_lines() => Capability::LineStatistics,
             metric if metric.needs_fixations() => Capability::UnroundedFixations(name),
             Metric::ScaSim(scasim) if scasim.divisor == DurationDivisor::Durations => {

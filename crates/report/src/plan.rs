@@ -31,7 +31,7 @@ pub fn describe(
     if let Some(question) = spec.reveal.group_question() {
         let first = match in_the_clear {
             true => cut(&names[0]),
-            false => side("host", names),
+            false => side(RevealTo::Host, names),
         };
         let words = iter::once(question.describe(&first));
         let words = words.chain(question.rounding(spec).map(String::from));
@@ -72,14 +72,13 @@ pub(crate) fn metric_name(metric: &Metric) -> &'static str {
 }
 
 /// A side in words: its role, and its cohort's name if that adds information.
-pub(crate) fn side(role: &str, names: &[String; 2]) -> String {
-    let (words, name) = match role {
-        "host" => ("the host", &names[0]),
-        "join" => ("the joining side", &names[1]),
-        "both" => return "both sides".into(),
-        other => return cut(other),
+pub(crate) fn side(side: RevealTo, names: &[String; 2]) -> String {
+    let (words, name) = match side {
+        RevealTo::Host => ("the host", &names[0]),
+        RevealTo::Join => ("the joining side", &names[1]),
+        RevealTo::Both => return "both sides".into(),
     };
-    if name == role {
+    if *name == side.to_string() {
         return words.into();
     }
     format!("{words} ({})", cut(name))
@@ -273,8 +272,8 @@ fn reveal(spec: &Spec) -> String {
 fn reveal_to(who: RevealTo, names: &[String; 2]) -> String {
     match who {
         RevealTo::Both => "both sides.".into(),
-        RevealTo::Host => format!("{} only.", side("host", names)),
-        RevealTo::Join => format!("{} only.", side("join", names)),
+        RevealTo::Host => format!("{} only.", side(RevealTo::Host, names)),
+        RevealTo::Join => format!("{} only.", side(RevealTo::Join, names)),
     }
 }
 
@@ -388,10 +387,9 @@ mod tests {
 
     #[test]
     fn sides_are_described_by_role_and_name() {
-        assert_eq!(side("host", &names()), "the host (Clinic)");
+        assert_eq!(side(RevealTo::Host, &names()), "the host (Clinic)");
         let roles = ["host".into(), "join".into()];
-        assert_eq!(side("join", &roles), "the joining side");
-        assert_eq!(side("both", &names()), "both sides");
-        assert_eq!(side("\u{1b}x", &names()), "\u{fffd}x");
+        assert_eq!(side(RevealTo::Join, &roles), "the joining side");
+        assert_eq!(side(RevealTo::Both, &names()), "both sides");
     }
 }

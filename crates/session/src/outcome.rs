@@ -4,7 +4,7 @@ use crate::journal::Journal;
 use crate::roster::{self, Parties, Roster};
 use crate::session::{AgreedSession, Agreement};
 use veilpath_metrics::Cohort;
-use veilpath_protocol::{Cost, Engine, Outcome, PlanTile, Results, Revealed, Role, Spec};
+use veilpath_protocol::{Cost, Engine, Outcome, PlanTile, Results, RevealTo, Revealed, Role, Spec};
 
 impl AgreedSession {
     /// The outcome, with all answers that the journal has.
@@ -94,7 +94,7 @@ fn revealed(spec: &Spec) -> Vec<Revealed> {
         _ => "",
     };
     let by_session = Revealed {
-        to: "both".into(),
+        to: RevealTo::Both,
         what: format!(
             "how many scanpaths there are{lengths}, their ids and stimuli (from a side that hides them, pseudonyms and hashes instead), the metric and the encoding"
         ),

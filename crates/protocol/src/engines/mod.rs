@@ -306,36 +306,30 @@ impl Engine {
             Engine::Paillier(options) => paillier::revealed(options, spec),
             Engine::Garbled | Engine::Shares => garbled::revealed(spec),
         };
+        let mut more = Vec::new();
         if let Some(question) = spec.reveal.group_question() {
             let sides = question.sides_with_groups().into_iter();
-            let sides = sides.zip([("join", "the host"), ("host", "the joining side")]);
+            let sides = sides.zip([
+                (RevealTo::Join, "the host"),
+                (RevealTo::Host, "the joining side"),
+            ]);
             for (_, (to, side)) in sides.filter(|(learns, _)| *learns) {
-                // "Nothing else" stays last.
-                let index = revealed.len().saturating_sub(1);
                 let what = match question.publishes_groups() {
                     true => format!("which group each participant of {side} belongs to"),
                     false => format!("names and sizes of the groups of {side}"),
                 };
-                revealed.insert(
-                    index,
-                    Revealed {
-                        to: to.into(),
-                        what,
-                    },
-                );
+                more.push(Revealed { to, what });
             }
         }
         if matches!(spec.reveal, Reveal::Threshold(_)) {
-            let to = match spec.reveal_to {
-                RevealTo::Both => "both",
-                RevealTo::Host => "host",
-                RevealTo::Join => "join",
-            };
-            revealed.push(Revealed {
-                to: to.into(),
+            more.push(Revealed {
+                to: spec.reveal_to,
                 what: "repeating the comparison with other thresholds narrows down the score of a pair".into(),
             });
         }
+        // "Nothing else" stays last; `plain` does not promise it.
+        let end = revealed.len() - usize::from(self != Engine::Plain);
+        revealed.splice(end..end, more);
         revealed
     }
 

@@ -176,8 +176,7 @@ impl Fields {
                 "revealed" => {
                     let Limited(lines) = map.next_value::<Limited<Revealed, MAX_REVEALED>>()?;
                     for line in &lines {
-                        check_text("a line of \"revealed\"", &line.to)
-                            .and_then(|()| check_text("a line of \"revealed\"", &line.what))
+                        check_text("a line of \"revealed\"", &line.what)
                             .map_err(refuse(problem))?;
                     }
                     set(&mut self.revealed, "revealed", lines)?;

@@ -8,7 +8,7 @@ use super::{Report, answers, figures, numbers, pairs, scanpaths, scarf, summarie
 use crate::{plan, table, units};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::io;
-use veilpath_protocol::{Engine, Outcome};
+use veilpath_protocol::{Engine, Outcome, RevealTo};
 
 /// The report's style sheet, which Veilpath's other pages share.
 pub const STYLE: &str = include_str!("page.css");
@@ -237,15 +237,15 @@ fn in_the_clear(outcome: &Outcome) -> bool {
 }
 
 /// What each side learned. What both learned comes last, because it ends with what nobody learned.
-pub(super) fn learned_by_side(outcome: &Outcome) -> Vec<(&str, Vec<&str>)> {
-    let mut sides: Vec<(&str, Vec<&str>)> = Vec::new();
+pub(super) fn learned_by_side(outcome: &Outcome) -> Vec<(RevealTo, Vec<&str>)> {
+    let mut sides: Vec<(RevealTo, Vec<&str>)> = Vec::new();
     for item in &outcome.revealed {
         match sides.iter_mut().find(|(side, _)| *side == item.to) {
             Some((_, list)) => list.push(&item.what),
-            None => sides.push((&item.to, vec![&item.what])),
+            None => sides.push((item.to, vec![&item.what])),
         }
     }
-    sides.sort_by_key(|(side, _)| *side == "both");
+    sides.sort_by_key(|(side, _)| *side == RevealTo::Both);
     sides
 }
 
@@ -260,7 +260,7 @@ fn learned(outcome: Option<&Outcome>, names: &[String; 2]) -> Markup {
                 Some([]) => p { "Both cohorts were on one machine and were compared in the clear; nothing was sent and nothing was hidden." }
                 Some(_) => {
                     @for (side, list) in &sides {
-                        h3 { (capitalised(&plan::side(side, names))) " learned" }
+                        h3 { (capitalised(&plan::side(*side, names))) " learned" }
                         ul { @for what in list { li { (what) } } }
                     }
                     p class="note" { "Beyond that, each side knows its own cohort, the plan, and the ids that the results name." }

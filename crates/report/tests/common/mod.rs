@@ -61,7 +61,7 @@ pub(crate) fn outcome(spec: Spec, rows: &[(&str, &str, &str, &[Value])]) -> Outc
             pairs_from_journal: 0,
         },
         revealed: vec![Revealed {
-            to: "host".into(),
+            to: RevealTo::Host,
             what: "the score of every pair".into(),
         }],
     }

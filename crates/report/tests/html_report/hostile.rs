@@ -4,7 +4,7 @@ use super::{HEADER, between, page, page_of, page_with, read, svg};
 use crate::common;
 use crate::common::small;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Grid};
-use veilpath_protocol::{Revealed, Value};
+use veilpath_protocol::{RevealTo, Revealed, Value};
 use veilpath_report::ResultFile;
 use veilpath_report::html::{Options, OwnCohort};
 
@@ -49,7 +49,7 @@ fn ids_are_escaped_everywhere() {
     outcome.names = [hostile.into(), hostile.into()];
     outcome.answers = common::answers();
     outcome.revealed = vec![Revealed {
-        to: hostile.into(),
+        to: RevealTo::Host,
         what: hostile.into(),
     }];
     let file = ResultFile::from(outcome);

@@ -17,7 +17,9 @@
 mod messages;
 
 use crate::estimate::JobCosts;
-use crate::{Answer, Job, Observer, ProtocolError, Reveal, Revealed, Role, Spec, Workload};
+use crate::{
+    Answer, Job, Observer, ProtocolError, Reveal, RevealTo, Revealed, Role, Spec, Workload,
+};
 use messages::{receive_answers, receive_scanpaths, send_answers, send_scanpaths};
 use veilpath_channel::Channel;
 use veilpath_metrics::{Comparison, Scanpath};
@@ -86,21 +88,21 @@ fn start_all(job: &Job<'_>) -> Result<(), ProtocolError> {
 }
 
 pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
-    let learned = |to: &str, what: &str| Revealed {
-        to: to.to_string(),
+    let learned = |to: RevealTo, what: &str| Revealed {
+        to,
         what: what.to_string(),
     };
     let mut all = vec![learned(
-        "host",
+        RevealTo::Host,
         "every scanpath of the joining side: this engine does not protect anything",
     )];
     if matches!(spec.reveal, Reveal::Threshold(_)) {
-        let what = "so also every score, though only bits are reported";
-        all.push(learned("host", what));
+        let what = "and therefore every score, although only bits are reported";
+        all.push(learned(RevealTo::Host, what));
     }
-    for (role, name) in [(Role::Host, "host"), (Role::Join, "join")] {
+    for role in [Role::Host, Role::Join] {
         if spec.reveal_to.includes(role) {
-            all.push(learned(name, &spec.reveal.describe(&spec.metric)));
+            all.push(learned(role.into(), &spec.reveal.describe(&spec.metric)));
         }
     }
     all

@@ -302,7 +302,7 @@ pub(super) fn outcome() -> impl Strategy<Value = Outcome> {
                     pairs_from_journal: usize::from(more),
                 },
                 revealed: vec![Revealed {
-                    to: "host".into(),
+                    to: RevealTo::Host,
                     what: "every score".into(),
                 }],
             }
