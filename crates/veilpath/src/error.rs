@@ -270,12 +270,6 @@ pub enum Error {
         /// The cause.
         error: veilpath_paillier::Error,
     },
-    /// A Paillier key short enough to be broken.
-    #[error("a key of {bits} bits can be broken")]
-    WeakKey {
-        /// The size of the modulus.
-        bits: u32,
-    },
     /// A file for a new key pair already exists.
     #[error("{path}: this file exists, and keys are never overwritten", path = path.display())]
     KeyExists {

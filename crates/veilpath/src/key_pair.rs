@@ -3,6 +3,7 @@
 use crate::Error;
 use std::path::{Path, PathBuf};
 use veilpath_paillier::{KeySize, SecretKey, system_rng};
+use veilpath_protocol::PaillierOptions;
 
 /// The files and the key size of a new key pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,9 +21,8 @@ pub struct KeyPairOptions {
 /// Generates and saves a key pair, and returns the path of the public key. Existing files are never overwritten.
 pub fn generate_key_pair(options: &KeyPairOptions) -> Result<PathBuf, Error> {
     let KeyPairOptions { secret, size, .. } = options;
-    if size.is_weak() && !options.allow_weak {
-        return Err(Error::WeakKey { bits: size.bits() });
-    }
+    // A key that the engine refuses is of no use.
+    PaillierOptions::new(*size, options.allow_weak)?;
     let public = options.public.clone().unwrap_or_else(|| {
         let mut name = secret.clone().into_os_string();
         name.push(".pub");
