@@ -40,8 +40,8 @@ pub enum ProtocolError {
         "the operating system provides no random numbers, and no secret can be generated without them"
     )]
     NoRandomness,
-    /// This side's records do not allow the next step.
-    #[error("this side's records do not allow the comparison to continue")]
+    /// This side's [`PairStore`](crate::PairStore) refused the next step.
+    #[error("this side's journal or limits do not allow the comparison to continue")]
     Refused,
     /// This side ended the computation before it was finished.
     #[error("the computation was cancelled")]
@@ -174,6 +174,14 @@ pub enum JobError {
         "{metric} compares fixations, which are never sent to a partner; compare two cohorts on one machine"
     )]
     NeedsFixations {
+        /// The metric.
+        metric: &'static str,
+    },
+    /// A group answer was requested for a metric on fixations, which engines cannot compute.
+    #[error(
+        "group answers are about letters or rounded fixations, but {metric} compares fixations"
+    )]
+    GroupAnswerOfFixations {
         /// The metric.
         metric: &'static str,
     },

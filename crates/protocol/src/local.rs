@@ -9,7 +9,7 @@ use crate::{
     Cost, Engine, Job, JobError, Misbehaviour, Observer, Outcome, PairBlocks, ProtocolError,
     Results, Role, Spec, Tile, tile_lengths,
 };
-use veilpath_channel::{Counted, memory_pair};
+use veilpath_channel::{Channel, Counted, Traffic, memory_pair};
 use veilpath_metrics::{Cohort, Scanpath};
 
 /// Runs both roles of the plan's engine over an in-memory channel. The observer sees the host's side. The outcome's
@@ -76,27 +76,16 @@ fn run(
     let (first, second) = (scanpaths(a), scanpaths(b));
     let host_job = Job::new(&spec, Role::Host, &first, second.len(), &pairs)?;
     let join_job = Job::new(&spec, Role::Join, &second, first.len(), &pairs)?;
-    let (host_end, mut join_end) = memory_pair();
-    let mut host_end = Counted::new(host_end);
     let engine: Engine = spec.engine;
     if let Some(question) = spec.reveal.group_question() {
         let sides = [(a, &first), (b, &second)];
         return group::answer(&spec, (question, coins), sides, &pairs, observer);
     }
-    let (host, join) = std::thread::scope(|scope| {
-        let join = scope.spawn(move || engine.run(&join_job, &mut join_end, &()));
-        let host = engine.run(&host_job, &mut host_end, observer);
-        // Dropping an end wakes the other role if this one failed.
-        let traffic = host_end.traffic();
-        drop(host_end);
-        (host.map(|answers| (answers, traffic)), join.join())
-    });
-    let join = match join {
-        Ok(result) => result,
-        Err(panic) => std::panic::resume_unwind(panic),
-    };
-    let (answers, traffic) = host?;
-    if join? != answers {
+    let (answers, join_answers, traffic) = run_roles(
+        |channel| engine.run(&host_job, channel, observer),
+        |channel| engine.run(&join_job, channel, &()),
+    )?;
+    if join_answers != answers {
         return Err(ProtocolError::PeerMisbehaved(Misbehaviour::ResultsDiffer));
     }
     if !answers.iter().all(|answer| spec.allows(answer)) {
@@ -120,6 +109,25 @@ fn run(
         cost: Cost::of(traffic, cells),
         spec,
     })
+}
+
+/// Runs both roles in threads that are connected in memory. Returns both results, and the host's traffic.
+fn run_roles<H, J: Send>(
+    host: impl FnOnce(&mut dyn Channel) -> Result<H, ProtocolError>,
+    join: impl FnOnce(&mut dyn Channel) -> Result<J, ProtocolError> + Send,
+) -> Result<(H, J, Traffic), ProtocolError> {
+    let (host_end, mut join_end) = memory_pair();
+    let mut host_end = Counted::new(host_end);
+    let (host, traffic, join) = std::thread::scope(|scope| {
+        let join = scope.spawn(move || join(&mut join_end));
+        let host = host(&mut host_end);
+        let traffic = host_end.traffic();
+        // Wakes the joining role if the host failed.
+        drop(host_end);
+        (host, traffic, join.join())
+    });
+    let join = join.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    Ok((host?, join?, traffic))
 }
 
 fn scanpaths(cohort: &Cohort) -> Vec<&Scanpath> {

@@ -1,12 +1,13 @@
-//! This side's records, which a run consults before it sends anything about a pair.
+//! What a run asks of its caller before it sends anything about a pair: to store results, to count what the other side
+//! learns, and to refuse.
 //!
-//! An engine accesses no files. Its caller may keep records of what the other side has learned, and refuse: each method
-//! is called *before* the messages that it is about, and an error stops the run before they are sent.
+//! An engine accesses no files. Each method is called *before* the messages that it is about, and an error stops the run
+//! before they are sent.
 
 use crate::ProtocolError;
 
-/// This side's records about the pairs of a run (indices into the agreed list). Several threads may use them at once.
-/// The default methods store nothing.
+/// Stores and counts the pairs of a run (indices into the agreed list). Several threads may use it at once. The default
+/// methods do nothing.
 ///
 /// # Halves
 /// A **half** is one side's share of a pair's output. One half alone is random, both together are the output:
@@ -45,7 +46,7 @@ pub trait PairStore: Sync {
 /// Stores nothing and refuses nothing.
 impl PairStore for () {}
 
-/// The records do not allow the next step, or could not be written. The store knows why.
+/// The store refused the next step, or could not write. It knows why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
 

@@ -45,6 +45,9 @@ pub(super) fn job(error: &JobError) -> Option<&'static str> {
             Some("leave --divide-by out, or use --reveal score")
         }
         JobError::UndefinedMeasure { .. } => Some("add --undefined-as-zero, or use --reveal score"),
+        JobError::GroupAnswerOfFixations { .. } => Some(
+            "use --reveal score, and `veilpath stats` on the result; or round fixations to the cells of a grid with --fixation-grid",
+        ),
         JobError::NeedsFixations { .. } => Some(
             "use garbled or shares with --fixation-grid, which rounds fixations to the cells of a grid",
         ),

@@ -20,7 +20,9 @@ pub(super) fn compare(
         })
     };
     if matches!(spec.reveal, Reveal::Group(_)) {
-        return Err(missing());
+        return Err(ProtocolError::Job(JobError::GroupAnswerOfFixations {
+            metric: spec.metric.name(),
+        }));
     }
     let (first, second) = (fixations(a), fixations(b));
     let (Some(first), Some(second), Some(screen)) = (first, second, a.screen) else {

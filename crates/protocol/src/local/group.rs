@@ -1,17 +1,18 @@
 //! Group answers, for two cohorts in one process.
 
+use super::run_roles;
 use crate::outcome::scanpath_ids;
-use crate::statistics::numbers_in_the_clear;
+use crate::statistics::{ValueKind, numbers_in_the_clear};
 use crate::{
     Answer, Cost, Engine, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, Job, JobError,
     Observer, Outcome, PairStore, ProtocolError, Refused, Results, Role, Spec, TreeLevels,
 };
 use std::sync::{Mutex, PoisonError};
-use veilpath_channel::{Channel, Counted, Traffic, memory_pair};
+use veilpath_channel::{Channel, Traffic};
 use veilpath_metrics::{Cohort, Scanpath};
 use veilpath_statistics::Coins;
 
-/// The seed of permutations to which no other side contributes, the same as in `veilpath stats`.
+/// The seed of permutations to which no other side contributes: the default of the façade's statistics, too.
 const SEED: u64 = 1;
 
 /// The coins of a test that specifies none.
@@ -145,22 +146,11 @@ fn on_shares(
     [host, join]: &[Side<'_>; 2],
     observer: &dyn Observer,
 ) -> Result<(Vec<i64>, Traffic), ProtocolError> {
-    let (host_end, mut join_end) = memory_pair();
-    let mut host_end = Counted::new(host_end);
-    let (host, join) = std::thread::scope(|scope| {
-        let join = scope.spawn(move || join.run(&mut join_end, &()));
-        let host = host.run(&mut host_end, observer);
-        // Dropping an end wakes the other role if this one failed.
-        let traffic = host_end.traffic();
-        drop(host_end);
-        (host.map(|shares| (shares, traffic)), join.join())
-    });
-    let join = match join {
-        Ok(result) => result,
-        Err(panic) => std::panic::resume_unwind(panic),
-    };
-    let (host, traffic) = host?;
-    let numbers = host.iter().zip(join?);
+    let (host, join, traffic) = run_roles(
+        |channel| host.run(channel, observer),
+        |channel| join.run(channel, &()),
+    )?;
+    let numbers = host.iter().zip(join);
     let numbers = numbers.map(|(ours, theirs)| ours.wrapping_add(theirs).cast_signed());
     Ok((numbers.collect(), traffic))
 }
@@ -174,27 +164,23 @@ fn in_the_clear(
     if spec.engine != Engine::Plain {
         return Err(ProtocolError::Internal("this engine has no group answers"));
     }
-    let (host_end, mut join_end) = memory_pair();
-    let mut host_end = Counted::new(host_end);
     let jobs = [host.job()?, join.job()?];
-    let (answers, _) = std::thread::scope(|scope| {
-        let join = scope.spawn(|| spec.engine.run(&jobs[1], &mut join_end, &()));
-        let host = spec.engine.run(&jobs[0], &mut host_end, observer);
-        (host, join.join())
-    });
-    let traffic = host_end.traffic();
+    let (answers, _, traffic) = run_roles(
+        |channel| spec.engine.run(&jobs[0], channel, observer),
+        |channel| spec.engine.run(&jobs[1], channel, &()),
+    )?;
     let plans = [
         GroupPlan::new(&jobs[0], host.inputs.clone())?,
         GroupPlan::new(&jobs[1], join.inputs.clone())?,
     ];
-    let is_similarity = plans[0].schema().measure == "similarity";
+    let is_similarity = plans[0].value_kind() == ValueKind::Similarity;
     let value = |(pair, answer): (usize, Answer)| {
         let score = answer.pair_score();
         let score = score.ok_or(ProtocolError::Internal("a pair has no score"))?;
         let number = score.similarity().filter(|_| is_similarity);
         Ok(plans[0].value_of_number(pair, number.unwrap_or(score.score())))
     };
-    let values = answers?.into_iter().enumerate().map(value);
+    let values = answers.into_iter().enumerate().map(value);
     let values = values.collect::<Result<Vec<i64>, ProtocolError>>()?;
     let numbers = numbers_in_the_clear(&plans[0], &plans[1], &values)?;
     Ok((numbers, traffic))

@@ -43,10 +43,12 @@ fn cancelled<T: Send + 'static>(mut job: Job<T>, runs: impl Fn(&Job<T>) -> bool)
     assert!(start.elapsed() < SOON);
 }
 
-fn comparison(engine: Engine, count: usize) -> Job<veilpath::Outcome> {
+fn comparison(engine: Engine, count: usize, reveal: &str) -> Job<veilpath::Outcome> {
     let file = cohort(count);
+    let reveal = reveal.parse().unwrap();
     Job::start(move |events| {
-        let options = PlanOptions::new(engine, MetricOptions::default());
+        let mut options = PlanOptions::new(engine, MetricOptions::default());
+        options.reveal = reveal;
         let planned = plan([&file, &file], &options, events)?;
         compare(&planned, CompareOptions::default(), events)
     })
@@ -56,8 +58,10 @@ fn comparison(engine: Engine, count: usize) -> Job<veilpath::Outcome> {
 #[test]
 fn comparisons_are_cancelled() {
     for (engine, count) in [(Engine::Plain, 4000), (Engine::Garbled, 300)] {
-        let job = comparison(engine, count);
-        cancelled(job, |job| job.progress().is_some_and(|it| it.done > 0));
+        for reveal in ["score", "mean"] {
+            let job = comparison(engine, count, reveal);
+            cancelled(job, |job| job.progress().is_some_and(|it| it.done > 0));
+        }
     }
 }
 
