@@ -8,7 +8,7 @@ use std::thread;
 use veilpath_channel::{Channel, memory_pair};
 use veilpath_mpc::Kernel;
 use veilpath_mpc::ot::correlated::GroupBits;
-use veilpath_mpc::shares::{MatrixRecurrence, Comparison, Finish, LetterLists, Outputs, Party, SharesSession};
+use veilpath_mpc::shares::{MatrixRecurrence, MatrixInput, Finish, LetterLists, Outputs, Party, SharesSession};
 
 const ALPHABET: usize = 7;
 const ROWS: usize = 9;
@@ -77,7 +77,7 @@ fn side(
     let letters = session
         .letters(lists, ALPHABET, cell.entry_bits(), entry, &mut channel)
         .expect("letters");
-    let comparisons = [0, 1].map(|at| Comparison {
+    let comparisons = [0, 1].map(|at| MatrixInput {
         rows: at * ROWS..(at + 1) * ROWS,
         columns: at * COLUMNS..(at + 1) * COLUMNS,
         term: 0,

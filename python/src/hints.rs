@@ -281,7 +281,7 @@ fn protocol(error: &ProtocolError) -> String {
         return error.to_string();
     };
     let argument = match unsupported.capability {
-        Capability::Metric(_) | Capability::ClearOnly(_) => "metric",
+        Capability::Metric(_) | Capability::PlainEngineOnly(_) => "metric",
         Capability::LineStatistics => "numbers",
         Capability::UnroundedFixations("scasim") => {
             return format!(

@@ -103,9 +103,6 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::UnmergedTile { .. } => {
             format!("{error}\n  `veilpath merge` combines all tiles")
         }
-        Error::WeakKey { .. } => {
-            format!("{error}\n  use 2048 bits or more, or add --allow-weak-key for an experiment")
-        }
         Error::KeyExists { .. } => {
             format!("{error}\n  choose another name, or move the existing key")
         }
@@ -185,10 +182,10 @@ fn with(error: &ProtocolError, advice: Option<&str>) -> String {
 
 fn without_capability(unsupported: &Unsupported) -> String {
     let flag = match unsupported.capability {
-        Capability::ClearOnly("subsmatch") => {
+        Capability::PlainEngineOnly("subsmatch") => {
             return "compare two cohorts on one machine with --engine plain, or use --metric sequence-score or crqa".into();
         }
-        Capability::ClearOnly(_) => {
+        Capability::PlainEngineOnly(_) => {
             return "compare two cohorts on one machine with --engine plain, or use --metric scasim, dtw, frechet, hausdorff or crqa with --fixation-grid".into();
         }
         Capability::LineStatistics => {

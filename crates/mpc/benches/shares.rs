@@ -11,7 +11,7 @@ use veilpath_channel::{MemoryChannel, memory_pair};
 use veilpath_mpc::Kernel;
 use veilpath_mpc::ot::correlated::GroupBits;
 use veilpath_mpc::shares::{
-    Comparison, Finish, LetterLists, MatrixRecurrence, Outputs, Party, SharesSession,
+    Finish, LetterLists, MatrixInput, MatrixRecurrence, Outputs, Party, SharesSession,
 };
 
 const SCANPATHS: usize = 30;
@@ -31,8 +31,8 @@ fn side(
     let start = Instant::now();
     let range = |scanpath: usize| scanpath * LENGTH..(scanpath + 1) * LENGTH;
     let pairs = (0..SCANPATHS * SCANPATHS).map(|pair| (pair / SCANPATHS, pair % SCANPATHS));
-    let comparisons: Vec<Comparison> = pairs
-        .map(|(host, join)| Comparison {
+    let comparisons: Vec<MatrixInput> = pairs
+        .map(|(host, join)| MatrixInput {
             rows: range(host),
             columns: range(join),
             term: 0,

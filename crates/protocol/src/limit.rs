@@ -60,14 +60,14 @@ pub struct DefaultLimit {
 pub(crate) enum AnswerSize {
     /// This many bits.
     Bits(usize),
-    /// The bit length of `n` times this number.
-    BitsOf(u64),
+    /// The bit length of this number times `n`.
+    PerLetter(u64),
     /// A refusal, or one of `n`·this + 1 results, each with or without an error at the end.
     ResultsPerLetter(u64),
 }
 
 impl DefaultLimit {
-    /// The rule for this plan, on a side that declares this many letters.
+    /// The default limit of this plan, on a side that declares this many letters.
     pub fn new(spec: &Spec, declared_letters: Option<u32>) -> Result<Self, MetricError> {
         let answer = match spec.reveal {
             Reveal::Threshold(_) => AnswerSize::Bits(1),
@@ -161,7 +161,7 @@ impl AnswerSize {
     fn bits(self, length: u64) -> f64 {
         match self {
             Self::Bits(bits) => bits as f64,
-            Self::BitsOf(largest) => bits_for(length.saturating_mul(largest)) as f64,
+            Self::PerLetter(largest) => bits_for(length.saturating_mul(largest)) as f64,
             Self::ResultsPerLetter(results) => {
                 let results = length as f64 * results as f64 + 1.0;
                 (2.0 * results + 1.0).log2()

@@ -25,7 +25,8 @@ pub enum RiskySetting {
     /// the attack that uses this: a score is a sum over positions, and twenty-one scores reveal twenty letters.
     ExtremeGap,
     /// Encoding settings other than those of an earlier answer about the same participants. If a recording was corrected in
-    /// between, or if the settings change a single scanpath, the difference between two means may be about it alone. This does not depend on the metric.
+    /// between, or if the settings change a single scanpath, the difference between two means can
+    /// reveal that recording alone. This applies to every metric.
     ChangedEncoding,
 }
 
@@ -54,7 +55,7 @@ impl fmt::Display for RiskySetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::AsymmetricTable => "an asymmetric substitution table",
-            Self::FineTable => "a substitution table with very fine costs (more than 10,000 steps)",
+            Self::FineTable => "a substitution table with too many decimals (the largest cost is more than 10,000 times the common divisor of all costs)",
             Self::ExtremeGap => "a gap that costs more than any substitution",
             Self::ChangedEncoding => "encoding settings other than in earlier answers",
         })

@@ -5,7 +5,7 @@
 
 use super::Party;
 use super::adders::{Multiple, Weights, add_multiple, sums_of_weights, weighted_sums};
-use super::cells::{RecurrenceCell, RecurrenceLines};
+use super::cells::{LineCounters, RecurrenceCell};
 use super::numbers::bits_for;
 use super::quotients::quotients;
 use super::reduce::{Number, Pair};
@@ -114,7 +114,7 @@ impl RecurrenceOutputs {
     pub fn cell(&self) -> RecurrenceCell {
         let any = |outputs: &[RecurrenceOutput]| self.iter().any(|it| outputs.contains(&it));
         let both = RecurrenceOutput::RowsAndColumns;
-        let lines = RecurrenceLines {
+        let lines = LineCounters {
             shortest: self.shortest,
             diagonals: any(&[RecurrenceOutput::Diagonals]),
             rows: any(&[RecurrenceOutput::Rows, both]),

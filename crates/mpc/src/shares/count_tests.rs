@@ -13,7 +13,7 @@ use super::runs::Runs;
 use super::seeds::SeedRequest;
 use super::sets::largest_chosen_cost;
 use super::tests::{TaskRun, run_both_sides};
-use super::{Comparison, Finish, InnerProduct, MatrixRecurrence, Outputs};
+use super::{Finish, InnerProduct, MatrixInput, MatrixRecurrence, Outputs};
 use crate::circuit::numbers::bits_for;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
@@ -196,7 +196,7 @@ const LINES: usize = 8;
 fn lines(alphabet: usize, length: usize) -> TaskRun<()> {
     let kernel = Kernel::best();
     let table = Table::new(alphabet, alphabet, 1, equal);
-    let comparison = Comparison {
+    let comparison = MatrixInput {
         rows: 0..LINES,
         columns: 0..length,
         term: 0,
@@ -333,8 +333,8 @@ fn runs(alphabet: usize, min_length: usize, count: usize) -> TaskRun<()> {
 }
 
 /// Matrices of [`LENGTH`] rows and columns.
-fn comparisons(count: usize) -> Vec<Comparison> {
-    let comparisons = (0..count).map(|number| Comparison {
+fn comparisons(count: usize) -> Vec<MatrixInput> {
+    let comparisons = (0..count).map(|number| MatrixInput {
         rows: number * LENGTH..(number + 1) * LENGTH,
         columns: number * LENGTH..(number + 1) * LENGTH,
         term: 0,
@@ -348,7 +348,7 @@ async fn with_group(
     gates: Gates,
     alphabet: usize,
     entry_bits: usize,
-    comparisons: &[Comparison],
+    comparisons: &[MatrixInput],
     task: impl AsyncFn(Gates, Group<'_>) -> Result<(), MpcError>,
 ) -> Result<(), MpcError> {
     let kernel = Kernel::best();

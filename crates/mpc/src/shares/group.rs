@@ -14,7 +14,7 @@ use super::lookup::{
     read_segment, receive_segment, segment_bytes, send_segment, write_segment,
 };
 use super::packing::{Reader, Words, Writer};
-use super::session::Comparison;
+use super::session::MatrixInput;
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
@@ -42,7 +42,7 @@ impl Matrix {
         party: usize,
         number: u64,
         rows_are_lines: bool,
-        comparison: &Comparison,
+        comparison: &MatrixInput,
     ) -> Self {
         let (lines, positions) = match rows_are_lines {
             true => (&comparison.rows, &comparison.columns),

@@ -121,5 +121,5 @@ pub use letters::{LetterLists, SharedLetters};
 pub use portions::matrix_fits;
 pub use recurrence::MatrixRecurrence;
 pub use runs::runs_fit;
-pub use session::{Comparison, Finish, Outputs, Party, SharesSession};
+pub use session::{Finish, MatrixInput, Outputs, Party, SharesSession};
 pub use sets::{ChosenNumbers, InnerProduct};

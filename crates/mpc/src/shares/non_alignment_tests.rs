@@ -218,10 +218,10 @@ fn points_on_diagonal_runs_are_counted() {
                 continue;
             }
             let shares = run_both_parties(|session, party, channel| {
-                let comparisons: Vec<Comparison> = ranges(&host_scanpaths)
+                let comparisons: Vec<MatrixInput> = ranges(&host_scanpaths)
                     .into_iter()
                     .zip(ranges(&join_scanpaths))
-                    .map(|(rows, columns)| Comparison {
+                    .map(|(rows, columns)| MatrixInput {
                         rows,
                         columns,
                         term: 0,

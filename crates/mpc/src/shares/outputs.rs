@@ -6,7 +6,7 @@ use super::gates::Gates;
 use super::group::Group;
 use super::packing::{Words, mask, words};
 use super::recurrence::MatrixRecurrence;
-use super::session::{Comparison, Finish, Outputs};
+use super::session::{Finish, MatrixInput, Outputs};
 use super::unit;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 /// Bits of a group's numbers: of the largest result, or of the sum with terms.
 pub(crate) fn number_bits(
     cell: MatrixRecurrence,
-    comparisons: &[Comparison],
+    comparisons: &[MatrixInput],
     finish: Finish,
 ) -> usize {
     let results = comparisons
@@ -28,7 +28,7 @@ pub(crate) async fn numbers(
     gates: &Gates,
     group: &mut Group<'_>,
     cell: MatrixRecurrence,
-    comparisons: &[Comparison],
+    comparisons: &[MatrixInput],
     finish: Finish,
     on_cells: &dyn Fn(usize),
 ) -> Result<Words, MpcError> {

@@ -17,7 +17,7 @@ use super::packing::{Words, mask, words};
 use super::pool::Demand;
 use super::portions::{GROUP_BYTES, MAX_UNREAD, max_active};
 use super::rounds::{Task, join2, run};
-use super::session::{Comparison, SharesSession};
+use super::session::{MatrixInput, SharesSession};
 use crate::circuit::numbers::bits_for;
 use crate::error::MpcError;
 use std::collections::VecDeque;
@@ -54,7 +54,7 @@ impl SharesSession {
     pub fn diagonal_runs(
         &mut self,
         letters: &SharedLetters,
-        comparisons: &[Comparison],
+        comparisons: &[MatrixInput],
         min_length: usize,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),

@@ -31,9 +31,9 @@ pub enum Party {
     Join,
 }
 
-/// One comparison.
+/// The inputs of one matrix.
 #[derive(Clone, Debug)]
-pub struct Comparison {
+pub struct MatrixInput {
     /// The range of the host's letters in its list.
     pub rows: Range<usize>,
     /// The range of the joining side's letters in its list.
@@ -144,7 +144,7 @@ impl SharesSession {
         &mut self,
         cell: MatrixRecurrence,
         letters: &SharedLetters,
-        comparisons: &[Comparison],
+        comparisons: &[MatrixInput],
         finish: Finish,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
@@ -196,10 +196,10 @@ impl SharesSession {
     pub(super) fn matrices(
         &mut self,
         letters: &SharedLetters,
-        comparisons: &[Comparison],
+        comparisons: &[MatrixInput],
     ) -> Result<Vec<Matrix>, MpcError> {
         let first = self.matrices;
-        let longest = |it: &Comparison| it.rows.len().max(it.columns.len());
+        let longest = |it: &MatrixInput| it.rows.len().max(it.columns.len());
         let fit = comparisons.iter().all(|it| longest(it) <= MAX_POSITIONS);
         if !fit || comparisons.len() as u64 > MAX_MATRICES.saturating_sub(first) {
             return Err(MpcError::Misuse(

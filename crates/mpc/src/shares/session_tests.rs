@@ -69,8 +69,8 @@ fn run(
             ranges(&cohorts.join_scanpaths),
         );
         let pairs = cohorts.pairs.iter();
-        let comparisons: Vec<Comparison> = pairs
-            .map(|(host, join)| Comparison {
+        let comparisons: Vec<MatrixInput> = pairs
+            .map(|(host, join)| MatrixInput {
                 rows: rows[*host].clone(),
                 columns: columns[*join].clone(),
                 term: 0,
@@ -418,7 +418,7 @@ fn numbers_of_comparisons_end_before_streams_repeat() {
         };
         let equal = |x: usize, y: usize| u64::from(x == y);
         let letters = session.letters(lists, 2, 1, equal, &mut channel).unwrap();
-        let comparison = Comparison {
+        let comparison = MatrixInput {
             rows: 0..2,
             columns: 0..2,
             term: 0,

@@ -17,7 +17,7 @@ use veilpath_mpc::label::Delta;
 use veilpath_mpc::ot::correlated::GroupBits;
 use veilpath_mpc::ot::pads::{PadReceiver, PadSender};
 use veilpath_mpc::shares::{
-    Comparison, Finish, LetterLists, MatrixRecurrence, Outputs, Party, SharesSession,
+    Finish, LetterLists, MatrixInput, MatrixRecurrence, Outputs, Party, SharesSession,
 };
 use veilpath_protocol::Engine;
 
@@ -188,8 +188,8 @@ impl Side {
         } = self;
         let bits = cell.entry_bits();
         let letters = session.letters(lists, ALPHABET, bits, entry, channel);
-        let comparisons: Vec<Comparison> = (0..MATRICES)
-            .map(|at| Comparison {
+        let comparisons: Vec<MatrixInput> = (0..MATRICES)
+            .map(|at| MatrixInput {
                 rows: at * LENGTH..(at + 1) * LENGTH,
                 columns: at * LENGTH..(at + 1) * LENGTH,
                 term: 0,

@@ -1,6 +1,6 @@
 //! Scanpath lengths, which engines that hide letters exchange first.
 
-use super::alignment::scoring::ends_in_padding;
+use super::alignment::private_metric::ends_in_padding;
 use crate::{Job, JobError, Misbehaviour, ProtocolError, Role};
 use veilpath_channel::Channel;
 use veilpath_metrics::MAX_LENGTH;

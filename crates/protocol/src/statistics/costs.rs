@@ -1,7 +1,7 @@
 //! Estimates the cost of a group answer, apart from the comparisons.
 
 use super::{COMPARED_AT_ONCE, at_once, sorting_network};
-use crate::engines::alignment::scoring::Scoring;
+use crate::engines::alignment::private_metric::PrivateMetric;
 use crate::estimate::JobCosts;
 use crate::{Estimate, GroupQuestion, Link, TreeLevels, Workload};
 use veilpath_metrics::Comparison;
@@ -118,7 +118,7 @@ impl GroupQuestion {
         group: &GroupWorkload,
     ) -> Operations {
         let padding = work.padded.then_some(1);
-        let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
+        let scoring = PrivateMetric::new(comparison.model(), comparison.alphabet().size(), padding);
         let (rows, columns) = work.mean_matrix();
         let [rows, columns] =
             [rows, columns].map(|it| u32::try_from(it.max(1)).unwrap_or(u32::MAX));

@@ -49,7 +49,7 @@ impl GroupSizes {
 }
 
 /// The participants of both sides, and which pair of them each pair of scanpaths belongs to.
-pub(crate) struct Layout {
+pub(crate) struct PairIndex {
     /// The host's and the joining side's.
     pub(crate) participants: [Participants; 2],
     /// Present if the question is about scores of participants.
@@ -69,7 +69,7 @@ pub(crate) struct IndexedBy {
     pub(crate) stimuli: bool,
 }
 
-impl Layout {
+impl PairIndex {
     /// The layout of these pairs.
     pub(crate) fn new(
         ids: [&[ScanpathId]; 2],
@@ -163,7 +163,7 @@ fn stimuli(ids: [&[ScanpathId]; 2], pairs: &[(usize, usize)]) -> (Vec<usize>, Ve
 }
 
 /// The pairs of scanpaths of different participants within one side.
-pub(crate) struct WithinSite {
+pub(crate) struct OwnParticipantPairs {
     pub(crate) pairs: Vec<(usize, usize)>,
     pub(crate) by_participants: PooledPairs,
 }
@@ -172,7 +172,7 @@ pub(crate) struct WithinSite {
 /// too.
 const MAX_WITHIN: u64 = 1 << 20;
 
-impl WithinSite {
+impl OwnParticipantPairs {
     /// The pairs within the host and within the joining side, by the same rule that pairs scanpaths of different sides. Scanpaths that
     /// are in no pair between the sides are left out, so that all scores are based on the same stimuli.
     pub(crate) fn of_both(
@@ -275,9 +275,10 @@ mod tests {
             participants: true,
             stimuli: false,
         };
-        let layout = Layout::new([&host, &join], &pairs, indexed_by).unwrap();
+        let layout = PairIndex::new([&host, &join], &pairs, indexed_by).unwrap();
         let rule = PairRule::SameStimulus;
-        let within = WithinSite::of_both(rule, [&host, &join], &pairs, &layout.participants);
+        let within =
+            OwnParticipantPairs::of_both(rule, [&host, &join], &pairs, &layout.participants);
         assert!(within.is_err());
     }
 }

@@ -46,6 +46,7 @@ pub(crate) use clear::numbers_in_the_clear;
 pub use costs::GroupWorkload;
 pub use layout::GroupSizes;
 pub use plan::{GroupInputs, GroupPlan};
+pub(crate) use values::ValueKind;
 
 use crate::{GroupQuestion, ProtocolError, Role};
 use std::hint::black_box;

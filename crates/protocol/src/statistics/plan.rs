@@ -1,11 +1,13 @@
 //! The plan of a question about groups: everything that is known before the computation.
 
 use super::answer_schema::{AnswerSchema, NumberKind};
-use super::layout::{GroupSizes, IndexedBy, Layout, WithinSite, groups_of_participants};
+use super::layout::{
+    GroupSizes, IndexedBy, OwnParticipantPairs, PairIndex, groups_of_participants,
+};
 use super::nearest::MAX_GROUPS;
 use super::public_parameters::value_use;
-use super::values::{PairShape, PairValue, Values};
-use crate::engines::alignment::scoring::Scoring;
+use super::values::{PairShape, PairValue, ValueKind, Values};
+use crate::engines::alignment::private_metric::PrivateMetric;
 use crate::engines::lengths::lengths_of_pair;
 use crate::outcome::joint_stimulus;
 use crate::{Engine, GroupQuestion, Job, JobError, PairRule, ProtocolError, Role, ScanpathId};
@@ -39,16 +41,16 @@ pub struct GroupInputs<'a> {
 /// One side's plan of a question about groups.
 pub struct GroupPlan<'a> {
     pub(super) job: &'a Job<'a>,
-    pub(super) scoring: Scoring,
+    pub(super) scoring: PrivateMetric,
     pub(super) question: GroupQuestion,
-    pub(super) layout: Layout,
+    pub(super) layout: PairIndex,
     pub(super) coins: Coins,
     pub(super) minimum: u64,
     pub(super) pairs: Vec<PairValue>,
     pub(super) shapes: Vec<PairShape>,
     /// For each pair, the value of raw result 0 and what each unit adds; for answers in the clear.
     pub(super) linear: Vec<[i64; 2]>,
-    pub(super) within: Option<OwnPairs>,
+    pub(super) within: Option<OwnPairValues>,
     /// The names of groups, sorted; a label is an index into them.
     pub(super) names: Vec<String>,
     /// The labels of this side's participants; empty if the question does not need them.
@@ -70,8 +72,8 @@ pub struct GroupPlan<'a> {
     schema: AnswerSchema,
 }
 
-/// The pairs within this side's site.
-pub(super) struct OwnPairs {
+/// The pairs of this side's own participants, and how raw results become their values.
+pub(super) struct OwnPairValues {
     pub(super) pairs: Vec<(usize, usize)>,
     /// For each pair, the value of raw result 0 and what each unit adds.
     pub(super) linear: Vec<[i64; 2]>,
@@ -90,9 +92,9 @@ impl<'a> GroupPlan<'a> {
             participants: scores_participants,
             stimuli: matches!(question, GroupQuestion::Mean { overall: false }),
         };
-        let layout = Layout::new(inputs.ids, job.pairs, indexed_by)?;
+        let layout = PairIndex::new(inputs.ids, job.pairs, indexed_by)?;
         let within = match question {
-            GroupQuestion::TestSites { .. } => Some(WithinSite::of_both(
+            GroupQuestion::TestSites { .. } => Some(OwnParticipantPairs::of_both(
                 inputs.rule,
                 inputs.ids,
                 job.pairs,
@@ -126,7 +128,7 @@ impl<'a> GroupPlan<'a> {
         let all: Vec<PairShape> = shapes.iter().copied().chain(longest).collect();
         let pairs_within = within.iter().flatten().map(|site| site.pairs.len());
         let terms = shapes.len() as u64 + pairs_within.sum::<usize>() as u64;
-        let scoring = Scoring::of(job);
+        let scoring = PrivateMetric::of(job);
         let has_xor_halves = inputs.engine.opens_outputs_by_halves();
         let kinds = [job.pad_to.is_some(), !has_xor_halves];
         let usage = value_use(question, job.pairs, terms);
@@ -166,7 +168,7 @@ impl<'a> GroupPlan<'a> {
                     Role::Host => host,
                     Role::Join => join,
                 };
-                OwnPairs {
+                OwnPairValues {
                     pairs: own.pairs,
                     linear,
                     by_participants: own.by_participants,
@@ -218,6 +220,11 @@ impl<'a> GroupPlan<'a> {
     /// The meaning of the opened numbers.
     pub fn schema(&self) -> &AnswerSchema {
         &self.schema
+    }
+
+    /// What the answer calls the value of a pair.
+    pub(crate) fn value_kind(&self) -> ValueKind {
+        ValueKind::of(self.job.comparison.metric(), self.job.pad_to.is_some())
     }
 
     fn number_kind(&self, inputs: &GroupInputs<'_>) -> Result<NumberKind, ProtocolError> {
@@ -357,7 +364,7 @@ fn names_of_side(
 /// Which means a test compares.
 fn contrast(
     question: GroupQuestion,
-    layout: &Layout,
+    layout: &PairIndex,
     sizes: &[GroupSizes; 2],
 ) -> Result<Option<Contrast>, ProtocolError> {
     let [host, join] = [&layout.participants[0], &layout.participants[1]].map(|it| it.len());
@@ -377,7 +384,7 @@ fn contrast(
 }
 
 /// The number of scanpath pairs per pair of participants, if it is the same for all.
-fn uniform_count(layout: &Layout, within: Option<&[WithinSite; 2]>) -> Option<u32> {
+fn uniform_count(layout: &PairIndex, within: Option<&[OwnParticipantPairs; 2]>) -> Option<u32> {
     let count = layout.uniform_count()?;
     let within = within.map_or(&[][..], |sites| &sites[..]);
     let mut counts = within
@@ -389,8 +396,8 @@ fn uniform_count(layout: &Layout, within: Option<&[WithinSite; 2]>) -> Option<u3
 /// The shapes of the pairs within this side's site.
 fn own_shapes(
     job: &Job<'_>,
-    site: &WithinSite,
-    layout: &Layout,
+    site: &OwnParticipantPairs,
+    layout: &PairIndex,
     divisor: impl Fn(u32) -> u32,
 ) -> Result<Vec<PairShape>, ProtocolError> {
     let participants = &layout.participants[side(job.role)];

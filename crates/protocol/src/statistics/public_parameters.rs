@@ -4,7 +4,7 @@ use super::answer_schema::NumberKind;
 use super::nearest::bits_for;
 use super::plan::GroupPlan;
 use super::rounding::{PRECISION_BITS, shift};
-use super::values::ValueUse;
+use super::values::{ValueKind, ValueUse};
 use crate::{GroupQuestion, ProtocolError};
 use veilpath_metrics::Metric;
 use veilpath_statistics::{StatisticsError, check_sum, histogram_edges};
@@ -115,7 +115,7 @@ impl GroupPlan<'_> {
         #[allow(clippy::cast_possible_truncation)] // values were checked to fit
         let one = (1.0 / self.unit).round() as i64;
         let is_scanmatch = matches!(self.job.comparison.metric(), Metric::ScanMatch { .. });
-        let is_fraction = self.schema().measure == "similarity" || is_scanmatch;
+        let is_fraction = self.value_kind() == ValueKind::Similarity || is_scanmatch;
         let high = match is_fraction {
             true => one,
             false => 1 << (self.value_bits - 1),

@@ -5,7 +5,7 @@
 //! is `constant + factor·number` modulo 2⁶⁴, and shares of the number become shares of the value without a message.
 
 use crate::ProtocolError;
-use crate::engines::alignment::scoring::{Scoring, UNITS};
+use crate::engines::alignment::private_metric::{PrivateMetric, UNITS};
 use veilpath_metrics::{Comparison, Metric};
 use veilpath_statistics::{StatisticsError, check_sum};
 
@@ -85,7 +85,7 @@ pub(crate) struct ValueUse {
 /// How the numbers of all pairs become values.
 pub(crate) struct Values<'a> {
     comparison: &'a Comparison,
-    scoring: &'a Scoring,
+    scoring: &'a PrivateMetric,
     kind: ValueKind,
     hidden_lengths: bool,
     /// Whether signs are reversed, so that larger values mean more similar.
@@ -105,7 +105,7 @@ impl<'a> Values<'a> {
     /// The values for pairs of these shapes.
     pub(crate) fn new(
         comparison: &'a Comparison,
-        scoring: &'a Scoring,
+        scoring: &'a PrivateMetric,
         [hidden_lengths, of_raw_results]: [bool; 2],
         shapes: &[PairShape],
         ValueUse { terms, more_bits }: ValueUse,

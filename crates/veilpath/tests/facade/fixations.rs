@@ -240,11 +240,11 @@ fn metrics_without_a_private_engine_are_refused_with_a_reason() {
     for engine in [Engine::Garbled, Engine::Shares] {
         assert_eq!(
             capability(of(MetricName::MultiMatch), engine),
-            Capability::ClearOnly("multimatch")
+            Capability::PlainEngineOnly("multimatch")
         );
         assert_eq!(
             capability(of(MetricName::SubsMatch), engine),
-            Capability::ClearOnly("subsmatch")
+            Capability::PlainEngineOnly("subsmatch")
         );
         assert_eq!(
             capability(of(MetricName::ScaSim), engine),

@@ -24,7 +24,7 @@ use crate::circuit::{Bundle, Circuit};
 ///   of rows have the ends of diagonals above the last row, those of columns the ends in it, and none is counted twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecurrenceCell {
-    lines: RecurrenceLines,
+    lines: LineCounters,
     /// The first is for all points, the others for lines.
     counters: [Counter; MAX_COUNTERS],
     counted: usize,
@@ -35,7 +35,7 @@ const MAX_COUNTERS: usize = 1 + 3 * 2;
 
 /// The lines that are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecurrenceLines {
+pub struct LineCounters {
     /// L, at least 2.
     pub shortest: usize,
     /// Diagonal lines.
@@ -46,7 +46,7 @@ pub struct RecurrenceLines {
     pub columns: bool,
 }
 
-impl RecurrenceLines {
+impl LineCounters {
     /// Bits that are counted per direction.
     pub fn counters(&self) -> usize {
         if self.shortest == 2 { 1 } else { 2 }
@@ -60,8 +60,8 @@ impl RecurrenceLines {
 
 impl RecurrenceCell {
     /// The cell for these lines. If `by_diagonals`, points are counted for each diagonal separately.
-    pub fn new(lines: RecurrenceLines, by_diagonals: bool) -> Self {
-        let lines = RecurrenceLines {
+    pub fn new(lines: LineCounters, by_diagonals: bool) -> Self {
+        let lines = LineCounters {
             shortest: lines.shortest.max(2),
             ..lines
         };
@@ -79,7 +79,7 @@ impl RecurrenceCell {
     }
 
     /// The lines.
-    pub fn lines(&self) -> &RecurrenceLines {
+    pub fn lines(&self) -> &LineCounters {
         &self.lines
     }
 

@@ -1,7 +1,7 @@
 //! Turns circuit outputs into the answers that this side learns.
 
 use super::length_terms::ThresholdTest;
-use super::scoring::Scoring;
+use super::private_metric::PrivateMetric;
 use crate::engines::lengths::lengths_of_pair;
 use crate::{Answer, Job, Misbehaviour, Observer, ProtocolError, Reveal};
 use std::sync::{Mutex, PoisonError};
@@ -19,7 +19,7 @@ pub(crate) fn decode_all(
     job: &Job<'_>,
     outputs: &[(usize, u64)],
 ) -> Result<Vec<Option<Answer>>, ProtocolError> {
-    let scoring = Scoring::of(job);
+    let scoring = PrivateMetric::of(job);
     let answer =
         |&(pair, output): &(usize, u64)| decode(&scoring, job, lengths_of_pair(job, pair)?, output);
     outputs.iter().map(answer).collect()
@@ -27,7 +27,7 @@ pub(crate) fn decode_all(
 
 /// The answer for the output of a pair with these lengths; `None` if it is not a possible result.
 pub(in crate::engines) fn decode(
-    scoring: &Scoring,
+    scoring: &PrivateMetric,
     job: &Job<'_>,
     (rows, columns): (u32, u32),
     output: u64,
@@ -52,7 +52,7 @@ pub(in crate::engines) fn decode(
 
 /// The test of a number that decides the threshold, for a pair with these lengths.
 pub(in crate::engines) fn threshold_test(
-    scoring: &Scoring,
+    scoring: &PrivateMetric,
     job: &Job<'_>,
     (rows, columns): (u32, u32),
     threshold: Threshold,
@@ -81,7 +81,7 @@ impl<'a> AnswerCollector<'a> {
     /// Starts with the answers that follow from the lengths, those for empty scanpaths.
     pub(in crate::engines) fn new(
         job: &Job<'_>,
-        scoring: &Scoring,
+        scoring: &PrivateMetric,
         lengths: impl Fn(usize) -> (u32, u32),
         observer: &'a dyn Observer,
     ) -> Result<Self, ProtocolError> {

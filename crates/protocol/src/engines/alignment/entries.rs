@@ -1,6 +1,6 @@
 //! Costs, scores, distances or points of two letters as inputs of matrix cells.
 
-use super::scoring::{Circuit, Scoring};
+use super::private_metric::{Circuit, PrivateMetric};
 use subtle::{Choice, ConditionallySelectable};
 use veilpath_metrics::{Costs, Model, RecurrentLetters, Scores};
 
@@ -10,7 +10,7 @@ const MAX_ENTRIES: usize = 1 << 20;
 
 /// The inputs of matrix cells, by the garbler's letter and the evaluator's.
 pub(in crate::engines) struct Inputs<'a> {
-    scoring: &'a Scoring,
+    scoring: &'a PrivateMetric,
     model: &'a Model,
     circuit: Circuit,
     /// All inputs, if they fit.
@@ -19,7 +19,7 @@ pub(in crate::engines) struct Inputs<'a> {
 
 impl<'a> Inputs<'a> {
     pub(in crate::engines) fn new(
-        scoring: &'a Scoring,
+        scoring: &'a PrivateMetric,
         model: &'a Model,
         circuit: Circuit,
     ) -> Self {

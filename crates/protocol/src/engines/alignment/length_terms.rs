@@ -2,7 +2,7 @@
 
 use crate::Role;
 
-/// How hidden lengths (or durations, see [`super::scoring::Scoring::weight`]) enter the result: host_term(m) + join_term(n) plus or minus
+/// How hidden lengths (or durations, see [`super::private_metric::PrivateMetric::weight`]) enter the result: host_term(m) + join_term(n) plus or minus
 /// the number, modulo 2^width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engines) struct LengthTerms {

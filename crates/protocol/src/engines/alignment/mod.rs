@@ -7,5 +7,5 @@ pub(super) mod entries;
 pub(super) mod length_terms;
 mod numbers;
 pub(super) mod on_shares;
-pub(crate) mod scoring;
+pub(crate) mod private_metric;
 pub(super) mod timing;

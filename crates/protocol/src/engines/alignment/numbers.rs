@@ -1,7 +1,7 @@
 //! Turns a matrix's number (what its columns are folded into) into the raw result. Both have ranges that are known in advance.
 
 use super::length_terms::{LengthTerms, ThresholdTest};
-use super::scoring::{Kind, MAX_LOOKUP_LENGTH, MaxLengths, Scoring, shape};
+use super::private_metric::{MAX_LOOKUP_LENGTH, MaxLengths, PrivateMetric, RecurrenceKind, shape};
 use crate::limit::AnswerSize;
 use crate::{JobError, ProtocolError};
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use veilpath_metrics::Bound;
 use veilpath_mpc::circuit::numbers::bits_for;
 use veilpath_mpc::circuit::recurrence::RecurrenceOutput;
 
-impl Scoring {
+impl PrivateMetric {
     /// The possible numbers of a matrix of this shape.
     fn numbers(&self, rows: u32, columns: u32) -> RangeInclusive<u64> {
         let shape = shape(rows, columns);
@@ -18,14 +18,18 @@ impl Scoring {
         // Each of the evaluator's letters that must be inserted adds 2 to the sum.
         let inserted = 2 * columns.saturating_sub(rows);
         match self.kind {
-            Kind::Unit => inserted..=inserted + shorter,
-            Kind::Clipped => inserted..=2 * columns,
-            Kind::Difference { insert, delete } => 0..=shorter.saturating_mul(insert + delete),
-            Kind::Local { best, .. } => 0..=shorter.saturating_mul(best),
-            Kind::Reward { largest } => 0..=(rows + columns).saturating_mul(largest),
-            Kind::Warping { largest } => 0..=rows.max(columns).saturating_mul(largest),
-            Kind::Frechet { largest } | Kind::Hausdorff { largest } => 0..=largest,
-            Kind::CrossRecurrence(outputs) => {
+            RecurrenceKind::Unit => inserted..=inserted + shorter,
+            RecurrenceKind::Clipped => inserted..=2 * columns,
+            RecurrenceKind::Difference { insert, delete } => {
+                0..=shorter.saturating_mul(insert + delete)
+            }
+            RecurrenceKind::Local { best, .. } => 0..=shorter.saturating_mul(best),
+            RecurrenceKind::Reward { largest } => 0..=(rows + columns).saturating_mul(largest),
+            RecurrenceKind::Warping { largest } => 0..=rows.max(columns).saturating_mul(largest),
+            RecurrenceKind::Frechet { largest } | RecurrenceKind::Hausdorff { largest } => {
+                0..=largest
+            }
+            RecurrenceKind::CrossRecurrence(outputs) => {
                 let bits: usize = outputs.iter().map(|output| output.bits(shape)).sum();
                 0..=u64::MAX >> (64 - bits.clamp(1, 64))
             }
@@ -39,7 +43,7 @@ impl Scoring {
             (None, _) => self.output_bits(rows, columns),
             (Some(_), Some(length_terms)) => length_terms.width,
             (Some(padding), None) => match self.kind {
-                Kind::Local { .. } => {
+                RecurrenceKind::Local { .. } => {
                     let max_lengths = MaxLengths::of(padding.length, padding.length);
                     self.circuit(max_lengths).result_wires()
                 }
@@ -67,15 +71,15 @@ impl Scoring {
         if number > largest {
             return None;
         }
-        if let Kind::CrossRecurrence(outputs) = self.kind
+        if let RecurrenceKind::CrossRecurrence(outputs) = self.kind
             && !outputs.accept(number, shape(rows, columns))
         {
             return None;
         }
         let (rows, columns, number) = (rows.into(), columns.into(), i128::from(number));
         let value = match self.kind {
-            Kind::Unit | Kind::Clipped => rows - columns + number,
-            Kind::Difference { .. } => self.gaps(rows, columns) - number,
+            RecurrenceKind::Unit | RecurrenceKind::Clipped => rows - columns + number,
+            RecurrenceKind::Difference { .. } => self.gaps(rows, columns) - number,
             _ => number,
         };
         i64::try_from(value * i128::from(self.divisor)).ok()
@@ -92,8 +96,8 @@ impl Scoring {
                     .map_or(0, |length_terms| length_terms.offset);
                 (-offset, 1)
             }
-            (None, Kind::Unit | Kind::Clipped) => (rows - columns, 1),
-            (None, Kind::Difference { .. }) => (self.gaps(rows, columns), -1),
+            (None, RecurrenceKind::Unit | RecurrenceKind::Clipped) => (rows - columns, 1),
+            (None, RecurrenceKind::Difference { .. }) => (self.gaps(rows, columns), -1),
             // Ranks have already become distances.
             (None, _) => (0, 1),
         };
@@ -136,10 +140,10 @@ impl Scoring {
     ) -> ThresholdTest {
         let (rows, columns) = (i128::from(rows), i128::from(columns));
         match (self.kind, self.divided(bound)) {
-            (Kind::Unit | Kind::Clipped, Bound::AtMost(limit)) => {
+            (RecurrenceKind::Unit | RecurrenceKind::Clipped, Bound::AtMost(limit)) => {
                 ThresholdTest::at_most(i128::from(limit) - rows + columns)
             }
-            (Kind::Difference { .. }, Bound::AtMost(limit)) => {
+            (RecurrenceKind::Difference { .. }, Bound::AtMost(limit)) => {
                 ThresholdTest::at_least(self.gaps(rows, columns) - i128::from(limit))
             }
             (_, Bound::AtMost(limit)) => ThresholdTest::at_most(limit.into()),
@@ -150,7 +154,7 @@ impl Scoring {
     /// How values that only one side knows enter the result: durations, or hidden lengths, on which only global
     /// alignments depend.
     pub(in crate::engines) fn length_terms(&self) -> Option<LengthTerms> {
-        if let Kind::Reward { largest } = self.kind {
+        if let RecurrenceKind::Reward { largest } = self.kind {
             let length = self
                 .padding
                 .map_or(MAX_LOOKUP_LENGTH, |padding| padding.length);
@@ -166,20 +170,22 @@ impl Scoring {
         }
         let padding = self.padding?;
         let (insert, delete, constant, largest) = match self.kind {
-            Kind::Local { .. }
-            | Kind::Reward { .. }
-            | Kind::Warping { .. }
-            | Kind::Frechet { .. }
-            | Kind::Hausdorff { .. }
-            | Kind::CrossRecurrence(_) => return None,
+            RecurrenceKind::Local { .. }
+            | RecurrenceKind::Reward { .. }
+            | RecurrenceKind::Warping { .. }
+            | RecurrenceKind::Frechet { .. }
+            | RecurrenceKind::Hausdorff { .. }
+            | RecurrenceKind::CrossRecurrence(_) => return None,
             // For padded length L, the matrix sum Σ is 2·L minus the letters' savings; the unpadded cost is m + n minus
             // the same.
-            Kind::Unit | Kind::Clipped => (1, 1, -2 * i128::from(padding.length), 2),
-            Kind::Difference { insert, delete } => {
+            RecurrenceKind::Unit | RecurrenceKind::Clipped => {
+                (1, 1, -2 * i128::from(padding.length), 2)
+            }
+            RecurrenceKind::Difference { insert, delete } => {
                 (i128::from(insert), i128::from(delete), 0, insert + delete)
             }
         };
-        let subtract_from_gaps = matches!(self.kind, Kind::Difference { .. });
+        let subtract_from_gaps = matches!(self.kind, RecurrenceKind::Difference { .. });
         let length = i128::from(padding.length);
         let (per_host_letter, per_join_letter, constant, subtract) = match padding.reward {
             None => (delete, insert, constant, subtract_from_gaps),
@@ -210,7 +216,7 @@ impl Scoring {
     /// Bits of the adjusted numbers for scanpaths up to these lengths; 0 if nothing is adjusted.
     pub(in crate::engines) fn adjusted_bits(&self, max_lengths: MaxLengths) -> usize {
         match (self.kind, self.padding) {
-            (Kind::Reward { largest }, None) => {
+            (RecurrenceKind::Reward { largest }, None) => {
                 let letters = u64::from(max_lengths.shorter) + u64::from(max_lengths.longer);
                 bits_for(largest.saturating_mul(letters))
             }
@@ -262,7 +268,7 @@ impl Scoring {
 
     fn gaps(&self, rows: i128, columns: i128) -> i128 {
         match self.kind {
-            Kind::Difference { insert, delete } => {
+            RecurrenceKind::Difference { insert, delete } => {
                 rows * i128::from(delete) + columns * i128::from(insert)
             }
             _ => rows + columns,
@@ -290,8 +296,8 @@ impl Scoring {
         let borders = u64::from(rows) + u64::from(columns);
         match self.kind {
             // The maximum over all rows and columns.
-            Kind::Hausdorff { largest } => 2 * bits_for(largest) as u64 * borders,
-            Kind::CrossRecurrence(outputs) => {
+            RecurrenceKind::Hausdorff { largest } => 2 * bits_for(largest) as u64 * borders,
+            RecurrenceKind::CrossRecurrence(outputs) => {
                 let points = RecurrenceOutput::Points.bits(shape(rows, columns)) as u64;
                 let longer = bits_for(rows.max(columns).into()) as u64;
                 let gates_for = |output: RecurrenceOutput| match output {
@@ -317,21 +323,21 @@ impl Scoring {
         }
         match self.kind {
             // The number of inserted letters of the longer scanpath is known in advance.
-            Kind::Unit => AnswerSize::BitsOf(1),
-            Kind::Clipped => AnswerSize::BitsOf(2),
-            Kind::Difference { insert, delete } => AnswerSize::BitsOf(insert + delete),
-            Kind::Local { best, .. } => AnswerSize::BitsOf(best),
-            Kind::Warping { largest } => {
+            RecurrenceKind::Unit => AnswerSize::PerLetter(1),
+            RecurrenceKind::Clipped => AnswerSize::PerLetter(2),
+            RecurrenceKind::Difference { insert, delete } => AnswerSize::PerLetter(insert + delete),
+            RecurrenceKind::Local { best, .. } => AnswerSize::PerLetter(best),
+            RecurrenceKind::Warping { largest } => {
                 AnswerSize::Bits(bits_for(largest.saturating_mul(MAX_LOOKUP_LENGTH.into())))
             }
-            Kind::Reward { largest } => {
+            RecurrenceKind::Reward { largest } => {
                 let letters = 2 * u64::from(MAX_LOOKUP_LENGTH);
                 AnswerSize::Bits(bits_for(largest.saturating_mul(letters)))
             }
-            Kind::Frechet { largest } | Kind::Hausdorff { largest } => {
+            RecurrenceKind::Frechet { largest } | RecurrenceKind::Hausdorff { largest } => {
                 AnswerSize::Bits(bits_for(largest))
             }
-            Kind::CrossRecurrence(outputs) => {
+            RecurrenceKind::CrossRecurrence(outputs) => {
                 // Fractions of points have the same width for all shapes. The number of points grows with the matrix
                 // cells per letter.
                 let points = |output: &RecurrenceOutput| *output == RecurrenceOutput::Points;
@@ -344,7 +350,7 @@ impl Scoring {
                             .ok()
                             .and_then(|it| 1u64.checked_shl(it));
                         let factor = factor.unwrap_or(u64::MAX);
-                        AnswerSize::BitsOf(factor.saturating_mul(MAX_LOOKUP_LENGTH.into()))
+                        AnswerSize::PerLetter(factor.saturating_mul(MAX_LOOKUP_LENGTH.into()))
                     }
                 }
             }

@@ -1,7 +1,7 @@
 //! How to compute a metric on shares.
 
 use super::circuit::Circuit;
-use super::scoring::{Kind, MaxLengths, Scoring};
+use super::private_metric::{MaxLengths, PrivateMetric, RecurrenceKind};
 use veilpath_mpc::circuit::cells::{
     DifferenceCell, FrechetCell, HausdorffCell, LocalCell, UnitCell, WarpingCell,
 };
@@ -25,8 +25,8 @@ pub(in crate::engines) struct OnShares {
 pub(in crate::engines) enum Method {
     /// A recurrence along the anti-diagonals of matrices.
     Matrix {
-        /// Whether the number is 2 for each column minus the result.
-        from_two_per_column: bool,
+        /// Whether the sweep counts savings: the result is 2 for each column minus its number.
+        counts_savings: bool,
     },
     /// A maximum over the letters of the alphabet. Numbers are at most `largest`.
     Hausdorff { largest: u64 },
@@ -34,13 +34,13 @@ pub(in crate::engines) enum Method {
     CrossRecurrence(RecurrenceOutputs),
 }
 
-impl Scoring {
+impl PrivateMetric {
     /// The computation on shares for matrices of scanpaths up to these lengths.
     pub(in crate::engines) fn on_shares(&self, max_lengths: MaxLengths) -> OnShares {
         let matrix = |cell: MatrixRecurrence, circuit: Circuit| OnShares {
             method: Method::Matrix {
                 // The circuit's numbers count costs; the recurrence on shares counts savings.
-                from_two_per_column: self.kind == Kind::Clipped,
+                counts_savings: self.kind == RecurrenceKind::Clipped,
             },
             cell: Some(cell),
             circuit,
@@ -53,11 +53,11 @@ impl Scoring {
         };
         let padded = self.padding.is_some();
         match self.kind {
-            Kind::Unit => matrix(MatrixRecurrence::Unit, Circuit::Unit(UnitCell)),
-            Kind::Clipped => difference(2),
-            Kind::Difference { insert, delete } => difference(insert + delete),
-            Kind::Reward { largest } => difference(largest),
-            Kind::Local { gap, best } => {
+            RecurrenceKind::Unit => matrix(MatrixRecurrence::Unit, Circuit::Unit(UnitCell)),
+            RecurrenceKind::Clipped => difference(2),
+            RecurrenceKind::Difference { insert, delete } => difference(insert + delete),
+            RecurrenceKind::Reward { largest } => difference(largest),
+            RecurrenceKind::Local { gap, best } => {
                 let largest = u64::from(max_lengths.shorter) * best;
                 let gap = gap.min(largest);
                 let cell = MatrixRecurrence::Local {
@@ -67,7 +67,7 @@ impl Scoring {
                 };
                 matrix(cell, Circuit::Local(LocalCell::new(largest, best, gap)))
             }
-            Kind::Warping { largest } => {
+            RecurrenceKind::Warping { largest } => {
                 // Padding adds nothing to a sum.
                 let longer = self
                     .padding
@@ -81,18 +81,18 @@ impl Scoring {
                 let circuit = WarpingCell::new(largest, longer, padded);
                 matrix(cell, Circuit::Warping(circuit))
             }
-            Kind::Frechet { largest } => {
+            RecurrenceKind::Frechet { largest } => {
                 let cell = MatrixRecurrence::Frechet {
                     largest: largest.saturating_add(padded.into()),
                 };
                 matrix(cell, Circuit::Frechet(FrechetCell::new(largest, padded)))
             }
-            Kind::Hausdorff { largest } => OnShares {
+            RecurrenceKind::Hausdorff { largest } => OnShares {
                 method: Method::Hausdorff { largest },
                 cell: None,
                 circuit: Circuit::Hausdorff(HausdorffCell::new(largest, padded)),
             },
-            Kind::CrossRecurrence(outputs) => OnShares {
+            RecurrenceKind::CrossRecurrence(outputs) => OnShares {
                 method: Method::CrossRecurrence(outputs),
                 cell: has_diagonals(&outputs).then_some(MatrixRecurrence::Unit),
                 circuit: Circuit::Recurrence(outputs.cell()),

@@ -3,7 +3,7 @@
 use super::hello::threads_of;
 use super::schedule::PortionLimits;
 use crate::Workload;
-use crate::engines::alignment::scoring::{MaxLengths, Scoring};
+use crate::engines::alignment::private_metric::{MaxLengths, PrivateMetric};
 use crate::estimate::JobCosts;
 use veilpath_metrics::Comparison;
 use veilpath_mpc::alignment::{LOOKAHEAD, span_count};
@@ -46,7 +46,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Workload, cores: u32) -> Job
     let (rows, columns) = work.mean_matrix();
     let [height, width] = [rows, columns].map(|it| u32::try_from(it).unwrap_or(u32::MAX));
     let padding = work.padded.then_some(height.max(width));
-    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
+    let scoring = PrivateMetric::new(comparison.model(), comparison.alphabet().size(), padding);
     let circuit = scoring.circuit(MaxLengths::of(height, width));
     let gates_per_pair = scoring.gates_per_pair(height, width);
     let gates = work.cells.saturating_mul(circuit.and_gates());

@@ -104,9 +104,9 @@ pub(crate) use costs::costs;
 pub(crate) use evaluator::join;
 pub(crate) use garbler::host;
 
-use super::alignment::scoring::{MaxLengths, Scoring};
+use super::alignment::private_metric::{MaxLengths, PrivateMetric};
 use crate::limit::AnswerSize;
-use crate::{JobSize, Revealed, Role, Spec};
+use crate::{JobSize, RevealTo, Revealed, Role, Spec};
 use schedule::PortionLimits;
 use veilpath_metrics::Comparison;
 
@@ -129,28 +129,25 @@ impl Partitioning {
 
 /// What each side learns, in words for users.
 pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
-    let learned = |to: &str, what: &str| Revealed {
-        to: to.to_string(),
+    let learned = |to: RevealTo, what: &str| Revealed {
+        to,
         what: what.to_string(),
     };
     let mut all = Vec::new();
-    for (role, name, other) in [
-        (Role::Host, "host", "the joining side"),
-        (Role::Join, "join", "the host"),
-    ] {
+    for (role, other) in [(Role::Host, "the joining side"), (Role::Join, "the host")] {
         let lengths = match spec.pad_to {
             None => format!("the length of every scanpath of {other}"),
             Some(max_length) => {
                 format!("that no scanpath of {other} has more than {max_length} letters")
             }
         };
-        all.push(learned(name, &lengths));
+        all.push(learned(role.into(), &lengths));
         if spec.reveal_to.includes(role) {
-            all.push(learned(name, &spec.reveal.describe(&spec.metric)));
+            all.push(learned(role.into(), &spec.reveal.describe(&spec.metric)));
         }
     }
     all.push(learned(
-        "both",
+        RevealTo::Both,
         "nothing else, if both follow the protocol and AES, SHA-2 and Curve25519 are secure",
     ));
     all
@@ -158,14 +155,14 @@ pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
 
 /// AND gates of one matrix cell of two scanpaths of this length (only local alignments and dynamic time warping depend on it).
 pub fn and_gates_per_cell(comparison: &Comparison, length: usize) -> u64 {
-    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), None);
+    let scoring = PrivateMetric::new(comparison.model(), comparison.alphabet().size(), None);
     let length = u32::try_from(length).unwrap_or(u32::MAX);
     scoring.circuit(MaxLengths::of(length, length)).and_gates()
 }
 
 /// How many bits a pair's output has if scores are revealed. No party can learn more about the pair, even if it cheats.
 pub(crate) fn answer_size(comparison: &Comparison, pad_to: Option<u32>) -> AnswerSize {
-    Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to).answer_size()
+    PrivateMetric::new(comparison.model(), comparison.alphabet().size(), pad_to).answer_size()
 }
 
 /// The size of a worker thread's buffers.
@@ -177,7 +174,7 @@ const CACHED_KEY_BYTES: u64 = 64 << 20;
 /// An upper bound on a side's memory: the keys of the evaluator's letters that are in use at the same time, and each
 /// thread's columns of one portion.
 pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSize) -> u64 {
-    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to);
+    let scoring = PrivateMetric::new(comparison.model(), comparison.alphabet().size(), pad_to);
     let [host, join] = [size.host.longest, size.join.longest]
         .map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
     let circuit = scoring.circuit(MaxLengths::of(host, join));

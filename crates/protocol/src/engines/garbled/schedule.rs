@@ -3,7 +3,9 @@
 use super::Partitioning;
 use super::hello::negotiate;
 use crate::engines::alignment::answers::{AnswerCollector, OpenedAnswer, decode};
-use crate::engines::alignment::scoring::{Circuit, MAX_LOOKUP_LENGTH, MaxLengths, Scoring};
+use crate::engines::alignment::private_metric::{
+    Circuit, MAX_LOOKUP_LENGTH, MaxLengths, PrivateMetric,
+};
 use crate::engines::opening::open;
 use crate::{Job, JobError, Misbehaviour, Observer, ProtocolError, Role};
 use std::collections::{HashMap, HashSet};
@@ -52,7 +54,7 @@ pub(super) struct LabelBytes {
 }
 
 /// The bytes of labels with these circuits.
-pub(super) fn label_bytes(scoring: &Scoring, circuit: &Circuit) -> LabelBytes {
+pub(super) fn label_bytes(scoring: &PrivateMetric, circuit: &Circuit) -> LabelBytes {
     let letters = scoring.alphabet_size() as u64;
     let bits = u64::from(u64::BITS - letters.saturating_sub(1).leading_zeros());
     // Shares are separately allocated lists.
@@ -65,7 +67,7 @@ pub(super) fn label_bytes(scoring: &Scoring, circuit: &Circuit) -> LabelBytes {
 
 /// The schedule of a run, equal on both sides.
 pub(super) struct Schedule {
-    pub(super) scoring: Scoring,
+    pub(super) scoring: PrivateMetric,
     host_lengths: Vec<u32>,
     join_lengths: Vec<u32>,
     /// The pairs whose results do not follow from the lengths, in the agreed order.
@@ -139,7 +141,7 @@ impl Schedule {
             Role::Host => (own, theirs),
             Role::Join => (theirs, own),
         };
-        let scoring = Scoring::of(job);
+        let scoring = PrivateMetric::of(job);
         let mut schedule = Self {
             scoring,
             host_lengths,

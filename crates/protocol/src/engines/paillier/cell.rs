@@ -1,12 +1,12 @@
 //! Matrix cells on the matrix owner's side: masks the candidates of a cell, and turns the key holder's minimum into the
 //! cell's value.
 
-use super::agreement::Agreement;
 use super::hardened::{CellSecrets, Pads};
 use super::masking::Mask;
 use super::messages::split;
 use super::order::{CellPosition, arranged};
 use super::parallel::Randomness;
+use super::run_parameters::RunParameters;
 use crate::ProtocolError;
 use crypto_bigint::BoxedUint;
 use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, Scalar};
@@ -74,7 +74,7 @@ struct Masked {
 
 /// Data shared by all cells.
 pub(super) struct Context<'a> {
-    pub(super) agreement: &'a Agreement,
+    pub(super) agreed: &'a RunParameters,
     pub(super) public: &'a PublicKey,
     pub(super) randomness: &'a Randomness,
 }
@@ -85,7 +85,7 @@ impl Context<'_> {
         &self,
         sets: Vec<CandidateSet>,
     ) -> Result<(Vec<u8>, Vec<Unmasking>), ProtocolError> {
-        if let Some(parameters) = &self.agreement.hardened {
+        if let Some(parameters) = &self.agreed.hardened {
             return self.mask_hardened(parameters, sets);
         }
         let (mut targets, mut inputs, mut masks) = (Vec::new(), Vec::new(), Vec::new());
@@ -138,7 +138,7 @@ impl Context<'_> {
         &self,
         inputs: Vec<Inputs>,
     ) -> Result<Vec<Vec<Ciphertext>>, ProtocolError> {
-        let recurrence = &self.agreement.recurrence;
+        let recurrence = &self.agreed.recurrence;
         let constant = |value| self.public.trivial(&Plaintext::from(value));
         let insertion = constant(recurrence.insertion())?;
         let deletion = constant(recurrence.deletion())?;
@@ -178,7 +178,7 @@ impl Context<'_> {
     ) -> Result<Vec<Ciphertext>, ProtocolError> {
         let candidates_at = |index: usize| candidates.iter().filter_map(move |c| c.get(index));
         let mut totals: Vec<Ciphertext> = candidates_at(0).cloned().collect();
-        for more in 1..self.agreement.recurrence.width() {
+        for more in 1..self.agreed.recurrence.width() {
             let pairs: Vec<_> = totals.iter().zip(candidates_at(more)).collect();
             totals = self.public.add_batch(&pairs)?;
         }
@@ -192,7 +192,7 @@ impl Context<'_> {
 
     /// Steps 2 to 4: every masked candidate `a·x − t·T + b` in its slot, each ciphertext under fresh randomness.
     fn pack(&self, masked: &[Masked]) -> Result<Vec<u8>, ProtocolError> {
-        let layout = &self.agreement.layout;
+        let layout = &self.agreed.layout;
         let groups: Vec<&[Masked]> = masked.chunks(layout.cells).collect();
         let nothing = self.public.trivial(&Plaintext::from(0u64))?;
         let (no_factor, one) = (Scalar::from(0u64), Scalar::new(&BoxedUint::one(), 1)?);
@@ -259,7 +259,7 @@ impl Context<'_> {
         minima: &[u8],
         unmaskings: Vec<Unmasking>,
     ) -> Result<Vec<(Target, Ciphertext)>, ProtocolError> {
-        if let Some(parameters) = &self.agreement.hardened {
+        if let Some(parameters) = &self.agreed.hardened {
             return self.unmask_hardened(parameters, minima, unmaskings);
         }
         let unmaskings: Vec<PaperUnmasking> = unmaskings
@@ -269,7 +269,7 @@ impl Context<'_> {
                 Unmasking::Hardened { .. } => Err(WRONG_MASK_KIND),
             })
             .collect::<Result<_, _>>()?;
-        let encodings = split(minima, self.agreement.key_size());
+        let encodings = split(minima, self.agreed.key_size());
         let minima = self.public.ciphertexts_from_bytes(&encodings)?;
         let shifts: Vec<_> = minima
             .iter()

@@ -2,9 +2,9 @@
 //! minima without knowing which cell they belong to.
 
 use super::PaillierOptions;
-use super::agreement::{Agreement, MASK_BITS, SHARED_RESULT, complete};
 use super::messages::{self, Header, receive_ciphertexts, split};
 use super::parallel::{LANES, Randomness, chunk_length, into_chunks, on_all_cores};
+use super::run_parameters::{MASK_BITS, RunParameters, SHARED_RESULT, complete};
 use super::tap::Tap;
 use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
 use crate::{Job, JobError, Misbehaviour, Observer, ProtocolError};
@@ -42,10 +42,10 @@ pub(super) fn host_tapped(
     let own = own_lengths(job)?;
     let theirs = receive_lengths(channel, job)?;
     send_lengths(channel, &own)?;
-    let agreement = Agreement::new(job, options, theirs)?;
-    let mut pair_scores = agreement.known_scores(job, observer)?;
-    if !agreement.pairs_with_cells.is_empty() {
-        let key_holder = KeyHolder::setup(job, agreement, channel, observer, tap)?;
+    let agreed = RunParameters::new(job, options, theirs)?;
+    let mut pair_scores = agreed.known_scores(job, observer)?;
+    if !agreed.pairs_with_cells.is_empty() {
+        let key_holder = KeyHolder::setup(job, agreed, channel, observer, tap)?;
         key_holder.serve(channel, &mut pair_scores)?;
     }
     complete(job, pair_scores)
@@ -53,7 +53,7 @@ pub(super) fn host_tapped(
 
 struct KeyHolder<'a> {
     job: &'a Job<'a>,
-    agreement: Agreement,
+    agreed: RunParameters,
     observer: &'a dyn Observer,
     key: Arc<SecretKey>,
     randomness: Randomness,
@@ -68,12 +68,12 @@ impl<'a> KeyHolder<'a> {
     /// Setup i: the key holder generates (sk, pk), unless it was given a key, and sends pk.
     fn setup(
         job: &'a Job<'a>,
-        agreement: Agreement,
+        agreed: RunParameters,
         channel: &mut dyn Channel,
         observer: &'a dyn Observer,
         tap: &'a dyn Tap,
     ) -> Result<Self, ProtocolError> {
-        let size = agreement.key_size();
+        let size = agreed.key_size();
         let key = match &job.key {
             Some(key) if key.public_key().size() == size => Arc::clone(key),
             Some(key) => {
@@ -85,16 +85,14 @@ impl<'a> KeyHolder<'a> {
             None => Arc::new(SecretKey::generate(size, &mut system_rng()?)?),
         };
         messages::send_key(channel, key.public_key())?;
-        let costs = agreement
-            .rows()
-            .saturating_mul(agreement.alphabet_size.into());
-        let replies = agreement
+        let costs = agreed.rows().saturating_mul(agreed.alphabet_size.into());
+        let replies = agreed
             .candidate_sets
-            .saturating_mul(agreement.reply_ciphertexts() as u64);
+            .saturating_mul(agreed.reply_ciphertexts() as u64);
         let randomness = Randomness::for_key_holder(&key, replies.saturating_add(costs))?;
         Ok(Self {
             job,
-            agreement,
+            agreed,
             observer,
             key,
             randomness,
@@ -114,21 +112,21 @@ impl<'a> KeyHolder<'a> {
         channel: &mut dyn Channel,
         pair_scores: &mut [Option<PairScore>],
     ) -> Result<(), ProtocolError> {
-        let mut remaining = self.agreement.pairs_with_cells.len();
-        let mut rows = Rows::new(&self.agreement, self.job);
+        let mut remaining = self.agreed.pairs_with_cells.len();
+        let mut rows = Rows::new(&self.agreed, self.job);
         let mut sets = 0;
         while remaining > 0 {
-            let header = Header::receive(channel, &self.agreement)?;
+            let header = Header::receive(channel, &self.agreed)?;
             let before = sets;
             sets += u64::from(header.sets);
-            if sets > self.agreement.candidate_sets {
+            if sets > self.agreed.candidate_sets {
                 return Err(ProtocolError::PeerMisbehaved(Misbehaviour::TooManyMinima));
             }
-            let layout = &self.agreement.layout;
+            let layout = &self.agreed.layout;
             let masked = layout.ciphertexts_for(header.sets as usize);
-            let masked = receive_ciphertexts(channel, masked, self.agreement.key_size())?;
+            let masked = receive_ciphertexts(channel, masked, self.agreed.key_size())?;
             self.tap
-                .request(&self.agreement, &self.key, &masked, header.sets as usize)?;
+                .request(&self.agreed, &self.key, &masked, header.sets as usize)?;
             let results = self.receive_results(channel, header.results, pair_scores)?;
             for chunk in self.minima(&masked, header.sets as usize)? {
                 channel.send(&chunk)?;
@@ -139,7 +137,7 @@ impl<'a> KeyHolder<'a> {
                     continue;
                 };
                 messages::send_u64(channel, raw.unsigned_abs())?;
-                let pair_score = self.agreement.read(self.job, pair, raw)?;
+                let pair_score = self.agreed.read(self.job, pair, raw)?;
                 pair_scores[pair] = Some(pair_score);
                 self.observer.scored(pair, pair_score.into());
             }
@@ -163,12 +161,12 @@ impl<'a> KeyHolder<'a> {
         rows: &mut Rows<'_>,
         count: u32,
     ) -> Result<(), ProtocolError> {
-        let recurrence = &self.agreement.recurrence;
-        let alphabet = || (0..self.agreement.alphabet_size).filter_map(|b| u16::try_from(b).ok());
+        let recurrence = &self.agreed.recurrence;
+        let alphabet = || (0..self.agreed.alphabet_size).filter_map(|b| u16::try_from(b).ok());
         let mut left = count;
         while left > 0 {
             // Encrypts several rows at once if they are short, so that all cores have work.
-            let rows_at_once = COSTS_PER_MESSAGE.div_ceil(self.agreement.alphabet_size as usize);
+            let rows_at_once = COSTS_PER_MESSAGE.div_ceil(self.agreed.alphabet_size as usize);
             let mut costs = Vec::new();
             for _ in 0..rows_at_once.min(left as usize) {
                 let letter = rows
@@ -192,9 +190,9 @@ impl<'a> KeyHolder<'a> {
 
     /// Step 5: decrypts each set of masked values and encrypts its minimum, under fresh randomness.
     fn minima(&self, masked: &[u8], sets: usize) -> Result<Vec<Vec<u8>>, ProtocolError> {
-        let layout = &self.agreement.layout;
+        let layout = &self.agreed.layout;
         let groups: Vec<&[u8]> = masked
-            .chunks(layout.ciphertexts * self.agreement.key_size().ciphertext_bytes())
+            .chunks(layout.ciphertexts * self.agreed.key_size().ciphertext_bytes())
             .collect();
         let mut left = sets;
         let at_a_time = chunk_length(sets, LANES * layout.cells) / layout.cells;
@@ -207,10 +205,10 @@ impl<'a> KeyHolder<'a> {
             })
             .collect();
         on_all_cores(self.observer, work, |(groups, cells)| {
-            let (values, in_range) = open_groups(&self.agreement, &self.key, &groups)?;
+            let (values, in_range) = open_groups(&self.agreed, &self.key, &groups)?;
             self.out_of_range.fetch_or(!in_range, Ordering::Relaxed);
             let sets = values.chunks(layout.width()).take(cells);
-            self.encrypt(match &self.agreement.hardened {
+            self.encrypt(match &self.agreed.hardened {
                 Some(parameters) => sets.flat_map(|set| parameters.reply(set)).collect(),
                 None => sets
                     .map(|set| Plaintext::from_uint(&minimum(set)))
@@ -237,9 +235,9 @@ impl<'a> KeyHolder<'a> {
                 .filter(|pair| pair_scores.get(*pair) == Some(&None) && !pairs.contains(pair))
                 .ok_or(ProtocolError::PeerMisbehaved(Misbehaviour::PairNotPending))?;
             pairs.push(pair);
-            bytes.extend(receive_ciphertexts(channel, 1, self.agreement.key_size())?);
+            bytes.extend(receive_ciphertexts(channel, 1, self.agreed.key_size())?);
         }
-        let encodings = split(&bytes, self.agreement.key_size());
+        let encodings = split(&bytes, self.agreed.key_size());
         let ciphertexts = self.public().ciphertexts_from_bytes(&encodings)?;
         if !pairs.is_empty() {
             self.job.store.start(&pairs)?;
@@ -252,10 +250,10 @@ impl<'a> KeyHolder<'a> {
             return Ok(pairs.into_iter().map(|pair| (pair, None)).collect());
         }
         let raw = |(pair, value): (usize, &Plaintext)| {
-            let (rows, columns) = self.agreement.lengths(self.job, pair);
+            let (rows, columns) = self.agreed.lengths(self.job, pair);
             let raw = value
                 .to_i128()
-                .and_then(|value| self.agreement.recurrence.raw(value, rows, columns))
+                .and_then(|value| self.agreed.recurrence.raw(value, rows, columns))
                 .ok_or(Misbehaviour::ResultOutOfRange)?;
             Ok((pair, Some(raw)))
         };
@@ -271,7 +269,7 @@ impl<'a> KeyHolder<'a> {
                 .fetch_or(value.is_none(), Ordering::Relaxed);
             #[allow(clippy::cast_possible_truncation)] // modulo 2⁶⁴
             let value = value.unwrap_or_default() as u64;
-            self.agreement.recurrence.raw_share(value, true)
+            self.agreed.recurrence.raw_share(value, true)
         });
         let shares: Zeroizing<Vec<u64>> = Zeroizing::new(shares.collect());
         Ok(self.job.store.store_halves(pairs, &shares)?)
@@ -283,22 +281,22 @@ impl<'a> KeyHolder<'a> {
 
     /// The number of matrix cells for this many candidate sets, in proportion: the key holder cannot tell which of them fill cells.
     fn cells_of_sets(&self, sets: u64) -> u64 {
-        let cells = u128::from(sets) * u128::from(self.agreement.cells);
-        u64::try_from(cells / u128::from(self.agreement.candidate_sets.max(1))).unwrap_or(u64::MAX)
+        let cells = u128::from(sets) * u128::from(self.agreed.cells);
+        u64::try_from(cells / u128::from(self.agreed.candidate_sets.max(1))).unwrap_or(u64::MAX)
     }
 }
 
 /// The masked values of whole groups, ordered by cell and place, and whether all are in range.
 pub(super) fn open_groups(
-    agreement: &Agreement,
+    agreed: &RunParameters,
     key: &SecretKey,
     groups: &[&[u8]],
 ) -> Result<(Vec<Zeroizing<BoxedUint>>, bool), ProtocolError> {
-    let size = agreement.key_size();
+    let size = agreed.key_size();
     let encodings: Vec<&[u8]> = groups.iter().flat_map(|group| split(group, size)).collect();
     let ciphertexts = key.public_key().ciphertexts_from_bytes(&encodings)?;
     let opened = key.decrypt_batch(&ciphertexts.iter().collect::<Vec<_>>())?;
-    let layout = &agreement.layout;
+    let layout = &agreed.layout;
     let (mut values, mut in_range) = (Vec::new(), true);
     for (index, plaintext) in opened.iter().enumerate() {
         let (slots, fits) = layout.slots().unpack_low(plaintext);
@@ -341,8 +339,8 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(agreement: &'a Agreement, job: &'a Job<'_>) -> Self {
-        let scanpaths = agreement.host_scanpaths.iter().map(|&host| job.own[host]);
+    fn new(agreed: &'a RunParameters, job: &'a Job<'_>) -> Self {
+        let scanpaths = agreed.host_scanpaths.iter().map(|&host| job.own[host]);
         Self {
             letters: Box::new(scanpaths.flat_map(|scanpath| scanpath.letters().iter().copied())),
         }

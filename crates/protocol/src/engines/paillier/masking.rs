@@ -169,14 +169,14 @@ pub(super) fn random_bits<R: CryptoRng + ?Sized>(bits: u32, rng: &mut R) -> Zero
 
 /// Where a batch's masked values are placed: `cells` cells share a group of `ciphertexts` ciphertexts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
+pub(super) struct BatchLayout {
     slots: SlotLayout,
     width: usize,
     pub(super) cells: usize,
     pub(super) ciphertexts: usize,
 }
 
-impl Layout {
+impl BatchLayout {
     /// Packs as many whole cells into a ciphertext as fit. If none fits, or without packing, a cell takes several
     /// ciphertexts.
     pub(super) fn new(

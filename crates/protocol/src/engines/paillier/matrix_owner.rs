@@ -8,7 +8,6 @@ pub(super) mod window;
 pub(super) use requests::{MAX_OUTSTANDING, WINDOW_BYTES};
 
 use super::PaillierOptions;
-use super::agreement::{Agreement, SHARED_RESULT, complete};
 use super::cell::{CandidateSet, Context, Inputs, SetMask, Target, Unmasking};
 use super::hardened::CellSecrets;
 use super::masking::Mask;
@@ -16,6 +15,7 @@ use super::matrix::{Matrix, Progress};
 use super::messages::{self, Header, receive_ciphertexts};
 use super::order::ReadyCells;
 use super::parallel::{LANES, Randomness, chunk_length, into_chunks, on_all_cores};
+use super::run_parameters::{RunParameters, SHARED_RESULT, complete};
 use super::substitutions::Substitutions;
 use super::tap::Tap;
 use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
@@ -63,19 +63,19 @@ pub(super) fn join_tapped<R: CryptoRng>(
 ) -> Result<Vec<PairScore>, ProtocolError> {
     send_lengths(channel, &own_lengths(job)?)?;
     let theirs = receive_lengths(channel, job)?;
-    let agreement = Agreement::new(job, options, theirs)?;
-    let pair_scores = agreement.known_scores(job, observer)?;
-    if agreement.pairs_with_cells.is_empty() {
+    let agreed = RunParameters::new(job, options, theirs)?;
+    let pair_scores = agreed.known_scores(job, observer)?;
+    if agreed.pairs_with_cells.is_empty() {
         return complete(job, pair_scores);
     }
     // Setup i: the matrix owner receives pk.
-    let public = messages::receive_key(channel, agreement.key_size())?;
+    let public = messages::receive_key(channel, agreed.key_size())?;
     let mut matrix_owner = MatrixOwner {
-        substitutions: Substitutions::new(&agreement, job),
-        waiting: agreement.pairs_with_cells.iter().copied().collect(),
-        window: Window::new(agreement.pairs_with_cells.len(), in_flight),
+        substitutions: Substitutions::new(&agreed, job),
+        waiting: agreed.pairs_with_cells.iter().copied().collect(),
+        window: Window::new(agreed.pairs_with_cells.len(), in_flight),
         job,
-        agreement,
+        agreed,
         public,
         randomness: None,
         observer,
@@ -94,7 +94,7 @@ pub(super) fn join_tapped<R: CryptoRng>(
 
 struct MatrixOwner<'a, R> {
     job: &'a Job<'a>,
-    agreement: Agreement,
+    agreed: RunParameters,
     public: PublicKey,
     /// Computed while the key holder answers the first request.
     randomness: Option<Randomness>,
@@ -159,10 +159,10 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             };
             if self.randomness.is_none() {
                 let groups = self
-                    .agreement
+                    .agreed
                     .candidate_sets
-                    .div_ceil(self.agreement.layout.cells as u64);
-                let each = self.agreement.layout.ciphertexts as u64;
+                    .div_ceil(self.agreed.layout.cells as u64);
+                let each = self.agreed.layout.ciphertexts as u64;
                 let expected = groups.saturating_mul(each);
                 self.randomness = Some(Randomness::for_matrix_owner(&self.public, expected)?);
             }
@@ -175,12 +175,12 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
     /// Starts comparisons whose substitution costs have arrived, as long as the window has room. Charges them now, and not
     /// when their first cells are chosen: that would take time, and the choice is secret.
     fn start_pairs(&mut self) -> Result<(), ProtocolError> {
-        let alone = self.agreement.batch() == 1;
-        let max_values = MAX_STORED_BYTES / (self.agreement.key_size().ciphertext_bytes() + 128);
+        let alone = self.agreed.batch() == 1;
+        let max_values = MAX_STORED_BYTES / (self.agreed.key_size().ciphertext_bytes() + 128);
         let mut started = Vec::new();
         while let Some(&pair) = self.waiting.front() {
             let host = self.job.pairs[pair].0;
-            let (rows, columns) = self.agreement.lengths(self.job, pair);
+            let (rows, columns) = self.agreed.lengths(self.job, pair);
             let values = rows as usize + columns as usize;
             let stored = self.matrix_values + values + self.substitutions.stored();
             let choice = self.ready.len() + self.outstanding_sets();
@@ -191,7 +191,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 break;
             }
             self.waiting.pop_front();
-            let recurrence = &self.agreement.recurrence;
+            let recurrence = &self.agreed.recurrence;
             let round_width = recurrence.zero().map(|_| recurrence.width());
             self.matrices
                 .insert(pair, Matrix::new(host, (rows, columns), round_width));
@@ -225,14 +225,13 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         if !(sets.is_empty() && unmaskings.is_empty()) {
             let context = self.context()?;
             // The longest tasks first, so that the cores finish at about the same time.
-            let at_a_time = chunk_length(sets.len(), LANES * self.agreement.layout.cells);
+            let at_a_time = chunk_length(sets.len(), LANES * self.agreed.layout.cells);
             let mut work: Vec<_> = into_chunks(sets, at_a_time)
                 .into_iter()
                 .map(CoreTask::Mask)
                 .collect();
             let at_a_time = chunk_length(unmaskings.len(), LANES);
-            let bytes =
-                self.agreement.reply_ciphertexts() * self.agreement.key_size().ciphertext_bytes();
+            let bytes = self.agreed.reply_ciphertexts() * self.agreed.key_size().ciphertext_bytes();
             let minima = minima.chunks(at_a_time * bytes);
             let unmaskings = into_chunks(unmaskings, at_a_time);
             work.extend(minima.zip(unmaskings).map(|(m, u)| CoreTask::Unmask(m, u)));
@@ -310,22 +309,22 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         channel: &mut dyn Channel,
         requested: Request,
     ) -> Result<Reply, ProtocolError> {
-        let size = self.agreement.key_size();
-        let ciphertexts = requested.unmaskings.len() * self.agreement.reply_ciphertexts();
+        let size = self.agreed.key_size();
+        let ciphertexts = requested.unmaskings.len() * self.agreed.reply_ciphertexts();
         let minima = receive_ciphertexts(channel, ciphertexts, size)?;
         for pair in requested.results {
             if !self.job.learns_pairs(self.job.role) {
                 self.pair_scores[pair] = Some(SHARED_RESULT);
                 continue;
             }
-            let (rows, columns) = self.agreement.lengths(self.job, pair);
+            let (rows, columns) = self.agreed.lengths(self.job, pair);
             let raw = i64::try_from(messages::receive_u64(channel)?)
                 .ok()
-                .filter(|&raw| self.agreement.recurrence.admits(raw, rows, columns))
+                .filter(|&raw| self.agreed.recurrence.admits(raw, rows, columns))
                 .ok_or(ProtocolError::PeerMisbehaved(
                     Misbehaviour::ResultOutOfRange,
                 ))?;
-            let pair_score = self.agreement.read(self.job, pair, raw)?;
+            let pair_score = self.agreed.read(self.job, pair, raw)?;
             self.pair_scores[pair] = Some(pair_score);
             self.observer.scored(pair, pair_score.into());
         }
@@ -363,7 +362,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         if let Some(result) = result {
             self.matrices.remove(&pair);
             self.window.finish();
-            let (rows, columns) = self.agreement.lengths(self.job, pair);
+            let (rows, columns) = self.agreed.lengths(self.job, pair);
             self.matrix_values -= rows as usize + columns as usize;
             self.substitutions.release(host);
             self.finished.push((pair, result));
@@ -379,10 +378,10 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
 
     /// The inputs of a selected cell or round, with a fresh mask.
     fn set(&mut self, task: ReadyTask) -> Result<CandidateSet, ProtocolError> {
-        let width = self.agreement.recurrence.width();
-        let mask = match &self.agreement.hardened {
+        let width = self.agreed.recurrence.width();
+        let mask = match &self.agreed.hardened {
             Some(parameters) => SetMask::Hardened(CellSecrets::draw(parameters, self.rng)?),
-            None => SetMask::Paper(Mask::draw(&self.agreement.ranges, width, self.rng)?),
+            None => SetMask::Paper(Mask::draw(&self.agreed.ranges, width, self.rng)?),
         };
         let (target, inputs) = match task {
             ReadyTask::Round(pair, values) => (Target { pair, cell: None }, Inputs::Round(values)),
@@ -404,7 +403,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
 
     fn inputs(&mut self, pair: usize, (row, column): (u32, u32)) -> Result<Inputs, ProtocolError> {
         let matrix = self.matrices.get_mut(&pair).ok_or(MISSING)?;
-        let (recurrence, public) = (&self.agreement.recurrence, &self.public);
+        let (recurrence, public) = (&self.agreed.recurrence, &self.public);
         // Initialization ii: the border M(i, 0), M(0, j).
         let mut value = |row: u32, column: u32| match matrix.take((row, column)) {
             Some(value) => Ok(value),
@@ -431,7 +430,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
 
     fn context(&self) -> Result<Context<'_>, ProtocolError> {
         Ok(Context {
-            agreement: &self.agreement,
+            agreed: &self.agreed,
             public: &self.public,
             randomness: self.randomness()?,
         })

@@ -1,11 +1,11 @@
 //! Wire format: little-endian counts, then contents. Ciphertexts and the modulus are big-endian numbers of fixed
 //! length.
 //!
-//! Every count is checked against the agreement before anything is allocated for it.
+//! Every count is checked against the agreed parameters before anything is allocated for it.
 //!
 #![doc = include_str!("messages.md")]
 
-use super::agreement::Agreement;
+use super::run_parameters::RunParameters;
 use crate::{Misbehaviour, ProtocolError};
 use veilpath_channel::Channel;
 use veilpath_paillier::{BoxedUint, KeySize, PublicKey};
@@ -38,7 +38,7 @@ impl Header {
     /// Receives a header. It must request something, and no more at once than was agreed.
     pub(super) fn receive(
         channel: &mut dyn Channel,
-        agreement: &Agreement,
+        agreed: &RunParameters,
     ) -> Result<Self, ProtocolError> {
         let mut bytes = [0; Self::BYTES];
         channel.receive(&mut bytes)?;
@@ -55,7 +55,7 @@ impl Header {
         if header == Self::default() {
             return Err(ProtocolError::PeerMisbehaved(Misbehaviour::EmptyRequest));
         }
-        if header.sets.max(header.results) > agreement.batch() {
+        if header.sets.max(header.results) > agreed.batch() {
             return Err(ProtocolError::PeerMisbehaved(Misbehaviour::RequestTooLarge));
         }
         Ok(header)

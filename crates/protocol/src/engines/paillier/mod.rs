@@ -144,7 +144,6 @@
 //!
 #![doc = include_str!("notation.md")]
 
-mod agreement;
 mod cell;
 mod costs;
 mod hardened;
@@ -156,6 +155,7 @@ mod messages;
 mod order;
 mod parallel;
 mod recurrence;
+mod run_parameters;
 mod substitutions;
 mod tap;
 #[cfg(test)]
@@ -173,7 +173,7 @@ pub(crate) use recurrence::result_range_per_letter;
 #[cfg(any(test, feature = "watch"))]
 pub use watch::{HardenedMaskRanges, SeenMessage, Watched, watch_key_holder, watch_window};
 
-use crate::{JobError, ProtocolError, Revealed, Spec};
+use crate::{JobError, ProtocolError, RevealTo, Revealed, Spec};
 use serde::{Deserialize, Serialize};
 use veilpath_paillier::KeySize;
 
@@ -299,25 +299,28 @@ const HARDENED_LEAKAGE: &str = "a little about the size of the differences betwe
 /// What each side learns, in words for users.
 pub(crate) fn revealed(options: PaillierOptions, spec: &Spec) -> Vec<Revealed> {
     let answer = spec.describe_answer();
-    let learned = |to: &str, what: &str| Revealed {
-        to: to.to_string(),
+    let learned = |to: RevealTo, what: &str| Revealed {
+        to,
         what: what.to_string(),
     };
     vec![
-        learned("host", "the length of every scanpath of the joining side"),
-        learned("host", &answer),
         learned(
-            "host",
+            RevealTo::Host,
+            "the length of every scanpath of the joining side",
+        ),
+        learned(RevealTo::Host, &answer),
+        learned(
+            RevealTo::Host,
             if options.hardened {
                 HARDENED_LEAKAGE
             } else {
                 PAPER_LEAKAGE
             },
         ),
-        learned("join", "the length of every scanpath of the host"),
-        learned("join", &answer),
+        learned(RevealTo::Join, "the length of every scanpath of the host"),
+        learned(RevealTo::Join, &answer),
         learned(
-            "both",
+            RevealTo::Both,
             "nothing else, if both follow the protocol and Paillier encryption with a key of this size is secure",
         ),
     ]

@@ -1,8 +1,8 @@
 //! D on the matrix owner's side: one row per letter of the key holder's scanpath. Each scanpath's D is stored once, for
 //! as long as pairs need it.
 
-use super::agreement::Agreement;
 use super::messages::{receive_ciphertexts, split};
+use super::run_parameters::RunParameters;
 use crate::{Job, ProtocolError};
 use std::collections::{HashMap, VecDeque};
 use veilpath_channel::Channel;
@@ -27,21 +27,21 @@ struct Rows {
 }
 
 impl Substitutions {
-    pub(super) fn new(agreement: &Agreement, job: &Job<'_>) -> Self {
+    pub(super) fn new(agreed: &RunParameters, job: &Job<'_>) -> Self {
         let mut rows_by_host = HashMap::new();
-        for &pair in &agreement.pairs_with_cells {
+        for &pair in &agreed.pairs_with_cells {
             let (host, _) = job.pairs[pair];
             let rows = rows_by_host.entry(host).or_insert_with(|| Rows {
                 rows: Vec::new(),
-                length: agreement.host_length(host),
+                length: agreed.host_length(host),
                 pairs_left: 0,
             });
             rows.pairs_left += 1;
         }
         Self {
-            alphabet_size: agreement.alphabet_size as usize,
+            alphabet_size: agreed.alphabet_size as usize,
             rows_by_host,
-            to_come: agreement.host_scanpaths.iter().copied().collect(),
+            to_come: agreed.host_scanpaths.iter().copied().collect(),
             requested: 0,
         }
     }

@@ -1,7 +1,7 @@
 //! Observation points for an audit.
 
-use super::agreement::Agreement;
 use super::order::CellPosition;
+use super::run_parameters::RunParameters;
 use crate::ProtocolError;
 use veilpath_paillier::SecretKey;
 
@@ -11,12 +11,12 @@ pub(super) trait Tap: Sync {
     /// The key holder received the masked values of this many candidate sets.
     fn request(
         &self,
-        agreement: &Agreement,
+        agreed: &RunParameters,
         key: &SecretKey,
         masked: &[u8],
         sets: usize,
     ) -> Result<(), ProtocolError> {
-        let _ = (agreement, key, masked, sets);
+        let _ = (agreed, key, masked, sets);
         Ok(())
     }
 

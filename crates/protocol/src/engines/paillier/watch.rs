@@ -3,9 +3,9 @@
 //! [`watch_key_holder`] runs both sides in one process, over a channel in memory, for audits on synthetic scanpaths. No release
 //! build has this feature, and the engine has no other way to record.
 
-use super::agreement::Agreement;
 use super::hardened::HardenedParameters;
 use super::order::CellPosition;
+use super::run_parameters::RunParameters;
 use super::tap::Tap;
 use super::{PaillierOptions, key_holder, matrix_owner};
 use crate::{Engine, Job, JobError, Misbehaviour, ProtocolError, Role, Spec};
@@ -62,7 +62,7 @@ struct Recorder {
 impl Tap for Recorder {
     fn request(
         &self,
-        agreement: &Agreement,
+        agreed: &RunParameters,
         key: &SecretKey,
         masked: &[u8],
         sets: usize,
@@ -70,15 +70,15 @@ impl Tap for Recorder {
         if sets == 0 {
             return Ok(());
         }
-        let layout = &agreement.layout;
-        let bytes = layout.ciphertexts * agreement.key_size().ciphertext_bytes();
+        let layout = &agreed.layout;
+        let bytes = layout.ciphertexts * agreed.key_size().ciphertext_bytes();
         let groups: Vec<&[u8]> = masked.chunks(bytes).collect();
-        let (values, _) = key_holder::open_groups(agreement, key, &groups)?;
+        let (values, _) = key_holder::open_groups(agreed, key, &groups)?;
         let set = |set: &[Zeroizing<BoxedUint>]| set.iter().map(|v| (**v).clone()).collect();
         lock(&self.messages).push(SeenMessage {
             sets: values.chunks(layout.width()).take(sets).map(set).collect(),
             ciphertexts: masked.to_vec(),
-            hardened: agreement
+            hardened: agreed
                 .hardened
                 .as_ref()
                 .map(HardenedParameters::mask_ranges),

@@ -3,7 +3,7 @@
 use super::non_alignment_costs;
 use super::schedule::{PortionLimits, TRANSFER_BYTES, letter_bytes};
 use crate::engines::alignment::on_shares::Method;
-use crate::engines::alignment::scoring::{MaxLengths, Scoring};
+use crate::engines::alignment::private_metric::{MaxLengths, PrivateMetric};
 use crate::estimate::JobCosts;
 use crate::{JobError, JobSize, Reveal, Spec, TreeLevels, Workload};
 use veilpath_metrics::Comparison;
@@ -66,7 +66,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Workload, levels: TreeLevels
     let letters = |length: u64| u32::try_from(length).unwrap_or(u32::MAX);
     let max_lengths = MaxLengths::of(letters(rows), letters(columns));
     let padding = work.padded.then(|| letters(rows.max(columns)));
-    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
+    let scoring = PrivateMetric::new(comparison.model(), comparison.alphabet().size(), padding);
     if work.cells == 0 {
         return JobCosts {
             waits: 1,
@@ -225,7 +225,7 @@ pub(super) fn bytes_per_cell(
 /// How many stages a job will have.
 #[cfg(test)]
 pub(super) fn stages(comparison: &Comparison, work: &Workload, levels: TreeLevels) -> u64 {
-    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), None);
+    let scoring = PrivateMetric::new(comparison.model(), comparison.alphabet().size(), None);
     let (rows, columns) = work.mean_matrix();
     let letters = |length: u64| u32::try_from(length).unwrap_or(u32::MAX);
     let on_shares = scoring.on_shares(MaxLengths::of(letters(rows), letters(columns)));
@@ -301,7 +301,7 @@ pub(crate) fn check(spec: &Spec, size: &JobSize) -> Result<(), JobError> {
     let Ok(comparison) = Comparison::new(spec.metric.clone(), spec.alphabet) else {
         return Ok(());
     };
-    let scoring = Scoring::new(comparison.model(), letters, spec.pad_to);
+    let scoring = PrivateMetric::new(comparison.model(), letters, spec.pad_to);
     super::check_alphabet_size(scoring.alphabet_size())?;
     let [host, join] = [size.host.longest, size.join.longest]
         .map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
@@ -340,7 +340,7 @@ const POSITION_BYTES: u64 = 200;
 
 /// An upper bound on a side's memory: letter trees, costs, and the state of a portion's matrices.
 pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSize) -> u64 {
-    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to);
+    let scoring = PrivateMetric::new(comparison.model(), comparison.alphabet().size(), pad_to);
     let longest = size.host.longest.saturating_add(size.join.longest);
     let shorter = size.host.longest.min(size.join.longest);
     let length = |length: u64| u32::try_from(length.max(1)).unwrap_or(u32::MAX);

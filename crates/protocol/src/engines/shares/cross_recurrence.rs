@@ -7,13 +7,13 @@ use super::own_letters::{OwnTable, PerLetter, Recurrences};
 use crate::engines::alignment::answers::threshold_test;
 use crate::engines::alignment::entries::Inputs;
 use crate::engines::alignment::on_shares::{Widths, cell_bits, centre_bits, divisor_bits};
-use crate::engines::alignment::scoring::shape;
+use crate::engines::alignment::private_metric::shape;
 use crate::{ProtocolError, Reveal, Role};
 use std::collections::BTreeMap;
 use veilpath_channel::Channel;
 use veilpath_mpc::circuit::numbers::bits_for;
 use veilpath_mpc::circuit::recurrence::{RecurrenceOutput, RecurrenceOutputs, WHOLE};
-use veilpath_mpc::shares::{Comparison, SharesSession};
+use veilpath_mpc::shares::{MatrixInput, SharesSession};
 use zeroize::Zeroizing;
 
 /// Secret shares of one number for each pair.
@@ -219,14 +219,14 @@ impl<'a, 'r> CrossRecurrencePortion<'a, 'r> {
         let letters = letters.ok_or(ProtocolError::Internal("letters have no trees"))?;
         let comparisons = self.pairs.iter().map(|pair| {
             let (host, join) = self.run.job.pairs[*pair];
-            Comparison {
+            MatrixInput {
                 rows: self.run.stage.letters_of(Role::Host, host),
                 columns: self.run.stage.letters_of(Role::Join, join),
                 term: 0,
                 at_least: 0,
             }
         });
-        let comparisons: Vec<Comparison> = comparisons.collect();
+        let comparisons: Vec<MatrixInput> = comparisons.collect();
         let line = self.outputs.shortest();
         Ok(session.diagonal_runs(letters, &comparisons, line, channel, on_cells)?)
     }

@@ -45,7 +45,7 @@ use crate::engines::alignment::answers::{
 };
 use crate::engines::alignment::entries::Inputs;
 use crate::engines::alignment::on_shares::{Method, OnShares};
-use crate::engines::alignment::scoring::Scoring;
+use crate::engines::alignment::private_metric::PrivateMetric;
 use crate::engines::alignment::timing::timed;
 use crate::{Answer, Job, JobError, Misbehaviour, Observer, ProtocolError, Reveal, Role};
 use distances::distances_of_ranks;
@@ -55,7 +55,7 @@ use std::sync::Mutex;
 use veilpath_channel::Channel;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::shares::{
-    Comparison, Finish, LetterLists, Outputs, Party, SharedLetters, SharesSession,
+    Finish, LetterLists, MatrixInput, Outputs, Party, SharedLetters, SharesSession,
 };
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
@@ -80,7 +80,7 @@ pub(crate) fn run(
     mut channel: &mut dyn Channel,
     observer: &dyn Observer,
 ) -> Result<Vec<Answer>, ProtocolError> {
-    let scoring = Scoring::of(job);
+    let scoring = PrivateMetric::of(job);
     check_alphabet_size(scoring.alphabet_size()).map_err(ProtocolError::Job)?;
     let (own, theirs) = exchange_lengths(job, channel)?;
     let group_bits = job.tree_levels.group_bits();
@@ -182,7 +182,7 @@ pub(crate) fn run(
 /// A running stage.
 struct StageRun<'a> {
     job: &'a Job<'a>,
-    scoring: &'a Scoring,
+    scoring: &'a PrivateMetric,
     schedule: &'a Schedule,
     stage: &'a Stage,
     on_shares: OnShares,
@@ -201,9 +201,9 @@ impl StageRun<'_> {
     ) -> Result<Vec<u64>, ProtocolError> {
         let Self { job, scoring, .. } = *self;
         let mut halves = match self.on_shares.method {
-            Method::Matrix {
-                from_two_per_column,
-            } => self.align(pairs, from_two_per_column, session, channel, on_cells)?,
+            Method::Matrix { counts_savings } => {
+                self.align(pairs, counts_savings, session, channel, on_cells)?
+            }
             Method::Hausdorff { largest } => {
                 self.hausdorff(pairs, largest, session, channel, on_cells)?
             }
@@ -231,7 +231,7 @@ impl StageRun<'_> {
     fn align(
         &self,
         pairs: &[usize],
-        from_two_per_column: bool,
+        counts_savings: bool,
         session: &mut SharesSession,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
@@ -243,7 +243,7 @@ impl StageRun<'_> {
         let length_terms = scoring.length_terms();
         let subtract = length_terms.is_some_and(|length_terms| length_terms.subtract);
         let finish = Finish {
-            subtract: subtract != from_two_per_column,
+            subtract: subtract != counts_savings,
             doubled: length_terms.is_some_and(|length_terms| length_terms.doubled),
             term_bits: scoring.adjusted_bits(self.stage.max_lengths),
             outputs: match job.reveal {
@@ -263,14 +263,14 @@ impl StageRun<'_> {
             });
             let mut term =
                 length_terms.map_or(0, |length_terms| length_terms.wide_term(job.role, own));
-            if from_two_per_column && job.role == Role::Host {
+            if counts_savings && job.role == Role::Host {
                 let columns = 2 * u64::from(lengths.1);
                 term = match subtract {
                     true => term.wrapping_sub(columns),
                     false => term.wrapping_add(columns),
                 };
             }
-            let comparison = Comparison {
+            let comparison = MatrixInput {
                 rows: self.stage.letters_of(Role::Host, host),
                 columns: self.stage.letters_of(Role::Join, join),
                 term,
@@ -297,7 +297,7 @@ impl StageRun<'_> {
 
     /// This side's half for a pair with an empty scanpath: the whole output for the side whose term is the number, 0 for the other
     /// side.
-    fn half_of_empty_matrix(&self, comparison: &Comparison, outputs: Outputs) -> u64 {
+    fn half_of_empty_matrix(&self, comparison: &MatrixInput, outputs: Outputs) -> u64 {
         let join_is_empty = comparison.columns.is_empty();
         if (self.job.role == Role::Host) != join_is_empty {
             return 0;
@@ -318,7 +318,7 @@ impl StageRun<'_> {
 /// The letters of scanpaths, with their padding.
 fn padded_letters(
     job: &Job<'_>,
-    scoring: &Scoring,
+    scoring: &PrivateMetric,
     scanpaths: &[(usize, Range<usize>)],
 ) -> Zeroizing<Vec<usize>> {
     let padding = scoring.padding_letter();

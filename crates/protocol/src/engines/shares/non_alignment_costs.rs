@@ -2,7 +2,7 @@
 
 use crate::Reveal;
 use crate::engines::alignment::on_shares::{Widths, divisor_bits, has_diagonals};
-use crate::engines::alignment::scoring::Scoring;
+use crate::engines::alignment::private_metric::PrivateMetric;
 use veilpath_mpc::circuit::numbers::bits_for;
 use veilpath_mpc::circuit::recurrence::{RecurrenceOutput, RecurrenceOutputs};
 use veilpath_mpc::shares::Outputs;
@@ -14,7 +14,7 @@ use veilpath_mpc::shares::list_costs::{
 /// The cost of Hausdorff distances for this many pairs.
 pub(super) fn hausdorff(
     pairs: u64,
-    scoring: &Scoring,
+    scoring: &PrivateMetric,
     largest: u64,
     outputs: Outputs,
 ) -> AlignmentCost {
@@ -23,7 +23,7 @@ pub(super) fn hausdorff(
 }
 
 /// The cost of converting ranks to distances, in group answers.
-pub(super) fn distances(pairs: u64, scoring: &Scoring, reveal: Reveal) -> AlignmentCost {
+pub(super) fn distances(pairs: u64, scoring: &PrivateMetric, reveal: Reveal) -> AlignmentCost {
     let (Reveal::Group(_), Some(distances)) = (reveal, scoring.distances()) else {
         return AlignmentCost::default();
     };
@@ -36,7 +36,7 @@ pub(super) fn distances(pairs: u64, scoring: &Scoring, reveal: Reveal) -> Alignm
 /// The cost of cross-recurrence for matrices of this shape.
 pub(super) fn cross_recurrences(
     matrices: &Matrices,
-    scoring: &Scoring,
+    scoring: &PrivateMetric,
     outputs: &RecurrenceOutputs,
     reveal: Reveal,
 ) -> AlignmentCost {

@@ -3,7 +3,7 @@
 use super::own_letters::OwnTable;
 use super::tests::{expected, random_cohort, run, run_with, spec, work};
 use crate::engines::alignment::entries::Inputs;
-use crate::engines::alignment::scoring::{MaxLengths, Scoring};
+use crate::engines::alignment::private_metric::{MaxLengths, PrivateMetric};
 use crate::engines::tests::{
     Cases, cohort, documented_alphabet, non_alignment_metrics, rounded_fixations, scanmatch,
 };
@@ -222,7 +222,7 @@ fn own_letters_are_counted() {
     for metric in non_alignment_metrics() {
         let alphabet = random_cohort(0, 1..2, 1).alphabet;
         let comparison = Comparison::new(metric.clone(), alphabet).unwrap();
-        let scoring = Scoring::new(comparison.model(), alphabet.size(), Some(50));
+        let scoring = PrivateMetric::new(comparison.model(), alphabet.size(), Some(50));
         let mut padded = letters.clone();
         padded.resize(50, scoring.padding_letter());
         for role in [Role::Host, Role::Join] {

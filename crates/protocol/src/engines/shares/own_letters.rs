@@ -5,7 +5,7 @@
 
 use crate::Role;
 use crate::engines::alignment::entries::Inputs;
-use crate::engines::alignment::scoring::Scoring;
+use crate::engines::alignment::private_metric::PrivateMetric;
 use std::hint::black_box;
 use zeroize::Zeroizing;
 
@@ -44,7 +44,7 @@ pub(super) struct LetterDistances {
 }
 
 impl OwnTable {
-    pub(super) fn new(scoring: &Scoring, inputs: &Inputs<'_>, role: Role) -> Self {
+    pub(super) fn new(scoring: &PrivateMetric, inputs: &Inputs<'_>, role: Role) -> Self {
         let letters = scoring.alphabet_size();
         let mut entries = vec![0; letters * letters];
         for (letter, row) in entries.chunks_exact_mut(letters).enumerate() {

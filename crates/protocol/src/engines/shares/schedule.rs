@@ -1,6 +1,6 @@
 //! Divides the pairs into portions. Both sides compute the same schedule from the lengths.
 
-use crate::engines::alignment::scoring::{MaxLengths, Scoring};
+use crate::engines::alignment::private_metric::{MaxLengths, PrivateMetric};
 use crate::{Job, Role, TreeLevels};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -128,7 +128,12 @@ impl Stage {
 }
 
 impl Schedule {
-    pub(super) fn new(job: &Job<'_>, scoring: &Scoring, own: Vec<u32>, theirs: Vec<u32>) -> Self {
+    pub(super) fn new(
+        job: &Job<'_>,
+        scoring: &PrivateMetric,
+        own: Vec<u32>,
+        theirs: Vec<u32>,
+    ) -> Self {
         let (host_lengths, join_lengths) = match job.role {
             Role::Host => (own, theirs),
             Role::Join => (theirs, own),
@@ -204,7 +209,7 @@ impl Schedule {
         portions
     }
 
-    fn stages(&self, job: &Job<'_>, scoring: &Scoring) -> Vec<Stage> {
+    fn stages(&self, job: &Job<'_>, scoring: &PrivateMetric) -> Vec<Stage> {
         let mut stages = Vec::new();
         let mut stage = Stage::default();
         let (mut host_scanpaths, mut join_scanpaths) = (BTreeSet::new(), BTreeSet::new());

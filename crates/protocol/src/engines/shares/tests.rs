@@ -1,7 +1,7 @@
 //! Scores and bits against the integers of the plain comparison, and the shapes of messages.
 
 use super::schedule::{PortionLimits, Schedule};
-use crate::engines::alignment::scoring::{MaxLengths, Scoring};
+use crate::engines::alignment::private_metric::{MaxLengths, PrivateMetric};
 use crate::engines::tests::{Cases, LETTERS, cohort, metrics};
 use crate::{
     Answer, Engine, Job, Link, Observer, PairRule, ProtocolError, Reveal, RevealTo, Role, Spec,
@@ -155,7 +155,7 @@ fn portions_of_lopsided_pairs_are_bounded() {
         let own = [&a.entries[0].scanpath];
         let pairs: Vec<(usize, usize)> = (0..4000).map(|join| (0, join)).collect();
         let job = Job::new(&spec, Role::Host, &own, pairs.len(), &pairs).unwrap();
-        let scoring = Scoring::of(&job);
+        let scoring = PrivateMetric::of(&job);
         let schedule = Schedule::new(&job, &scoring, vec![1], vec![4000; pairs.len()]);
         let limits = PortionLimits::new(
             scoring.on_shares(MaxLengths::of(1, 1)).cell.as_ref(),
@@ -321,7 +321,7 @@ fn stages_are_as_estimated() {
             let own: Vec<&Scanpath> = a.entries.iter().map(|entry| &entry.scanpath).collect();
             let job = Job::new(&spec, Role::Host, &own, own.len(), &pairs).unwrap();
             let lengths = vec![90; own.len()];
-            let measured = Schedule::new(&job, &Scoring::of(&job), lengths.clone(), lengths);
+            let measured = Schedule::new(&job, &PrivateMetric::of(&job), lengths.clone(), lengths);
             let work = Workload {
                 newly_paired: count_pairs(rule, &a, &b).newly_paired,
                 pairs: pairs.len() as u64,

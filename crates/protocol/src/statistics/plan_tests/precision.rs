@@ -1,7 +1,7 @@
 //! Values are precise enough, sums cannot wrap, and equal numbers count as equal.
 
 use super::*;
-use crate::engines::alignment::scoring::Scoring;
+use crate::engines::alignment::private_metric::PrivateMetric;
 use crate::statistics::values::{PairShape, ValueUse, Values};
 use veilpath_statistics::StatisticsError;
 
@@ -11,7 +11,7 @@ fn similarities_are_off_by_at_most_two_to_the_minus_24() {
     for metric in metrics() {
         let spec = spec(Engine::Shares, &metric, "mean", &a, &b);
         let comparison = Comparison::new(spec.metric.clone(), a.alphabet).unwrap();
-        let scoring = Scoring::new(comparison.model(), LETTERS, None);
+        let scoring = PrivateMetric::new(comparison.model(), LETTERS, None);
         let pairs = pairs_of(spec.pair_rule, &a, &b);
         let scanpaths = |(i, j): (usize, usize)| (&a.entries[i].scanpath, &b.entries[j].scanpath);
         let shape = |pair: &(usize, usize)| {

@@ -2,7 +2,7 @@
 
 use super::channels::Recorder;
 use super::*;
-use crate::engines::alignment::scoring::Scoring;
+use crate::engines::alignment::private_metric::PrivateMetric;
 use crate::engines::tests::{
     Cases, documented_alphabet, non_alignment_metrics, rounded_fixations, scanmatch,
 };
@@ -314,7 +314,7 @@ fn the_default_limit_counts_every_opened_bit() {
         spec.pad_to = pad_to;
         let limit = DefaultLimit::new(&spec, Some(letters)).unwrap();
         let comparison = Comparison::new(metric.clone(), spec.alphabet).unwrap();
-        let scoring = Scoring::new(comparison.model(), letters, pad_to);
+        let scoring = PrivateMetric::new(comparison.model(), letters, pad_to);
         let longest = pad_to.unwrap_or(1 << 24);
         for own in [1, 5, 20, 300].map(|it: u32| it.min(longest)) {
             let bits = f64::from(own) * f64::from(letters).log2();
@@ -338,7 +338,7 @@ fn outputs_are_the_possible_numbers() {
     for metric in non_alignment_metrics() {
         let alphabet = random_cohort(0, 1..2, 1).alphabet;
         let comparison = Comparison::new(metric.clone(), alphabet).unwrap();
-        let scoring = Scoring::new(comparison.model(), alphabet.size(), None);
+        let scoring = PrivateMetric::new(comparison.model(), alphabet.size(), None);
         for (rows, columns) in [(1, 1), (1, 9), (9, 1), (3, 4)] {
             let bits = scoring.output_bits(rows, columns);
             let all = (0..1u64 << bits.min(18)).filter_map(|it| scoring.raw(it, rows, columns));

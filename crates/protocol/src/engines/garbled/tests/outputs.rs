@@ -1,7 +1,7 @@
 //! A pair opens no more bits than its own results have, even if other pairs are compared together with it.
 
 use super::*;
-use crate::engines::alignment::scoring::Scoring;
+use crate::engines::alignment::private_metric::PrivateMetric;
 use crate::{PairStore, Refused};
 use std::collections::HashMap;
 use veilpath_metrics::LocalScoring;
@@ -65,7 +65,7 @@ fn a_short_pair_opens_few_bits_beside_long_ones() {
         let both = halves(&spec, &a, &b);
         let job_pairs = pairs_of(spec.pair_rule, &a, &b);
         let comparison = Comparison::new(metric.clone(), spec.alphabet).unwrap();
-        let scoring = Scoring::new(comparison.model(), spec.alphabet.size(), None);
+        let scoring = PrivateMetric::new(comparison.model(), spec.alphabet.size(), None);
         for (pair, (i, j)) in job_pairs.into_iter().enumerate() {
             let length = |cohort: &Cohort, index: usize| {
                 u32::try_from(cohort.entries[index].scanpath.len()).unwrap()
@@ -84,7 +84,7 @@ fn outputs_are_the_possible_numbers() {
     for metric in metrics() {
         let alphabet = random_cohort(0, 1..2, 1).alphabet;
         let comparison = Comparison::new(metric.clone(), alphabet).unwrap();
-        let scoring = Scoring::new(comparison.model(), alphabet.size(), None);
+        let scoring = PrivateMetric::new(comparison.model(), alphabet.size(), None);
         for (rows, columns) in [(1, 1), (1, 9), (9, 1), (3, 4), (7, 2), (6, 6)] {
             let bits = scoring.output_bits(rows, columns);
             let all = (0..1u64 << bits.min(20)).filter_map(|it| scoring.raw(it, rows, columns));

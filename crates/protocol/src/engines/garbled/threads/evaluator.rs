@@ -1,6 +1,6 @@
 //! The evaluator's end. It forwards frames to their worker threads and answers requests in order of arrival.
 
-use super::{Header, Kind, MAX_UNREQUESTED, QUEUED_FRAMES, StopFlag};
+use super::{FrameKind, Header, MAX_UNREQUESTED, QUEUED_FRAMES, StopFlag};
 use crate::{Misbehaviour, ProtocolError};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -186,8 +186,8 @@ impl EvaluatorMultiplexer {
             let header = Header::from_bytes(bytes, self.threads.len())?;
             let thread = &mut self.threads[header.thread];
             match header.kind {
-                Kind::End => return Ok(()),
-                Kind::Data => {
+                FrameKind::End => return Ok(()),
+                FrameKind::Data => {
                     let mut bytes = vec![0; header.length];
                     channel.receive(&mut bytes)?;
                     let passed_on = thread.forward(bytes);
@@ -195,7 +195,7 @@ impl EvaluatorMultiplexer {
                     self.stopped.check()?;
                     passed_on?;
                 }
-                Kind::Request => {
+                FrameKind::Request => {
                     let answer = thread.answer(header.length);
                     self.stopped.check()?;
                     channel.send(&answer?)?;

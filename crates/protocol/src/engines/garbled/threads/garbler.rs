@@ -1,6 +1,6 @@
 //! The garbler's end. It sends frames as worker threads produce them, and requests the evaluator's bytes.
 
-use super::{FRAME_BYTES, Header, Kind, QUEUED_FRAMES, REQUEST_BYTES, StopFlag};
+use super::{FRAME_BYTES, FrameKind, Header, QUEUED_FRAMES, REQUEST_BYTES, StopFlag};
 use crate::ProtocolError;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
@@ -158,7 +158,7 @@ impl GarblerMultiplexer {
                 Ok((thread, Command::Send(bytes))) => {
                     let header = Header {
                         thread,
-                        kind: Kind::Data,
+                        kind: FrameKind::Data,
                         length: bytes.len(),
                     };
                     channel.send(&header.to_bytes())?;
@@ -171,7 +171,7 @@ impl GarblerMultiplexer {
                     }
                     let header = Header {
                         thread,
-                        kind: Kind::Request,
+                        kind: FrameKind::Request,
                         length,
                     };
                     channel.send(&header.to_bytes())?;
@@ -187,7 +187,7 @@ impl GarblerMultiplexer {
         }
         let end = Header {
             thread: 0,
-            kind: Kind::End,
+            kind: FrameKind::End,
             length: 0,
         };
         channel.send(&end.to_bytes())?;

@@ -63,7 +63,7 @@ const _: () = assert!(PORTION_PAIRS * (8 + 5 * 64) + 2 * 5 * MAX_BATCH <= MAX_UN
 
 /// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum FrameKind {
     Data,
     Request,
     End,
@@ -73,7 +73,7 @@ enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Header {
     thread: usize,
-    kind: Kind,
+    kind: FrameKind,
     length: usize,
 }
 
@@ -82,9 +82,9 @@ impl Header {
 
     fn to_bytes(self) -> [u8; Self::BYTES] {
         let kind = match self.kind {
-            Kind::Data => 0,
-            Kind::Request => 1,
-            Kind::End => 2,
+            FrameKind::Data => 0,
+            FrameKind::Request => 1,
+            FrameKind::End => 2,
         };
         let length = u32::try_from(self.length).unwrap_or(u32::MAX).to_le_bytes();
         let thread = u8::try_from(self.thread).unwrap_or(u8::MAX);
@@ -96,9 +96,9 @@ impl Header {
         let [thread, kind, length @ ..] = bytes;
         let length = u32::from_le_bytes(length) as usize;
         let (kind, max_length) = match kind {
-            0 => (Kind::Data, FRAME_BYTES),
-            1 => (Kind::Request, REQUEST_BYTES),
-            2 => (Kind::End, 0),
+            0 => (FrameKind::Data, FRAME_BYTES),
+            1 => (FrameKind::Request, REQUEST_BYTES),
+            2 => (FrameKind::End, 0),
             kind => return Err(Misbehaviour::UnknownFrame { kind }),
         };
         if usize::from(thread) >= threads || length > max_length {
@@ -171,9 +171,9 @@ mod tests {
     #[test]
     fn headers_round_trip_and_out_of_bounds_headers_are_rejected() {
         for (kind, length) in [
-            (Kind::Data, FRAME_BYTES),
-            (Kind::Request, REQUEST_BYTES),
-            (Kind::End, 0),
+            (FrameKind::Data, FRAME_BYTES),
+            (FrameKind::Request, REQUEST_BYTES),
+            (FrameKind::End, 0),
         ] {
             let header = Header {
                 thread: 2,
@@ -261,7 +261,7 @@ mod tests {
             scope.spawn(move || {
                 let header = Header {
                     thread: 0,
-                    kind: Kind::Data,
+                    kind: FrameKind::Data,
                     length: FRAME_BYTES,
                 };
                 // The other side closes the channel.

@@ -182,7 +182,7 @@ impl Context<'_> {
         parameters: &HardenedParameters,
         masked: &[Masked],
     ) -> Result<Vec<u8>, ProtocolError> {
-        let layout = &self.agreement.layout;
+        let layout = &self.agreed.layout;
         let groups: Vec<&[Masked]> = masked.chunks(layout.cells).collect();
         let nothing = self.public.trivial(&Plaintext::from(0u64))?;
         let one = Scalar::new(&BoxedUint::one(), 1)?;
@@ -230,7 +230,7 @@ impl Context<'_> {
         replies: &[u8],
         unmaskings: Vec<Unmasking>,
     ) -> Result<Vec<(Target, Ciphertext)>, ProtocolError> {
-        let encodings = split(replies, self.agreement.key_size());
+        let encodings = split(replies, self.agreed.key_size());
         let replies = self.public.ciphertexts_from_bytes(&encodings)?;
         let one = Scalar::new(&BoxedUint::one(), 1)?;
         let term = |scalar_bits| TermShape {

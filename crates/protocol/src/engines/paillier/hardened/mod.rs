@@ -51,7 +51,7 @@ pub(super) use matrix_owner::{below, log_uniform};
 #[cfg(any(test, feature = "watch"))]
 pub use steps::{HardenedSecrets, HardenedSet, HardenedSteps};
 
-use super::masking::{Layout, excess_bits};
+use super::masking::{BatchLayout, excess_bits};
 #[cfg(any(test, feature = "watch"))]
 use super::watch::HardenedMaskRanges;
 use crate::{JobError, ProtocolError};
@@ -124,8 +124,12 @@ impl HardenedParameters {
     }
 
     /// Where a batch's numbers are placed.
-    pub(super) fn layout(&self, size: KeySize, packing: bool) -> Result<Layout, ProtocolError> {
-        Layout::of(size, SLOT_BITS, self.slots(), packing)
+    pub(super) fn layout(
+        &self,
+        size: KeySize,
+        packing: bool,
+    ) -> Result<BatchLayout, ProtocolError> {
+        BatchLayout::of(size, SLOT_BITS, self.slots(), packing)
     }
 
     /// The ranges of the masks, with which an audit reads the slots.
@@ -179,7 +183,7 @@ impl HardenedParameters {
     }
 
     /// The public shape of one ciphertext's sum.
-    fn terms(&self, layout: &Layout, ciphertext: usize) -> Vec<TermShape> {
+    fn terms(&self, layout: &BatchLayout, ciphertext: usize) -> Vec<TermShape> {
         let mut terms = Vec::new();
         for (slot, (_, position)) in (0u32..).zip(layout.slot_entries(ciphertext)) {
             let shift_bits = layout.slots().shift_bits(slot);

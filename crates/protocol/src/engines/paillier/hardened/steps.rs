@@ -1,10 +1,10 @@
 //! The individual steps of both sides, for the checks in `docs/assurance.md`: neither timing nor branches nor addresses
 //! may depend on secrets.
 
-use super::super::agreement::Agreement;
 use super::super::cell::{CandidateSet, Context, Inputs, SetMask, Target, Unmasking};
 use super::super::key_holder::{encrypt, open_groups};
 use super::super::parallel::Randomness;
+use super::super::run_parameters::RunParameters;
 use super::{CellSecrets, HardenedParameters};
 use crate::engines::lengths::own_lengths;
 use crate::{Engine, Job, JobError, ProtocolError, Role, Spec};
@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 /// One side's steps of the hardened variant.
 pub struct HardenedSteps {
-    agreement: Agreement,
+    agreed: RunParameters,
     parameters: HardenedParameters,
     public: PublicKey,
     randomness: Randomness,
@@ -49,12 +49,12 @@ impl HardenedSteps {
         let scanpath = Scanpath::new(vec![0; length]);
         let own = [&scanpath];
         let job = Job::new(spec, Role::Join, &own, 1, &[(0, 0)])?;
-        let agreement = Agreement::new(&job, options, own_lengths(&job)?)?;
-        let parameters = agreement
+        let agreed = RunParameters::new(&job, options, own_lengths(&job)?)?;
+        let parameters = agreed
             .hardened
             .ok_or(ProtocolError::Job(JobError::NoMasks))?;
         Ok(Self {
-            agreement,
+            agreed,
             parameters,
             public: public.clone(),
             randomness: Randomness::of(source),
@@ -101,10 +101,10 @@ impl HardenedSteps {
         masked: &[u8],
         cells: usize,
     ) -> Result<Vec<HardenedSet>, ProtocolError> {
-        let layout = &self.agreement.layout;
-        let bytes = layout.ciphertexts * self.agreement.key_size().ciphertext_bytes();
+        let layout = &self.agreed.layout;
+        let bytes = layout.ciphertexts * self.agreed.key_size().ciphertext_bytes();
         let groups: Vec<&[u8]> = masked.chunks(bytes).collect();
-        let (slots, _) = open_groups(&self.agreement, key, &groups)?;
+        let (slots, _) = open_groups(&self.agreed, key, &groups)?;
         let sets = slots.chunks(layout.width()).take(cells);
         Ok(sets.map(<[_]>::to_vec).collect())
     }
@@ -131,7 +131,7 @@ impl HardenedSteps {
 
     fn context(&self) -> Context<'_> {
         Context {
-            agreement: &self.agreement,
+            agreed: &self.agreed,
             public: &self.public,
             randomness: &self.randomness,
         }

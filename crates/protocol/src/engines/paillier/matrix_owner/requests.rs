@@ -18,12 +18,12 @@ impl<R> MatrixOwner<'_, R> {
     /// The next request, while the values of `answered` cells are extracted from a reply; `None` if there is nothing
     /// to request, or enough is outstanding.
     pub(super) fn next_request(&self, answered: usize) -> Option<Header> {
-        let batch = self.agreement.batch() as usize;
+        let batch = self.agreed.batch() as usize;
         let idle = self.outstanding.is_empty();
         if !idle && (batch == 1 || self.outstanding.len() >= MAX_OUTSTANDING) {
             return None;
         }
-        let full = LANES * self.agreement.layout.cells;
+        let full = LANES * self.agreed.layout.cells;
         let requested = self.outstanding_sets() + answered;
         let ready = self.ready.len();
         let sets = cells_to_take(ready, requested, self.full_request(), full);
@@ -67,11 +67,10 @@ impl<R> MatrixOwner<'_, R> {
     /// The largest number of cells in a request such that all outstanding requests fit the channel together, rounded to
     /// fill all SIMD lanes.
     pub(super) fn full_request(&self) -> usize {
-        let layout = &self.agreement.layout;
-        let reply =
-            self.agreement.reply_ciphertexts() * self.agreement.key_size().ciphertext_bytes();
+        let layout = &self.agreed.layout;
+        let reply = self.agreed.reply_ciphertexts() * self.agreed.key_size().ciphertext_bytes();
         let fitting = WINDOW_BYTES / MAX_OUTSTANDING / reply;
-        let max_cells = fitting.clamp(1, self.agreement.batch() as usize);
+        let max_cells = fitting.clamp(1, self.agreed.batch() as usize);
         let full = LANES * layout.cells;
         if max_cells > full {
             max_cells - max_cells % full
@@ -88,11 +87,11 @@ impl<R> MatrixOwner<'_, R> {
 
     /// The size of the reply in bytes.
     pub(super) fn reply_bytes(&self, header: &Header) -> usize {
-        let row = self.agreement.alphabet_size as usize;
-        let minima = header.sets as usize * self.agreement.reply_ciphertexts();
+        let row = self.agreed.alphabet_size as usize;
+        let minima = header.sets as usize * self.agreed.reply_ciphertexts();
         let ciphertexts = minima + (header.rows as usize).saturating_mul(row);
         ciphertexts
-            .saturating_mul(self.agreement.key_size().ciphertext_bytes())
+            .saturating_mul(self.agreed.key_size().ciphertext_bytes())
             .saturating_add(match self.job.learns_pairs(self.job.role) {
                 true => 8 * header.results as usize,
                 false => 0,

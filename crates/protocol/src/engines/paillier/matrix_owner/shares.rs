@@ -1,6 +1,6 @@
 //! Results that are secret-shared between the two sides.
 
-use super::super::agreement::MASK_BITS;
+use super::super::run_parameters::MASK_BITS;
 use super::MatrixOwner;
 use crate::ProtocolError;
 use rand::CryptoRng;
@@ -27,7 +27,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         #[allow(clippy::cast_possible_truncation)] // modulo 2⁶⁴
         let share = |mask: &u128| {
             let value = (*mask as u64).wrapping_neg();
-            self.agreement.recurrence.raw_share(value, false)
+            self.agreed.recurrence.raw_share(value, false)
         };
         let shares: Zeroizing<Vec<u64>> = Zeroizing::new(masks.iter().map(share).collect());
         self.job.store.store_halves(&pairs, &shares)?;

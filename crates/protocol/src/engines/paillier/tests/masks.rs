@@ -1,7 +1,7 @@
 //! Masked values keep their order, stay in their slots, and give the candidate back, for all random
 //! draws.
 
-use super::super::masking::{Layout, Mask, MaskSecrets, Ranges};
+use super::super::masking::{BatchLayout, Mask, MaskSecrets, Ranges};
 use super::super::recurrence::Recurrence;
 use super::{assert_uniform, rng};
 use num_bigint::{BigInt, BigUint};
@@ -135,7 +135,7 @@ fn masks_are_uniform_in_their_ranges() {
 fn slots_are_as_many_as_fit() {
     let layout = |size, bound, width, packing| {
         let ranges = Ranges::new(bound, SESSION).unwrap();
-        Layout::new(size, &ranges, width, packing).unwrap()
+        BatchLayout::new(size, &ranges, width, packing).unwrap()
     };
     for (size, bound, width, cells, ciphertexts) in [
         (KeySize::Bits512, 107, 3, 1, 1),

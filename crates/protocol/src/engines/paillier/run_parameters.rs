@@ -2,7 +2,7 @@
 
 use super::PaillierOptions;
 use super::hardened::HardenedParameters;
-use super::masking::{Layout, Ranges};
+use super::masking::{BatchLayout, Ranges};
 use super::recurrence::Recurrence;
 use crate::engines::lengths::own_lengths;
 use crate::{Job, Observer, ProtocolError, Role};
@@ -11,10 +11,10 @@ use veilpath_metrics::PairScore;
 use veilpath_paillier::KeySize;
 
 /// The parameters of a run, equal on both sides.
-pub(super) struct Agreement {
+pub(super) struct RunParameters {
     pub(super) recurrence: Recurrence,
     pub(super) ranges: Ranges,
-    pub(super) layout: Layout,
+    pub(super) layout: BatchLayout,
     /// The parameters of the hardened masks, if that variant was agreed on.
     pub(super) hardened: Option<HardenedParameters>,
     pub(super) alphabet_size: u32,
@@ -31,7 +31,7 @@ pub(super) struct Agreement {
     pub(super) cells: u64,
 }
 
-impl Agreement {
+impl RunParameters {
     pub(super) fn new(
         job: &Job<'_>,
         options: PaillierOptions,
@@ -73,7 +73,7 @@ impl Agreement {
             let parameters = HardenedParameters::new(width, recurrence.bound(), candidate_sets)?;
             (Some(parameters), parameters.layout(size, packing)?)
         } else {
-            (None, Layout::new(size, &ranges, width, packing)?)
+            (None, BatchLayout::new(size, &ranges, width, packing)?)
         };
         Ok(Self {
             recurrence,

@@ -27,10 +27,10 @@ use veilpath_mpc::circuit::recurrence::{RecurrenceOutput, RecurrenceOutputs};
 use veilpath_mpc::ot::lookup::MAX_STRIPS;
 use veilpath_mpc::wavefront::{STRIP_ROWS, Shape};
 
-/// A metric as a circuit.
+/// A metric in the form that `garbled` and `shares` compute.
 #[derive(Clone, Debug)]
-pub(crate) struct Scoring {
-    pub(super) kind: Kind,
+pub(crate) struct PrivateMetric {
+    pub(super) kind: RecurrenceKind,
     /// The common divisor of all costs.
     pub(super) divisor: u64,
     alphabet: u32,
@@ -73,7 +73,7 @@ impl MaxLengths {
 
 /// The recurrence of a metric. Costs and scores are divided by the common divisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RecurrenceKind {
     /// Gaps of 1, substitutions of 0 or 1.
     Unit,
     /// Gaps of 1, substitutions of 0, 1 or 2.
@@ -103,7 +103,7 @@ pub(super) struct Padding {
     pub(super) reward: Option<u64>,
 }
 
-impl Scoring {
+impl PrivateMetric {
     /// The scoring of a job.
     pub(crate) fn of(job: &Job<'_>) -> Self {
         Self::new(
@@ -133,9 +133,9 @@ impl Scoring {
                 let (insert, delete) = (insert / divisor, delete / divisor);
                 let largest = entries.largest(insert + delete, divisor);
                 let kind = match (insert, delete) {
-                    (1, 1) if largest <= 1 && padding.is_none() => Kind::Unit,
-                    (1, 1) => Kind::Clipped,
-                    _ => Kind::Difference { insert, delete },
+                    (1, 1) if largest <= 1 && padding.is_none() => RecurrenceKind::Unit,
+                    (1, 1) => RecurrenceKind::Clipped,
+                    _ => RecurrenceKind::Difference { insert, delete },
                 };
                 (kind, divisor)
             }
@@ -143,7 +143,7 @@ impl Scoring {
                 let gap = u64::from(local.gap);
                 let divisor = entries.divisor(gap, 2 * gap);
                 let best = local.scores.largest().max(0).unsigned_abs();
-                let kind = Kind::Local {
+                let kind = RecurrenceKind::Local {
                     gap: gap / divisor,
                     best: u64::from(best) / divisor,
                 };
@@ -153,31 +153,31 @@ impl Scoring {
                 let duration_divisor = durations(rewards, alphabet).into_iter().fold(0, gcd);
                 let divisor = entries.divisor(duration_divisor, u64::MAX);
                 let largest = u64::from(rewards.largest()) / divisor;
-                (Kind::Reward { largest }, divisor)
+                (RecurrenceKind::Reward { largest }, divisor)
             }
             Model::Warping(warping) => {
                 let divisor = entries.divisor(0, u64::MAX);
                 let max_cost = u64::from(warping.largest(alphabet)) / divisor;
                 let largest = entries.largest(max_cost, divisor);
-                (Kind::Warping { largest }, divisor)
+                (RecurrenceKind::Warping { largest }, divisor)
             }
             Model::Bottleneck(model) => {
                 let largest = ranks(model);
-                (Kind::Frechet { largest }, 1)
+                (RecurrenceKind::Frechet { largest }, 1)
             }
             Model::Hausdorff(model) => {
                 let largest = ranks(model);
-                (Kind::Hausdorff { largest }, 1)
+                (RecurrenceKind::Hausdorff { largest }, 1)
             }
             Model::Recurrence(model) => {
                 let outputs: Vec<_> = model.measures.iter().map(output_of).collect();
                 let undefined_is_zero = model.undefined == Undefined::Zero;
                 let outputs =
                     RecurrenceOutputs::new(&outputs, model.line as usize, undefined_is_zero);
-                (Kind::CrossRecurrence(outputs), 1)
+                (RecurrenceKind::CrossRecurrence(outputs), 1)
             }
             // Rejected before anything is computed: `Engine::can_compute`.
-            Model::Clear => (Kind::Unit, 1),
+            Model::Clear => (RecurrenceKind::Unit, 1),
         };
         Self {
             kind,
@@ -188,8 +188,8 @@ impl Scoring {
                 reward: reward.map(|reward| reward / divisor),
             }),
             distances: match (model, kind) {
-                (Model::Bottleneck(model), Kind::Frechet { largest })
-                | (Model::Hausdorff(model), Kind::Hausdorff { largest }) => {
+                (Model::Bottleneck(model), RecurrenceKind::Frechet { largest })
+                | (Model::Hausdorff(model), RecurrenceKind::Hausdorff { largest }) => {
                     distances(model, largest)
                 }
                 _ => Vec::new(),
@@ -207,7 +207,7 @@ impl Scoring {
     /// What a scanpath adds to the result apart from its alignment: 1, or the duration, for each letter.
     pub(in crate::engines) fn weight(&self, scanpath: &Scanpath) -> u64 {
         match self.kind {
-            Kind::Reward { .. } => {
+            RecurrenceKind::Reward { .. } => {
                 // Reads all durations for each letter, so that no address depends on a letter.
                 let duration = |letter: &u16| {
                     let durations = (0..).zip(&self.durations);
@@ -225,13 +225,15 @@ impl Scoring {
     /// Whether the result of a pair follows from the lengths. It does if a scanpath is empty, unless the other one's durations are
     /// added.
     pub(crate) fn follows_from_lengths(&self, rows: u32, columns: u32) -> bool {
-        (rows == 0 || columns == 0) && !matches!(self.kind, Kind::Reward { .. })
+        (rows == 0 || columns == 0) && !matches!(self.kind, RecurrenceKind::Reward { .. })
     }
 
     /// The cost for the entry of two letters, divided by the common divisor; rewards are saved costs.
     pub(super) fn cost(&self, entry: i64) -> i64 {
         match self.kind {
-            Kind::Reward { largest } => i64::try_from(largest).unwrap_or(i64::MAX) - entry,
+            RecurrenceKind::Reward { largest } => {
+                i64::try_from(largest).unwrap_or(i64::MAX) - entry
+            }
             _ => entry,
         }
     }
@@ -254,44 +256,50 @@ impl Scoring {
     pub(in crate::engines) fn circuit(&self, max_lengths: MaxLengths) -> Circuit {
         let padded = self.padding.is_some();
         match self.kind {
-            Kind::Unit => Circuit::Unit(UnitCell),
-            Kind::Clipped => Circuit::Clipped(ClippedCell),
-            Kind::Difference { insert, delete } if is_wide(insert + delete) => {
+            RecurrenceKind::Unit => Circuit::Unit(UnitCell),
+            RecurrenceKind::Clipped => Circuit::Clipped(ClippedCell),
+            RecurrenceKind::Difference { insert, delete } if is_wide(insert + delete) => {
                 Circuit::Saving(SavingCell::new(insert + delete))
             }
-            Kind::Difference { insert, delete } => {
+            RecurrenceKind::Difference { insert, delete } => {
                 Circuit::Difference(DifferenceCell::new(insert + delete))
             }
-            Kind::Reward { largest } if is_wide(largest) => {
+            RecurrenceKind::Reward { largest } if is_wide(largest) => {
                 Circuit::Saving(SavingCell::new(largest))
             }
-            Kind::Reward { largest } => Circuit::Difference(DifferenceCell::new(largest)),
-            Kind::Local { gap, best } => {
+            RecurrenceKind::Reward { largest } => Circuit::Difference(DifferenceCell::new(largest)),
+            RecurrenceKind::Local { gap, best } => {
                 let largest = u64::from(max_lengths.shorter) * best;
                 Circuit::Local(LocalCell::new(largest, best, gap))
             }
-            Kind::Warping { largest } => {
+            RecurrenceKind::Warping { largest } => {
                 // Padding adds nothing to a sum.
                 let longer = self
                     .padding
                     .map_or(max_lengths.longer, |padding| padding.length);
                 Circuit::Warping(WarpingCell::new(largest, longer.into(), padded))
             }
-            Kind::Frechet { largest } => Circuit::Frechet(FrechetCell::new(largest, padded)),
-            Kind::Hausdorff { largest } => Circuit::Hausdorff(HausdorffCell::new(largest, padded)),
-            Kind::CrossRecurrence(outputs) => Circuit::Recurrence(outputs.cell()),
+            RecurrenceKind::Frechet { largest } => {
+                Circuit::Frechet(FrechetCell::new(largest, padded))
+            }
+            RecurrenceKind::Hausdorff { largest } => {
+                Circuit::Hausdorff(HausdorffCell::new(largest, padded))
+            }
+            RecurrenceKind::CrossRecurrence(outputs) => Circuit::Recurrence(outputs.cell()),
         }
     }
 
     /// How the columns of a matrix become one number.
     pub(in crate::engines) fn fold(&self) -> Fold {
         match self.kind {
-            Kind::Local { .. } => Fold::Max,
-            Kind::Difference { insert, delete } if is_wide(insert + delete) => Fold::Unwrap,
-            Kind::Reward { largest } if is_wide(largest) => Fold::Unwrap,
-            Kind::Warping { .. } | Kind::Frechet { .. } => Fold::Last,
-            Kind::Hausdorff { .. } => Fold::Max,
-            Kind::CrossRecurrence(outputs) => Fold::Recurrence(outputs),
+            RecurrenceKind::Local { .. } => Fold::Max,
+            RecurrenceKind::Difference { insert, delete } if is_wide(insert + delete) => {
+                Fold::Unwrap
+            }
+            RecurrenceKind::Reward { largest } if is_wide(largest) => Fold::Unwrap,
+            RecurrenceKind::Warping { .. } | RecurrenceKind::Frechet { .. } => Fold::Last,
+            RecurrenceKind::Hausdorff { .. } => Fold::Max,
+            RecurrenceKind::CrossRecurrence(outputs) => Fold::Recurrence(outputs),
             _ => Fold::Sum,
         }
     }
