@@ -225,9 +225,7 @@ impl Journal {
 
     /// Stores that the output of a pair is not a possible result.
     pub(crate) fn reject(&mut self, pair: usize) {
-        if let Err(error) = self.append([Entry::Rejected(pair)]) {
-            self.failure.get_or_insert(error);
-        }
+        self.append_result([Entry::Rejected(pair)]);
     }
 
     /// Stores an answer. A write error is reported by `finish`: the run continues, and the result can still be written elsewhere.
@@ -239,7 +237,14 @@ impl Journal {
             }
             return Err(Misbehaviour::ChangedAnswer.into());
         }
-        let stored = self.append(Entry::of_answer(pair, answer)).and_then(|()| {
+        self.append_result(Entry::of_answer(pair, answer));
+        Ok(())
+    }
+
+    /// Appends what came of a pair, and syncs from time to time, whatever it is: a peer could tell a possible output from an
+    /// impossible one by the time of a sync.
+    fn append_result(&mut self, entry: impl IntoIterator<Item = Entry>) {
+        let stored = self.append(entry).and_then(|()| {
             if self.synced.elapsed() < SYNC_EVERY {
                 return Ok(());
             }
@@ -248,7 +253,6 @@ impl Journal {
         if let Err(error) = stored {
             self.failure.get_or_insert(error);
         }
-        Ok(())
     }
 
     /// Syncs the file; returns the first error of an earlier write.

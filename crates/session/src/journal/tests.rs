@@ -73,6 +73,27 @@ fn halves_and_sent_marks_are_read_back() {
     assert!(journal.has_rejected() && !journal.is_answered(1));
 }
 
+/// The other side sees how long a portion takes. It must not see which outputs are possible results.
+#[test]
+fn answers_and_rejections_are_synced_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = open(folder.path(), ID, 4).unwrap();
+    let mut syncs = |age: Duration, change: &dyn Fn(&mut Journal)| {
+        journal.synced = Instant::now() - age;
+        state_dir::LAST_SYNC.set(None);
+        change(&mut journal);
+        state_dir::LAST_SYNC.get().is_some()
+    };
+    let store =
+        |pair: usize| move |journal: &mut Journal| journal.store(pair, reading(1.0)).unwrap();
+    let reject = |pair: usize| move |journal: &mut Journal| journal.reject(pair);
+    for (age, due) in [(Duration::ZERO, false), (SYNC_EVERY, true)] {
+        let first = usize::from(due);
+        assert_eq!(syncs(age, &store(first)), due);
+        assert_eq!(syncs(age, &reject(2 + first)), due);
+    }
+}
+
 #[test]
 fn entries_after_a_partial_one_are_found() {
     let folder = tempfile::tempdir().unwrap();
