@@ -261,7 +261,7 @@ pub(crate) fn from_hex(text: &str) -> Option<[u8; 32]> {
 const NEW_KEY_PREFIX: &str = "new-";
 
 /// Removes key files that a killed process left unfinished. A process that is still writing one has locked it.
-fn remove_abandoned(path: &Path) {
+pub(crate) fn remove_abandoned(path: &Path) {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

@@ -58,6 +58,7 @@ impl StateDir {
                 remove_unlocked(&abandoned.with_extension(guard), &abandoned);
             }
         }
+        crate::identity::remove_abandoned(&self.identity());
         Ok(())
     }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Identity;
 
 fn with_folders(folder: &Path) -> StateDir {
     let state_dir = StateDir::at(folder);
@@ -47,6 +48,18 @@ fn files_of_killed_processes_are_removed_and_those_in_use_are_kept() {
     drop(locks);
     state_dir.prepare().unwrap();
     assert!(new_files.iter().all(|path| !path.exists()));
+}
+
+/// A kill between the link to the identity and the removal of its other name leaves a second copy of the secret key.
+#[test]
+fn a_second_copy_of_the_identity_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let state_dir = with_folders(folder.path());
+    Identity::create(&state_dir.identity()).unwrap();
+    let copy = state_dir.identity().with_extension("new-12345");
+    std::fs::hard_link(state_dir.identity(), &copy).unwrap();
+    state_dir.prepare().unwrap();
+    assert!(!copy.exists() && state_dir.identity().exists());
 }
 
 #[test]
