@@ -40,6 +40,9 @@ const MAGIC: &[u8; 8] = b"VEILPATH";
 /// The field with the name of the metric.
 const METRIC: &str = "metric.name";
 
+/// The field with the scale of the metric's costs.
+const SCALE: &str = "metric.scale";
+
 /// The field of a [`Difference`] in the engine. In Terms, it names an engine without settings.
 pub const ENGINE_FIELD: &str = "engine";
 
@@ -238,6 +241,14 @@ impl Terms {
                 ours: value(self, name),
                 theirs: value(theirs, name),
             });
+        let mut others: Vec<Difference> = others.collect();
+        // A scale that nobody set follows from the other parameters.
+        if others
+            .iter()
+            .any(|it| it.field.starts_with("metric.") && it.field != SCALE)
+        {
+            others.retain(|it| it.field != SCALE);
+        }
         let tile = |terms: &Terms| terms.tile.map_or(ABSENT.into(), |tile| tile.to_string());
         let same_tiles = self.fields.get(TILE_COUNT_FIELD) == theirs.fields.get(TILE_COUNT_FIELD);
         let tiles = (same_tiles && self.tile != theirs.tile).then(|| Difference {

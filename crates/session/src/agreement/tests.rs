@@ -1,6 +1,6 @@
 use super::*;
 use veilpath_channel::memory_pair;
-use veilpath_metrics::{Cohort, Distance, Metric, Notation, Substitution, Table};
+use veilpath_metrics::{Cohort, Distance, Grid, Metric, Notation, Substitution, Table};
 use veilpath_protocol::{Engine, PairRule, RevealTo};
 
 fn spec(metric: Metric, encoding: &[(&str, &str)]) -> Spec {
@@ -74,6 +74,29 @@ fn every_parameter_of_a_plan_is_compared_and_reported() {
             row("pair-rule", "all", "same-stimulus"),
             row("reveal-to", "both", "host"),
         ]
+    );
+}
+
+/// Users who disagree on a threshold did not set the scale that follows from it.
+#[test]
+fn a_scale_is_reported_only_if_nothing_else_explains_it() {
+    let scanmatch = |threshold: f64, scale: Option<f64>| {
+        let metric = Metric::ScanMatch {
+            grid: Grid::new(2, 2).unwrap(),
+            wrap: false,
+            threshold,
+            gap: 0.0,
+            scale,
+        };
+        spec(metric, &[])
+    };
+    assert_eq!(
+        differences_of(&scanmatch(1.0, None), &scanmatch(1.25, None)),
+        [row("metric.threshold", "1", "1.25")]
+    );
+    assert_eq!(
+        differences_of(&scanmatch(1.0, Some(7.0)), &scanmatch(1.0, Some(8.0))),
+        [row("metric.scale", "7", "8")]
     );
 }
 
