@@ -80,6 +80,18 @@ impl Plaintext {
         }
     }
 
+    /// The value modulo 2⁶⁴, if it is from 0 to 2^`bits` − 1. The time depends on neither.
+    pub fn low_word(&self, bits: u32) -> Option<u64> {
+        let beyond = (0u32..)
+            .zip(self.words.iter())
+            .fold(0, |all, (index, word)| {
+                let kept = bits.saturating_sub(64 * index);
+                all | word.checked_shr(kept).unwrap_or(0)
+            });
+        let low = self.words.first().copied().unwrap_or(0);
+        ((beyond == 0) & !self.negative).then_some(low)
+    }
+
     /// Compares two numbers. The time reveals where they differ.
     pub fn cmp_vartime(&self, other: &Self) -> Ordering {
         let magnitudes = self.magnitude().cmp_vartime(other.magnitude());
@@ -117,6 +129,16 @@ impl From<u64> for Plaintext {
     }
 }
 
+impl<const WORDS: usize> From<[u64; WORDS]> for Plaintext {
+    /// The least significant word comes first.
+    fn from(words: [u64; WORDS]) -> Self {
+        Self {
+            words: Words::copy(&words),
+            negative: false,
+        }
+    }
+}
+
 impl From<i64> for Plaintext {
     fn from(value: i64) -> Self {
         Self {
@@ -135,5 +157,23 @@ impl From<u128> for Plaintext {
 impl From<i128> for Plaintext {
     fn from(value: i128) -> Self {
         Self::from_sign_and_magnitude(value < 0, &BoxedUint::from(value.unsigned_abs()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_low_word_is_that_of_numbers_in_range() {
+        let low = |words: [u64; 3], bits| Plaintext::from(words).low_word(bits);
+        assert_eq!(low([5, 0, 0], 64), Some(5));
+        assert_eq!(low([5, 1, 0], 64), None);
+        assert_eq!(low([5, 1, 0], 65), Some(5));
+        assert_eq!(low([5, 2, 0], 65), None);
+        assert_eq!(low([7, u64::MAX, u64::MAX], 192), Some(7));
+        assert_eq!(low([7, u64::MAX, u64::MAX], 191), None);
+        assert_eq!(low([0; 3], 0), Some(0));
+        assert_eq!(Plaintext::from(-5_i64).low_word(64), None);
     }
 }

@@ -4,7 +4,7 @@
 use super::PaillierOptions;
 use super::messages::{self, Header, receive_ciphertexts, split};
 use super::parallel::{LANES, Randomness, chunk_length, into_chunks, on_all_cores};
-use super::run_parameters::{MASK_BITS, RunParameters, SHARED_RESULT, complete};
+use super::run_parameters::{MASK_WORDS, RunParameters, SHARED_RESULT, complete};
 use super::tap::Tap;
 use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
 use crate::{Job, JobError, Misbehaviour, Observer, ProtocolError};
@@ -263,13 +263,13 @@ impl<'a> KeyHolder<'a> {
     /// Keeps shares of results that the matrix owner has masked. A number that is out of range is reported at the end.
     fn store_shares(&self, pairs: &[usize], values: &[Plaintext]) -> Result<(), ProtocolError> {
         let shares = values.iter().map(|value| {
-            let value = value.to_i128().and_then(|value| u128::try_from(value).ok());
-            let value = value.filter(|value| *value >> MASK_BITS <= 1);
+            // The sum of a mask and a result has at most one bit more than a mask.
+            let value = value.low_word(64 * MASK_WORDS as u32 + 1);
             self.out_of_range
                 .fetch_or(value.is_none(), Ordering::Relaxed);
-            #[allow(clippy::cast_possible_truncation)] // modulo 2⁶⁴
-            let value = value.unwrap_or_default() as u64;
-            self.agreed.recurrence.raw_share(value, true)
+            self.agreed
+                .recurrence
+                .raw_share(value.unwrap_or_default(), true)
         });
         let shares: Zeroizing<Vec<u64>> = Zeroizing::new(shares.collect());
         Ok(self.job.store.store_halves(pairs, &shares)?)

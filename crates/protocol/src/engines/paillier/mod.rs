@@ -122,7 +122,7 @@
 //! matrix cells is unchanged.
 //!
 //! Answers that are sums with public coefficients are computed from these shares: means, the test of sites, and, if groups are
-//! published, group means and the group test. r has 126 bits and a result at most 62, so what the key holder decrypts is within 2⁻⁶⁴ of
+//! published, group means and the group test. r has 192 bits and a result at most 62, so what the key holder decrypts is within 2⁻¹³⁰ of
 //! a distribution that does not depend on the result, and the matrix owner has only r. Sums are local. Rounding and the comparison of
 //! permuted sums use the gates of `statistics`, and the answer is opened as with the other engines. So no single result is opened, and
 //! the answer is all that is added to the view of matrix cells.

@@ -158,10 +158,10 @@ impl RunParameters {
     }
 }
 
-/// Bits of the random number that hides a result. Results have at most 62 bits, and two institutions compare at most 2²⁴ pairs
+/// Words of the random number that hides a result. Results have at most 62 bits, and two institutions compare at most 2²⁴ pairs
 /// in a session (`MAX_SESSION_PAIRS` of `veilpath-session`; more pairs, up to [`MAX_PAIRS`](crate::MAX_PAIRS), are for one machine).
-/// So the key holder's view of a session's results is within statistical distance 2⁻⁴⁰ of uniform.
-pub(super) const MASK_BITS: u32 = 126;
+/// So the key holder's view of a session's results is within statistical distance 2⁻¹⁰⁶ of uniform.
+pub(super) const MASK_WORDS: usize = 3;
 
 /// A placeholder for a result that is secret-shared between the sides.
 pub(super) const SHARED_RESULT: PairScore = PairScore::new(0.0, None);

@@ -26,9 +26,10 @@
 //!
 //! # Statistical distance
 //! A pad hides its candidate up to 2^−(σ+1), as a candidate is shorter than 2^y/w. A difference is within 2^−σ of what its
-//! interval gives, as above. A set has at most 6 differences and 4 pads, together within 2^(3−σ), and a session of T sets within
-//! T times that. **σ = 43 + ⌈log₂ T⌉ keeps a whole session within 2⁻⁴⁰**, apart from the two ends of the range of ρ. (ρ and r
-//! are drawn up to 2⁻¹²⁰.)
+//! interval gives, as above. A set of three candidates has 3 differences and 3 pads, together within 4.5·2^−σ, and one of four
+//! has 6 and 4, together within 8·2^−σ; a session of T sets is within T times that. **σ = 43 + ⌈log₂ T⌉ for three and 44 + ⌈log₂ T⌉
+//! for four candidates keep a whole session within 1.125·2⁻⁴¹**, apart from the two ends of the range of ρ. (ρ and r are drawn up to
+//! 2⁻¹²⁰.) With the randomness of ciphertexts, which is within 0.75·2⁻⁴¹, everything stays below 2⁻⁴⁰.
 //!
 //! # Slots
 //! All slots have S = 255 bits, for any costs: 2, 4, 8, 12 and 16 slots fit below n/2 for keys of 512, 1024, 2048, 3072
@@ -66,8 +67,13 @@ const MIN_OCTAVES: u32 = 128;
 const MAX_IN_SLOT: usize = 3;
 /// Padded candidates in a slot, if fewer fit.
 const MIN_IN_SLOT: usize = 2;
-/// A candidate set counts as this many masks: differences and pads.
-const MASKS_PER_SET: u64 = 8;
+/// A set with this many candidates counts as this many masks: differences and pads. The power of two keeps σ whole.
+const fn masks_per_set(width: usize) -> u64 {
+    match width {
+        ..4 => 8,
+        _ => 16,
+    }
+}
 
 /// The parameters of the hardened masks: the widths of a cell's numbers and where they are placed, equal on both sides.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +100,8 @@ impl HardenedParameters {
         let width_bound = Bound::at_most(&BoxedUint::from(width as u64));
         let candidate = Bound::at_most(&BoxedUint::from(largest.saturating_add(1)));
         let difference_bits = candidate.times(&width_bound).bits();
-        let pad_bits = difference_bits + excess_bits(candidate_sets.saturating_mul(MASKS_PER_SET));
+        let pad_bits =
+            difference_bits + excess_bits(candidate_sets.saturating_mul(masks_per_set(width)));
         let fits = |padded: usize| padded as u32 * (pad_bits + 2) <= SLOT_BITS;
         let padded_in_slot = if fits(MAX_IN_SLOT) {
             MAX_IN_SLOT

@@ -1,6 +1,6 @@
 //! Results that are secret-shared between the two sides.
 
-use super::super::run_parameters::MASK_BITS;
+use super::super::run_parameters::MASK_WORDS;
 use super::MatrixOwner;
 use crate::ProtocolError;
 use rand::CryptoRng;
@@ -14,19 +14,15 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         &mut self,
         results: &[(usize, Ciphertext)],
     ) -> Result<Vec<Ciphertext>, ProtocolError> {
-        let masks: Zeroizing<Vec<u128>> = Zeroizing::new(
+        let masks: Zeroizing<Vec<[u64; MASK_WORDS]>> = Zeroizing::new(
             results
                 .iter()
-                .map(|_| {
-                    let high = u128::from(self.rng.next_u64()) << 64;
-                    (high | u128::from(self.rng.next_u64())) >> (128 - MASK_BITS)
-                })
+                .map(|_| std::array::from_fn(|_| self.rng.next_u64()))
                 .collect(),
         );
         let pairs: Vec<usize> = results.iter().map(|(pair, _)| *pair).collect();
-        #[allow(clippy::cast_possible_truncation)] // modulo 2⁶⁴
-        let share = |mask: &u128| {
-            let value = (*mask as u64).wrapping_neg();
+        let share = |[low, ..]: &[u64; MASK_WORDS]| {
+            let value = low.wrapping_neg();
             self.agreed.recurrence.raw_share(value, false)
         };
         let shares: Zeroizing<Vec<u64>> = Zeroizing::new(masks.iter().map(share).collect());

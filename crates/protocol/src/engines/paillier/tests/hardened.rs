@@ -22,13 +22,13 @@ fn absolute() -> Metric {
     }
 }
 
-/// The largest candidates that can be masked in a session of this many sets: w·(X + 1) has (126 − σ)/2 bits. σ is 43 for
-/// one set, and 100 for the largest session.
+/// The largest candidates that can be masked in a session of this many sets: w·(X + 1) has (126 − σ)/2 bits. For three
+/// candidates, σ is 43 with one set, and 100 in the largest session; for four, it is one more.
 const LARGEST: [(usize, u64, u64); 4] = [
     (3, ((1 << 41) - 1) / 3 - 1, 1),
     (4, (1 << 39) - 2, 1),
     (3, ((1 << 13) - 1) / 3 - 1, 1 << 57),
-    (4, (1 << 11) - 2, 1 << 57),
+    (4, (1 << 10) - 2, 1 << 57),
 ];
 
 /// The bits of |d|, then where the multipliers begin and end.
