@@ -162,7 +162,7 @@ fn saturating_sum<'a>(counts: impl Iterator<Item = &'a u64>) -> u64 {
 
 /// The name of an agreement or plan in the ledger.
 fn key(id: &[u8; 32]) -> String {
-    hex(&id[..16])
+    hex(id)
 }
 
 /// The separator between the name of an agreement and the number of a tile.

@@ -250,7 +250,7 @@ pub(super) fn contains(cohort: &[Member], participant: Tag) -> bool {
 
 /// The name of an agreement in the ledger.
 pub(super) fn key(agreement: &[u8; 32]) -> String {
-    hex(&agreement[..16])
+    hex(agreement)
 }
 
 /// The ledger of one partner; without a folder, nothing is stored.

@@ -66,6 +66,7 @@
 //! The file contains authentication tags under this side's key, not ids.
 
 mod atoms;
+mod encodings;
 mod file;
 mod refusal;
 mod request;
@@ -82,9 +83,9 @@ use crate::error::{Limit, SessionError};
 use crate::policy::{DEFAULT_ANSWERS_PER_PARTNER, DEFAULT_MINIMUM_GROUP};
 use crate::signed_record::RecordFile;
 use crate::{Fingerprint, Identity, StateDir};
+use encodings::with_changed_encoding;
 use file::{Answer, AnswerView, CountedScanpath, Disclosures, DisclosuresFile, Member, key};
 use request::counts;
-use std::collections::BTreeSet;
 
 /// What each side allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -383,38 +384,6 @@ fn participants_in_earlier(
         others.any(|it| file::contains(it.cohort, member.participant))
     };
     answer.cohort.iter().filter(is_in_others).count() as u64
-}
-
-/// How many participants of an answer were in earlier ones only with other encoding settings, where one of the answers is
-/// about groups. Scanpaths of a stimulus that were in a group answer with the same settings are compared with those.
-fn with_changed_encoding(disclosed: &Disclosures, answer: &Answer) -> u64 {
-    let Some(encoding) = answer.encoding else {
-        return 0;
-    };
-    let is_pairs = |parts: file::Parts| parts == file::Parts::Pairs;
-    let earlier = disclosed.answers().filter(|it| it.encoding.is_some());
-    let (same, others): (Vec<_>, Vec<_>) = earlier.partition(|it| it.encoding == Some(encoding));
-    // The stimuli that a participant had in answers of some kind; `None` if it was in none.
-    let stimuli =
-        |answers: &[AnswerView<'_>], participant: Tag, is_kind: &dyn Fn(file::Parts) -> bool| {
-            let of_kind = answers.iter().filter(|it| is_kind(it.parts));
-            let found = of_kind.filter_map(|it| file::find(it.cohort, participant));
-            let found = found.map(|it| it.scanpaths.iter().map(|scanpath| scanpath.stimulus));
-            let found: Vec<BTreeSet<Tag>> = found.map(Iterator::collect).collect();
-            (!found.is_empty()).then(|| found.into_iter().flatten().collect::<BTreeSet<Tag>>())
-        };
-    let is_relevant = |parts| !is_pairs(parts) || !is_pairs(answer.parts);
-    let is_changed = |member: &&Member| {
-        let Some(before) = stimuli(&others, member.participant, &is_relevant) else {
-            return false;
-        };
-        let Some(known) = stimuli(&same, member.participant, &|parts| !is_pairs(parts)) else {
-            return true;
-        };
-        let mut asked = member.scanpaths.iter().map(|scanpath| &scanpath.stimulus);
-        asked.any(|stimulus| before.contains(stimulus) && !known.contains(stimulus))
-    };
-    answer.cohort.iter().filter(is_changed).count() as u64
 }
 
 /// Whether the content of a file is a ledger, for fuzzing.

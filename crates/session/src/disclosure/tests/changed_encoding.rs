@@ -114,3 +114,30 @@ fn settings_are_compared_for_each_stimulus() {
         REFUSED
     );
 }
+
+/// With the new settings, one of two scanpaths of a stimulus is known. The other one was corrected in between.
+#[test]
+fn a_further_scanpath_of_a_stimulus_is_not_known() {
+    let fixture = Fixture::new();
+    let mean = AnswerKind::Mean;
+    let with = |contents: &[u8], of_the_first: &[u8]| {
+        let mut members = members(0..20);
+        for (number, member) in members.iter_mut().enumerate() {
+            let contents = if number == 0 { of_the_first } else { contents };
+            member.stimuli = vec!["a".into(); contents.len()];
+            member.contents = contents.iter().map(|it| [*it; 32]).collect();
+        }
+        members
+    };
+    let allowed = DisclosureLimits {
+        allow_changed_encoding: true,
+        ..LIMITS
+    };
+    let ask = |number, encoding, members: &[GroupMember], limits| {
+        fixture.ask_for(&request(number, mean, encoding), members, limits)
+    };
+    assert!(ask(1, 1, &with(&[11, 12], &[11, 12]), LIMITS).is_ok());
+    assert!(ask(2, 2, &with(&[21], &[21]), allowed).is_ok());
+    assert!(ask(3, 2, &with(&[21], &[21]), LIMITS).is_ok());
+    assert_eq!(ask(4, 2, &with(&[21, 22], &[21, 99]), LIMITS), REFUSED);
+}
