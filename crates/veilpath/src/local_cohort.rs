@@ -178,9 +178,11 @@ impl LocalCohort {
     fn check_agreed_alphabet(&self, agreed: Alphabet) -> Result<(), Error> {
         let own = self.own_alphabet;
         let same_cells = agreed.notation() == own.notation() && agreed.modulus() == own.modulus();
-        // Double letters that turn out to be single letters: each of their characters is a letter.
+        // Double letters that turn out to be single letters: each of their characters is a letter. With padding, whether the
+        // longer scanpaths still fit would reveal something about hidden lengths.
         let are_single_letters = own == Alphabet::full(Notation::DoubleLetters)
-            && agreed == Alphabet::full(Notation::Letters);
+            && agreed == Alphabet::full(Notation::Letters)
+            && self.options.pad_to.is_none();
         if are_single_letters || same_cells && agreed.size() >= own.size() {
             return Ok(());
         }
@@ -213,9 +215,18 @@ mod tests {
     }
 
     fn local(letters: &str, count: Option<u32>) -> Result<LocalCohort, Error> {
+        padded(letters, count, None)
+    }
+
+    fn padded(
+        letters: &str,
+        count: Option<u32>,
+        pad_to: Option<u32>,
+    ) -> Result<LocalCohort, Error> {
         let metric = MetricOptions::default();
         let options = PlanOptions {
             letters: count,
+            pad_to,
             ..PlanOptions::new(Engine::Garbled, metric)
         };
         LocalCohort::new(cohort(letters), options)
@@ -271,6 +282,14 @@ mod tests {
                     .map(|side| side.resolve(&theirs, Role::Host, &()).is_err());
                 assert_eq!(declines, [declines[0]; 3], "{theirs:?}");
             }
+        }
+        // Nor can it probe for hidden lengths: read as single letters, a scanpath is twice as long.
+        let sides = ["aBcD", "aBcDaBcDaB"].map(|letters| padded(letters, None, Some(8)).unwrap());
+        for theirs in announcements() {
+            let declines = sides
+                .each_ref()
+                .map(|side| side.resolve(&theirs, Role::Host, &()).is_err());
+            assert_eq!(declines[0], declines[1], "{theirs:?}");
         }
         // A declared number of letters is checked before either side connects.
         assert!(local("z", Some(26)).is_err());
