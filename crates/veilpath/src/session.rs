@@ -37,7 +37,9 @@ use queue::QueueReports;
 use std::sync::Arc;
 use std::time::Instant;
 use veilpath_metrics::{Alphabet, Metric};
-use veilpath_protocol::{Engine, EngineChoice, ProtocolError, RiskySetting, Role, risky_settings};
+use veilpath_protocol::{
+    Engine, EngineChoice, GroupQuestion, ProtocolError, RiskySetting, Role, risky_settings,
+};
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
     AlphabetInfo, CompletedSession, DeclineReason, Fingerprint, Limit, LimitOrigin, Listener,
@@ -234,8 +236,12 @@ impl<'a> Side<'a> {
                 self.events.event(Event::Note(note));
             }
         }
-        let learns_pairs = options.cohort.reveal().group_question().is_none();
-        if learns_pairs && options.limit_per_scanpath == ScanpathLimit::Default {
+        // Answers that name the host's scanpaths count as comparisons of these.
+        let is_counted =
+            |question: GroupQuestion| question.names_scanpaths() && self.role == Role::Host;
+        let question = options.cohort.reveal().group_question();
+        let has_limit = question.is_none_or(is_counted);
+        if has_limit && options.limit_per_scanpath == ScanpathLimit::Default {
             options.cohort.check_protected_lengths()?;
         }
         Ok(())
@@ -408,7 +414,7 @@ impl<'a> Side<'a> {
             memory: Some(memory_per_session(options.memory, self.sessions)),
             tile: options.cohort.tile(),
             tile_count: options.tile_count,
-            key: options.key.clone(),
+            key: None,
         })
     }
 }

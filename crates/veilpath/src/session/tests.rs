@@ -1,6 +1,7 @@
 use super::*;
 use crate::{Fault, Input, LocalCohort, MetricOptions, PlanOptions, Policy, PolicyRule};
 use std::path::Path;
+use veilpath_metrics::Notation;
 use veilpath_session::{Identity, StateDir};
 
 /// A peer with long scanpaths must not stop a host that serves others.
@@ -114,4 +115,38 @@ fn a_policy_that_expired_while_a_host_waited_forbids_the_session() {
     // The other side learns that it was declined, but not why.
     let declined = joined.err().unwrap();
     assert_eq!(declined.fault(), Fault::Peer, "{declined}");
+}
+
+/// An answer that names the host's scanpaths has their default limit, so it needs the same lengths. The joining side's
+/// scanpaths are not named.
+#[test]
+fn short_padded_scanpaths_are_refused_whatever_counts_them() {
+    let rows = (0..20).map(|it| format!("p{it},g{},aBcDeFgHi\n", it % 2));
+    let text = format!("participant,group,scanpath\n{}", rows.collect::<String>());
+    let refused = |reveal: &str, role: Role| {
+        let input = Input::from_bytes("cohort", text.clone().into_bytes()).unwrap();
+        let plan = PlanOptions {
+            pad_to: Some(80),
+            letters: Some(52),
+            notation: Some(Notation::Letters),
+            reveal: reveal.parse().unwrap(),
+            ..PlanOptions::new(Engine::Shares, MetricOptions::default())
+        };
+        let cohort = LocalCohort::new(crate::read_cohort_from(input).unwrap(), plan).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let identity = Identity::ephemeral().unwrap();
+        let peer = Identity::ephemeral().unwrap().fingerprint();
+        let options = SessionOptions::new(cohort, identity, StateDir::at(folder.path()));
+        let checked = Side::checked(&options, role, &[peer], &());
+        checked.is_err_and(|error| matches!(error, Error::ShortForPadding { .. }))
+    };
+    for (reveal, expected) in [
+        ("score", [true, true]),
+        ("nearest:5", [true, false]),
+        ("nearest:5,rate", [false, false]),
+        ("mean", [false, false]),
+    ] {
+        let found = [Role::Host, Role::Join].map(|role| refused(reveal, role));
+        assert_eq!(found, expected, "{reveal}");
+    }
 }
