@@ -237,7 +237,8 @@ fn session_options(
 ) -> PyResult<(Fingerprint, SessionOptions)> {
     let arguments = Arguments(options);
     let peer = fingerprint(py, "peer", peer)?;
-    let (plan, key) = plan_options(&arguments, "auto")?;
+    // Sessions always use a new Paillier key.
+    let (plan, _) = plan_options(&arguments, "auto")?;
     let (identity, policy) = (arguments.path("identity")?, arguments.path("policy")?);
     let allow = arguments.texts("allow")?;
     let allow = allow.iter().map(|name| {
@@ -259,7 +260,6 @@ fn session_options(
     let mut options = prepared.map_err(|error: veilpath::Error| to_exception(py, &error))?;
     let limit = arguments.value("limit_per_scanpath")?;
     options.limit_per_scanpath = limit.map(ScanpathLimit::Count).unwrap_or_default();
-    options.key = key;
     options.pseudonyms = arguments.or_default("pseudonyms")?;
     options.via_relay = arguments.or_default("via_relay")?;
     options.fresh = arguments.or_default("fresh")?;

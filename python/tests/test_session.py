@@ -210,3 +210,13 @@ def test_policies_are_written_and_checked(identities: Sides, tmp_path: Path) -> 
     path.write_text("nonsense")
     with pytest.raises(vp.InputError, match=r"policy\.toml"):
         vp.check_policy(peer, policy=path, identity=identities[0])
+
+
+def test_unknown_arguments_are_errors(cohorts: tuple[vp.Cohort, vp.Cohort], identities: Sides) -> None:
+    """A misspelt limit must not be ignored. Sessions take no Paillier key, because a partner could use it twice."""
+    peer = vp.identity(identities[1])
+    for name in ("limit_per_scanpaht", "key"):
+        with pytest.raises(TypeError, match=f"host.*'{name}'"):
+            vp.host(cohorts[0], listen="127.0.0.1:0", peer=peer, **{name: 3})  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=f"join.*'{name}'"):
+            vp.join(cohorts[1], "127.0.0.1:1", peer=peer, **{name: 3})  # type: ignore[arg-type]

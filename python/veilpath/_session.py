@@ -9,11 +9,12 @@ from veilpath._cohort import Cohort
 from veilpath._errors import PlanError, VeilpathError
 from veilpath._progress import progress_callback
 from veilpath._result import Result
+from veilpath._types import SessionArguments
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from veilpath._types import Progress, SessionArguments
+    from veilpath._types import Progress
 
 
 class Session:
@@ -103,7 +104,7 @@ def host(
     arguments are this side's own (see ``SessionArguments``). The other side can also use the command line.
     """
     address, chosen = _address("listen", listen, relay)
-    return Session(_veilpath.host(cohort._inner, address, peer, {**options, **chosen}))
+    return Session(_veilpath.host(cohort._inner, address, peer, {**_checked("host", options), **chosen}))
 
 
 def join(
@@ -119,7 +120,16 @@ def join(
     The other arguments are those of :func:`veilpath.host`.
     """
     address, chosen = _address("address", address, relay)
-    return Session(_veilpath.join(cohort._inner, address, peer, {**options, **chosen}))
+    return Session(_veilpath.join(cohort._inner, address, peer, {**_checked("join", options), **chosen}))
+
+
+def _checked(function: str, options: SessionArguments) -> SessionArguments:
+    """The same options; an unknown name, which may be a misspelt limit, is an error as in other Python functions."""
+    # Clusters also set the number of tiles.
+    known = SessionArguments.__annotations__.keys() | {"tile_count"}
+    for name in options.keys() - known:
+        raise TypeError(f"{function}() got an unexpected keyword argument '{name}'")
+    return options
 
 
 def _address(name: str, direct: str | None, relay: str | None) -> tuple[str, dict[str, bool]]:

@@ -84,8 +84,7 @@ class SessionArguments(MetricArguments, total=False):
 
     The plan: ``metric`` with its settings, ``engine``, ``pairs``, ``notation``, ``letters``, ``reveal`` (``score``,
     ``threshold:T``, or a group answer), ``reveal_to``, ``pad_to``, ``tile`` (as in ``3/8``), and ``key_bits`` and
-    ``hardened`` for the ``paillier`` engine. This side's own: ``key`` (the host's Paillier key), ``names`` of the two cohorts
-    in results, ``pseudonyms``, ``fresh``, ``limit_per_scanpath``, ``minimum_group``, ``policy`` and ``identity`` (files),
+    ``hardened`` for the ``paillier`` engine. This side's own: ``names`` of the two cohorts in results, ``pseudonyms``, ``fresh``, ``limit_per_scanpath``, ``minimum_group``, ``policy`` and ``identity`` (files),
     ``allow`` (risky settings), ``memory`` in MiB, ``timeout`` and ``wait`` in seconds.
     """
 
@@ -98,7 +97,6 @@ class SessionArguments(MetricArguments, total=False):
     reveal_to: Literal["both", "host", "join"]
     pad_to: int
     tile: str
-    key: Path
     key_bits: int
     hardened: bool
     names: tuple[str, str]
