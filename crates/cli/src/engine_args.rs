@@ -48,11 +48,11 @@ pub(crate) struct PaillierArgs {
     pub(crate) hardened: bool,
 }
 
-/// The argument of the side that holds the key.
+/// The key of a comparison on this machine. Sessions always use a new one.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Paillier engine")]
 pub(crate) struct KeyArgs {
-    /// The host's secret Paillier key, from `veilpath keygen` [default: a new one for this run]
+    /// A secret Paillier key from `veilpath keygen` [default: a new one for this run]
     #[arg(long, value_name = "FILE", value_parser = inputs::named_place())]
     pub(crate) key: Option<PathBuf>,
 }
@@ -80,7 +80,7 @@ impl KeyArgs {
         if let Some(asked) = paillier.key_bits.filter(|&asked| asked != size) {
             return Err(Failure::input(format!(
                 "{}: this key has {} bits, but --key-bits asks for {}\n  \
-                 leave --key-bits out here, and give the partner --key-bits {1}",
+                 leave --key-bits out",
                 path.display(),
                 size.bits(),
                 asked.bits()

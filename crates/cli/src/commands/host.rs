@@ -2,7 +2,6 @@
 
 use crate::commands::serve;
 use crate::commands::session::{self, MAX_WAIT, SessionArgs};
-use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use clap::{ArgGroup, Args};
 use std::path::PathBuf;
@@ -66,9 +65,6 @@ pub(crate) struct HostArgs {
 
     #[command(flatten)]
     session: SessionArgs,
-
-    #[command(flatten)]
-    key: KeyArgs,
 }
 
 /// Waits for the peers, compares, and writes the results.
@@ -76,15 +72,12 @@ pub(crate) fn run(args: &HostArgs) -> Result<(), Failure> {
     let wait = Duration::from_secs(args.wait);
     let (address, via_relay) = session::address(args.listen.as_deref(), args.relay.as_deref());
     match (&args.peer[..], &args.peers, args.sessions) {
-        (&[peer], None, None) => {
-            session::run(&args.session, &args.key, wait, peer, |options, events| {
-                options.via_relay = via_relay;
-                veilpath::host(address, peer, options, events)
-            })
-        }
+        (&[peer], None, None) => session::run(&args.session, wait, peer, |options, events| {
+            options.via_relay = via_relay;
+            veilpath::host(address, peer, options, events)
+        }),
         (peers, list, sessions) => serve::run(&serve::ServeArgs {
             session: &args.session,
-            key: &args.key,
             address,
             via_relay,
             peers,

@@ -1,7 +1,6 @@
 //! `veilpath join`: connects to a host.
 
 use crate::commands::session::{self, MAX_WAIT, SessionArgs};
-use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use clap::{ArgGroup, Args};
 use std::time::Duration;
@@ -48,10 +47,8 @@ pub(crate) struct JoinArgs {
 /// Connects, compares, and writes the results.
 pub(crate) fn run(args: &JoinArgs) -> Result<(), Failure> {
     let wait = Duration::from_secs(args.wait);
-    // Only the host has a key.
-    let key = KeyArgs::default();
     let (address, via_relay) = session::address(args.address.as_deref(), args.relay.as_deref());
-    session::run(&args.session, &key, wait, args.peer, |options, events| {
+    session::run(&args.session, wait, args.peer, |options, events| {
         options.via_relay = via_relay;
         veilpath::join(address, args.peer, options, events)
     })

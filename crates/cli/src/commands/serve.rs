@@ -4,7 +4,6 @@
 
 use crate::commands::session::SessionArgs;
 use crate::destination::Destination;
-use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use crate::inputs::{self, is_dash};
 use crate::output;
@@ -19,7 +18,6 @@ use veilpath::{
 /// The arguments of `host` with several peers.
 pub(crate) struct ServeArgs<'a> {
     pub(crate) session: &'a SessionArgs,
-    pub(crate) key: &'a KeyArgs,
     pub(crate) address: &'a str,
     pub(crate) via_relay: bool,
     pub(crate) peers: &'a [Fingerprint],
@@ -42,7 +40,7 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
         return Err(Failure::input("--tile-count is for one --peer"));
     }
     let peers = peers(args)?;
-    let mut prepared = args.session.prepare(args.key, args.wait)?;
+    let mut prepared = args.session.prepare(args.wait)?;
     prepared.options.via_relay = args.via_relay;
     prepared.inputs.extend(args.list.map(PathBuf::from));
     let results = match args.session.estimate {

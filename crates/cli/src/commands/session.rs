@@ -1,7 +1,7 @@
 //! The arguments and the code that `host` and `join` share.
 
 use crate::commands::compare::{NotationName, PairsName};
-use crate::engine_args::{EngineName, KeyArgs, PaillierArgs};
+use crate::engine_args::{EngineName, PaillierArgs};
 use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
 use crate::output::{OutputArgs, WrittenTo, names};
@@ -195,11 +195,7 @@ impl SessionArgs {
     }
 
     /// Reads this side's files, and checks its options.
-    pub(crate) fn prepare(
-        &self,
-        key: &KeyArgs,
-        wait: Duration,
-    ) -> Result<PreparedSession, Failure> {
+    pub(crate) fn prepare(&self, wait: Duration) -> Result<PreparedSession, Failure> {
         super::disable_core_dumps();
         let table = match &self.metric.substitution {
             Some(SubstitutionChoice::File(path)) => Some(path.as_path()),
@@ -208,12 +204,11 @@ impl SessionArgs {
         let identity_file = veilpath::identity_file(self.identity.as_deref())?;
         let inputs = [self.cohort.as_path(), &identity_file]
             .into_iter()
-            .chain(key.file())
             .chain(table)
             .chain(self.policy.as_deref())
             .map(PathBuf::from)
             .collect();
-        let (engine, key) = key.engine(self.engine, &self.paillier)?;
+        let engine = self.engine.with(&self.paillier)?;
         let identity = Identity::load(&identity_file)?;
         let plan = PlanOptions {
             notation: self.notation.map(Notation::from),
@@ -230,7 +225,6 @@ impl SessionArgs {
         let policy = veilpath::find_policy(self.policy.as_deref(), &state_dir)?;
         let mut options = SessionOptions::new(cohort, identity, state_dir);
         options.policy = policy;
-        options.key = key;
         options.pseudonyms = self.pseudonyms;
         options.estimate_only = self.estimate;
         options.fresh = self.fresh;
@@ -264,14 +258,13 @@ pub(crate) fn address<'a>(direct: Option<&'a str>, relay: Option<&'a str>) -> (&
 /// Runs a session with one peer; `connect` is the façade's `host` or `join`.
 pub(crate) fn run(
     args: &SessionArgs,
-    key: &KeyArgs,
     wait: Duration,
     peer: Fingerprint,
     connect: impl FnOnce(&mut SessionOptions, &dyn EventSink) -> Result<Option<CompletedSession>, Error>,
 ) -> Result<(), Failure> {
     let log = args.log(false);
     let session = || {
-        let mut prepared = args.prepare(key, wait)?;
+        let mut prepared = args.prepare(wait)?;
         let output = args.output.check(&prepared.inputs())?;
         log.warn_about(prepared.engine);
         let completed = connect(&mut prepared.options, &log)?;

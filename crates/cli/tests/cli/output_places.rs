@@ -252,7 +252,6 @@ fn a_hyphen_is_never_a_file_name() {
         &format!("join 127.0.0.1:1 {session} --policy -"),
         &format!("join 127.0.0.1:1 {session} --identity -"),
         &format!("host --listen 127.0.0.1:0 {session} --policy -"),
-        &format!("host --listen 127.0.0.1:0 {session} --engine paillier --key -"),
         "identity --identity -",
         "record --identity -",
         "results --identity -",

@@ -18,6 +18,7 @@ mod memory;
 mod non_alignment;
 mod paillier_groups;
 mod relay;
+mod reused_key;
 mod running_host;
 mod signatures;
 mod starts;

@@ -35,7 +35,9 @@ pub struct Proposal {
     pub tile: Option<Tile>,
     /// Agree on a plan of this many tiles, and compute none: the tiles have sessions of their own, which may use worker keys.
     pub tile_count: Option<u32>,
-    /// The host's own key, for an engine that takes one; without it, a new one is made for this session.
+    /// The host's key, for an engine that takes one; without it, a new one is made for this session. Never use a key for two
+    /// sessions with a real partner: it could have numbers of the first one decrypted as results of the second, and nothing would
+    /// count them. A key is for measurements and for both sides on one machine.
     pub key: Option<HostKey>,
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use veilpath_protocol::RiskySetting;
 use veilpath_session::limits::DEFAULT_MEMORY;
 use veilpath_session::{
-    DEFAULT_MINIMUM_GROUP, DisclosureLimits, HostKey, Identity, MIN_GROUP_SIZE, Policy,
-    ScanpathLimit, StateDir,
+    DEFAULT_MINIMUM_GROUP, DisclosureLimits, Identity, MIN_GROUP_SIZE, Policy, ScanpathLimit,
+    StateDir,
 };
 
 /// One side's options for a session.
@@ -15,8 +15,6 @@ use veilpath_session::{
 pub struct SessionOptions {
     /// This side's cohort and plan.
     pub cohort: LocalCohort,
-    /// The host's Paillier key; `None` generates one for the session.
-    pub key: Option<HostKey>,
     /// This side's identity.
     pub identity: Identity,
     /// The folder for journals and ledgers.
@@ -57,7 +55,6 @@ impl SessionOptions {
     pub fn new(cohort: LocalCohort, identity: Identity, state_dir: StateDir) -> Self {
         Self {
             cohort,
-            key: None,
             identity,
             state_dir,
             pseudonyms: false,
