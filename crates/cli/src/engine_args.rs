@@ -9,7 +9,7 @@ use veilpath::{Engine, EngineChoice, HostKey, KeySize, PaillierOptions};
 /// The engines on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineName {
-    /// Chooses garbled, or shares if that saves at least a quarter of the time and two seconds on this connection
+    /// Chooses garbled, or shares if that saves at least a quarter of the time, and at least two seconds, on this connection
     #[default]
     Auto,
     /// Garbled circuits: each side learns the lengths and the results, and nothing else if both follow the protocol (proven)

@@ -114,7 +114,7 @@ pub struct ProvenEstimates {
 }
 
 impl ProvenEstimates {
-    /// Secret sharing if it saves at least a quarter of the time and two seconds. Otherwise garbled circuits, which
+    /// Secret sharing if it saves at least a quarter of the time, and at least two seconds. Otherwise garbled circuits, which
     /// give a cheating partner fewer options and store results pair by pair.
     pub fn preferred(&self) -> Engine {
         let (garbled, shares) = (self.garbled.seconds, self.shares.seconds);

@@ -27,7 +27,7 @@ pub enum ProtocolError {
     Metric(#[from] MetricError),
     /// Costs and lengths are too large to be masked under a key of this size.
     #[error(
-        "the costs and lengths need masked numbers of {needed} bits, which do not fit a key of {key_bits} bits; use a longer key or a smaller scale"
+        "the costs and lengths need masked numbers of {needed} bits, which do not fit a key of {key_bits} bits"
     )]
     DoesNotFit {
         /// Bits of a masked number.
