@@ -1,5 +1,7 @@
 //! The letters of scanpath strings, and how they are written.
 
+mod in_words;
+
 use crate::{Grid, Scanpath};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -284,6 +286,12 @@ impl Alphabet {
                     }
                     high * u32::from(self.modulus) + low
                 }
+                (_, None) => {
+                    return Err(LetterError {
+                        position,
+                        problem: "one letter, but a cell needs two, as in \"aA\" (ScanMatch's double letters)".into(),
+                    });
+                }
                 _ => {
                     return Err(LetterError {
                         position,
@@ -314,27 +322,6 @@ impl Alphabet {
         match u16::try_from(letter) {
             Ok(short) if letter < self.size => Ok(short),
             _ => Err(self.outside(position)),
-        }
-    }
-
-    fn outside(&self, position: usize) -> LetterError {
-        LetterError {
-            position,
-            problem: format!(
-                "a letter outside the alphabet \"{self}\" ({})",
-                self.range()
-            ),
-        }
-    }
-
-    fn range(&self) -> String {
-        let last = u16::try_from(self.size - 1).unwrap_or(u16::MAX);
-        match self.notation {
-            Notation::Dna => "A, C, G or T".into(),
-            Notation::Letters if self.size > 26 => {
-                format!("A to Z, then a to {}", self.letter_name(last))
-            }
-            _ => format!("{} to {}", self.letter_name(0), self.letter_name(last)),
         }
     }
 }

@@ -151,7 +151,7 @@ impl Comparison {
     fn outside(&self, position: usize) -> MetricError {
         MetricError::OutsideAlphabet {
             position: position + 1,
-            alphabet: self.alphabet.to_string(),
+            alphabet: self.alphabet.in_words(),
         }
     }
 }

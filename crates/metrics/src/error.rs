@@ -137,9 +137,9 @@ pub enum MetricError {
         bits: u32,
     },
     /// A grid with fewer cells than the alphabet has letters.
-    #[error("the alphabet \"{alphabet}\" does not fit a {grid} grid of {cells} cells")]
+    #[error("the alphabet ({alphabet}) does not fit a {grid} grid of {cells} cells")]
     GridTooSmall {
-        /// The alphabet's name and size.
+        /// The alphabet in words.
         alphabet: String,
         /// The grid.
         grid: String,
@@ -148,12 +148,12 @@ pub enum MetricError {
     },
     /// A substitution table with fewer rows than the alphabet has letters.
     #[error(
-        "the substitution table has {table} rows, but the alphabet \"{alphabet}\" has more letters"
+        "the substitution table has {table} rows, but the alphabet ({alphabet}) has more letters"
     )]
     TableTooSmall {
         /// The number of rows of the table.
         table: u32,
-        /// The alphabet's name and size.
+        /// The alphabet in words.
         alphabet: String,
     },
     /// A scanpath that is too long.
@@ -163,11 +163,11 @@ pub enum MetricError {
         length: usize,
     },
     /// A letter that the alphabet of the comparison does not have.
-    #[error("letter {position} of a scanpath is outside the alphabet \"{alphabet}\"")]
+    #[error("letter {position} of a scanpath is outside the alphabet ({alphabet})")]
     OutsideAlphabet {
         /// Its position, from 1.
         position: usize,
-        /// The alphabet's name and size.
+        /// The alphabet in words.
         alphabet: String,
     },
     /// A pair that refers to a scanpath that does not exist.

@@ -262,7 +262,7 @@ pub(crate) fn fits_grid(alphabet: &Alphabet, grid: &Grid) -> Result<(), MetricEr
         return Ok(());
     }
     Err(MetricError::GridTooSmall {
-        alphabet: alphabet.to_string(),
+        alphabet: alphabet.in_words(),
         grid: grid.to_string(),
         cells: grid.cells(),
     })

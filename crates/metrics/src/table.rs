@@ -231,7 +231,8 @@ fn label(alphabet: &Alphabet, line: usize, column: usize, field: &str) -> Result
             column,
             // The field is not shown: if a cohort was passed by mistake, it is a participant's scanpath.
             format!(
-                "this label is not a letter of the alphabet \"{alphabet}\"; each label is a single letter"
+                "this label is not a letter of the alphabet ({}); each label is a single letter",
+                alphabet.in_words()
             ),
         )),
     }

@@ -55,7 +55,7 @@ impl Alignment {
                 .check(scanpath)
                 .map_err(|position| MetricError::OutsideAlphabet {
                     position: position + 1,
-                    alphabet: alphabet.to_string(),
+                    alphabet: alphabet.in_words(),
                 })?;
         }
         let letters = [a.letters(), b.letters()];

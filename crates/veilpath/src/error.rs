@@ -183,7 +183,7 @@ pub enum Error {
         pad_to: u32,
     },
     /// The alphabet that follows from both sides may lack letters of this side's cohort.
-    #[error("{file}: its alphabet is \"{own}\", but that of both sides together is \"{agreed}\"")]
+    #[error("{file}: its alphabet is {}, but that of both sides together is {}", .own.in_words(), .agreed.in_words())]
     OtherAlphabet {
         /// The cohort file.
         file: String,

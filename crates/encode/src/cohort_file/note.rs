@@ -11,6 +11,9 @@ use veilpath_metrics::{Alphabet, Grid};
 pub enum CohortNote {
     /// The file names no alphabet. Its notation was guessed, and it was read in this alphabet.
     AlphabetGuessed(Alphabet),
+    /// The file names no alphabet. All scanpaths could be two letters per cell, but were read in this alphabet, one
+    /// letter per cell, because of the other cohort.
+    MaybeDoubleLetters(Alphabet),
     /// The file names one alphabet and was read in another, as the caller asked.
     AlphabetReplaced {
         /// The alphabet that the file declares.
@@ -49,7 +52,9 @@ impl CohortNote {
     /// The option fields that would change it.
     pub fn fields(&self) -> &'static [EncodeField] {
         match self {
-            CohortNote::AlphabetGuessed(_) => &[EncodeField::Notation],
+            CohortNote::AlphabetGuessed(_) | CohortNote::MaybeDoubleLetters(_) => {
+                &[EncodeField::Notation]
+            }
             CohortNote::ModulusAssumed { .. } => &[EncodeField::Grid],
             _ => &[],
         }
@@ -61,11 +66,19 @@ impl fmt::Display for CohortNote {
         match self {
             CohortNote::AlphabetGuessed(alphabet) => write!(
                 f,
-                "the file does not name its alphabet; it was read as \"{alphabet}\""
+                "the file does not name its alphabet; it was read as {}",
+                alphabet.in_words()
+            ),
+            CohortNote::MaybeDoubleLetters(alphabet) => write!(
+                f,
+                "the file does not name its alphabet; it was read as {}, although lower-case and upper-case letters alternate as in two letters per cell",
+                alphabet.in_words()
             ),
             CohortNote::AlphabetReplaced { declared, read_as } => write!(
                 f,
-                "the file names the alphabet \"{declared}\"; it was read as \"{read_as}\", as requested"
+                "the file's alphabet is {}; it was read as {}, as requested",
+                declared.in_words(),
+                read_as.in_words()
             ),
             CohortNote::ModulusAssumed { modulus, grid } => {
                 write!(
@@ -111,10 +124,12 @@ impl fmt::Display for CohortNote {
                     more => format!("{more} ids or settings"),
                 }
             ),
+            CohortNote::RepeatedIds(1) => {
+                f.write_str("2 rows have the same participant and stimulus; both are compared")
+            }
             CohortNote::RepeatedIds(count) => write!(
                 f,
-                "kept {} with the participant and stimulus of an earlier row",
-                pluralized(*count as u64, "row")
+                "{count} rows have the participant and stimulus of an earlier row; all are compared"
             ),
         }
     }

@@ -173,7 +173,12 @@ impl RawCohort {
     ) -> Vec<CohortNote> {
         let about_alphabet = match self.alphabet {
             None if self.grid.is_none() && asked.is_none() => {
-                Some(CohortNote::AlphabetGuessed(alphabet))
+                let is_single = alphabet.notation() == Notation::Letters;
+                let looks_double = || self.guessed_notation() == Notation::DoubleLetters;
+                Some(match is_single && looks_double() {
+                    true => CohortNote::MaybeDoubleLetters(alphabet),
+                    false => CohortNote::AlphabetGuessed(alphabet),
+                })
             }
             Some(declared) if declared != alphabet => Some(CohortNote::AlphabetReplaced {
                 declared,
@@ -262,7 +267,8 @@ impl RawRow {
             };
             let error = error
                 .with_remedy(format!(
-                    "the scanpath was read as \"{alphabet}\"; name another notation, or encode the recordings again"
+                    "the scanpath was read as {}; name another notation, or encode the recordings again",
+                    alphabet.in_words()
                 ))
                 .with_fields(&[EncodeField::Notation]);
             match &self.column {

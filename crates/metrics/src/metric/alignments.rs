@@ -191,6 +191,6 @@ fn fits_table(alphabet: &Alphabet, table: &Table) -> Result<(), MetricError> {
     }
     Err(MetricError::TableTooSmall {
         table: table.size(),
-        alphabet: alphabet.to_string(),
+        alphabet: alphabet.in_words(),
     })
 }

@@ -120,7 +120,7 @@ fn the_error_is_that_of_the_first_refused_pair() {
     let error = |pairs: &[(usize, usize)]| run(&comparison, &a, &b, pairs).0.unwrap_err();
     let outside = |position| MetricError::OutsideAlphabet {
         position,
-        alphabet: "letters 5".into(),
+        alphabet: "\"letters 5\"".into(),
     };
     for _ in 0..20 {
         assert_eq!(error(&[(0, 0), (1, 1), (0, 1)]), outside(4));

@@ -36,10 +36,8 @@ fn the_alphabet_is_given_declared_or_guessed() {
     ] {
         let file = read_text(text).unwrap();
         assert_eq!(file.cohort.alphabet.to_string(), expected);
-        let guessed = file
-            .notes
-            .iter()
-            .any(|note| note.contains(&format!("\"{expected}\"")));
+        let words = expected.parse::<Alphabet>().unwrap().in_words();
+        let guessed = file.notes.iter().any(|note| note.contains(&words));
         assert_eq!(guessed, !text.starts_with('#'), "{:?}", file.notes);
     }
     let file = read_bytes(b"aAbC\n", Some(Notation::Letters)).unwrap();
@@ -121,4 +119,20 @@ fn a_grid_that_two_letters_cannot_write_is_refused() {
         assert_eq!(error.fields, [field]);
         assert!(error.remedy.contains("set this option"), "{error}");
     }
+}
+
+/// A file that looks like two letters per cell may be read as single letters, because of the other cohort.
+#[test]
+fn alternating_letters_that_are_read_singly_are_noted() {
+    let notes_of = |text: &str| {
+        let raw = RawCohort::read(Input::from_bytes("c.csv", text.into()).unwrap()).unwrap();
+        let alphabet = Alphabet::letters(49).unwrap();
+        raw.notes(alphabet, None, Grid::new(7, 7))
+    };
+    let alphabet = Alphabet::letters(49).unwrap();
+    let notes = notes_of("aAbC\naAaA\n");
+    assert_eq!(notes[0], CohortNote::MaybeDoubleLetters(alphabet));
+    assert_eq!(notes[0].fields(), [EncodeField::Notation]);
+    let notes = notes_of("aAbC\naAa\n");
+    assert_eq!(notes[0], CohortNote::AlphabetGuessed(alphabet));
 }
