@@ -142,7 +142,7 @@ pub(crate) fn alphabet_info(
     let mut info = AlphabetInfo {
         named: notation.map(Alphabet::full),
         declared: file.declared_alphabet(),
-        read_as: file.alphabet(notation),
+        read_as: read_as(file, options),
         grid: file.declared_grid(),
     };
     if let Some(letters) = options.letters {
@@ -164,6 +164,26 @@ pub(crate) fn alphabet_info(
         }
     }
     Ok(info)
+}
+
+/// The alphabet of the file and the options. If neither names a notation, the letters suggest one; but on a grid with
+/// more cells than there are letters, a cell is written as two letters or a number, whatever the scanpaths look like.
+fn read_as(file: &RawCohort, options: &PlanOptions) -> Alphabet {
+    let guessed = file.alphabet(options.notation);
+    let is_open = options.notation.is_none()
+        && file.declared_alphabet().is_none()
+        && file.declared_grid().is_none();
+    let too_few_letters = |grid: &Grid| {
+        guessed.notation() == Notation::Letters && grid.cells() > guessed.notation().capacity()
+    };
+    let grid = options.metric.grid.filter(too_few_letters);
+    match grid
+        .filter(|_| is_open)
+        .map(|grid| Alphabet::for_grid(&grid))
+    {
+        Some(Ok(alphabet)) => Alphabet::full(alphabet.notation()),
+        _ => guessed,
+    }
 }
 
 /// If the options give a number of letters, it may be too small and the cause of a decoding error. The reader cannot

@@ -50,6 +50,29 @@ fn engines_agree_and_report_events() {
     assert_eq!(results[0], results[1]);
 }
 
+/// Single letters cannot write the cells of a large grid, so no other string can change how a string is read.
+#[test]
+fn a_large_grid_needs_two_letters_per_cell() {
+    let metric = MetricOptions {
+        name: MetricName::ScanMatch,
+        grid: Grid::new(12, 8),
+        ..MetricOptions::default()
+    };
+    let options = options(Engine::Plain, metric);
+    let planned = |text: &str| {
+        let file = cohort("a", text).unwrap();
+        plan([&file, &file], &options, &())
+    };
+    assert_eq!(planned("aFaFcF\nbFbFbF\n").unwrap().a.alphabet.size(), 96);
+    for (text, line) in [("aFaFcF\nbFbFbF\naAaAa\n", 3), ("ABCD\n", 1)] {
+        let Err(Error::Read(error)) = planned(text) else {
+            panic!("{text}");
+        };
+        assert_eq!(error.line, Some(line));
+        assert!(error.remedy.contains("96 cells in 12 columns"), "{error}");
+    }
+}
+
 #[test]
 fn empty_scanpaths_and_fractional_thresholds_are_noted() {
     let file = cohort("a", "participant,scanpath\np1,AB\np2,\n").unwrap();
