@@ -6,6 +6,7 @@ use super::preamble::Preamble;
 use super::printable::{make_ids_printable, make_printable};
 use super::raw::{RawCohort, RawRow};
 use crate::groups::GroupColumn;
+use crate::readers::IdColumns;
 use crate::{Input, Lines, ReadError, Rows, guess_delimiter};
 use std::collections::{BTreeMap, HashSet};
 use veilpath_metrics::{Encoding, Fixation, Fixations};
@@ -174,9 +175,11 @@ fn table(
 ) -> Result<Vec<RawRow>, ReadError> {
     let columns = rows.columns().clone();
     let scanpath = columns.require(&["scanpath"])?;
-    let participant = columns.find(&["participant", "subject"]);
-    let stimulus = columns.find(&["stimulus"]);
-    let group = columns.find(&["group"]);
+    let IdColumns {
+        participant,
+        group,
+        stimulus,
+    } = IdColumns::of(&columns);
     for column in [Some(scanpath), participant, stimulus, group] {
         column.map_or(Ok(()), |column| columns.require_names(column))?;
     }

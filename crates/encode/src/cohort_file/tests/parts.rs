@@ -1,6 +1,6 @@
 //! Writes some scanpaths of a file to another file.
 
-use super::read_text;
+use super::{read_text, rows};
 use crate::cohort_file::write_part;
 
 /// The alphabet line of a file with the scanpaths at these positions.
@@ -58,4 +58,19 @@ fn a_part_keeps_groups_settings_and_notes() {
     write_part(&whole.raw, &part, &mut bytes).unwrap();
     let expected = format!("{header}p,patients,s,ABC\np,patients,t,B\n");
     assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+}
+
+/// Columns with ids have the same names as in tables of gaze.
+#[test]
+fn columns_with_ids_have_the_names_that_encode_knows() {
+    let file =
+        read_text("Subject_ID,Image,participant_group,scanpath\np1,a,g,AB\np1,a,g,AC\n").unwrap();
+    assert_eq!(rows(&file), ["p1/a/AB", "p1/a/AC"]);
+    assert_eq!(file.cohort.entries[0].group.as_deref(), Some("g"));
+    let repeated = "2 rows have the same participant and stimulus; both are compared";
+    assert!(
+        file.notes.iter().any(|note| note == repeated),
+        "{:?}",
+        file.notes
+    );
 }

@@ -226,10 +226,10 @@ pub(super) fn unit_in_name(name: &str) -> Option<String> {
 }
 
 /// The names in lower case, without units, spaces and punctuation.
-struct Names(Vec<String>);
+pub(super) struct Names(Vec<String>);
 
 impl Names {
-    fn of(columns: &Columns) -> Self {
+    pub(super) fn of(columns: &Columns) -> Self {
         let bare = |name: &String| normalised_name(&split_unit(name).0);
         Self(columns.names().iter().map(bare).collect())
     }
@@ -238,7 +238,7 @@ impl Names {
         self.0.iter().position(|name| name == wanted)
     }
 
-    fn first(&self, wanted: &[&str]) -> Option<usize> {
+    pub(super) fn first(&self, wanted: &[&str]) -> Option<usize> {
         wanted.iter().find_map(|name| self.position(name))
     }
 

@@ -8,6 +8,7 @@
 mod columns;
 mod coordinates;
 mod eyes;
+mod id_columns;
 mod indicators;
 mod label_columns;
 mod labels;
@@ -32,6 +33,7 @@ use recordings::{Recordings, RowOwner};
 use units::Survey;
 
 pub(crate) use coordinates::{coordinate_pairs, look_like_coordinates, unpaired_coordinate};
+pub(crate) use id_columns::IdColumns;
 pub(crate) use words::{LabelMeaning, is_loss, meaning};
 
 pub(super) struct Table;
