@@ -22,6 +22,14 @@ pub enum EncodeField {
     CentredPixels,
     /// Degrees of visual angle as the unit of coordinates, with the size of the screen and its distance.
     VisualAngle,
+    /// Fractions from the centre, from -1 to 1, as the unit of coordinates.
+    CentredFractions,
+    /// Heights of the screen from its centre as the unit of coordinates.
+    ScreenHeights,
+    /// Longitude and latitude as the unit of coordinates.
+    LonLat,
+    /// Percent of the screen as the unit of coordinates.
+    Percent,
     /// The unit of times.
     TimeUnit,
     /// Samples per second.
@@ -32,6 +40,10 @@ pub enum EncodeField {
     Eye,
     /// Fixations or samples.
     Rows,
+    /// The choice of fixations.
+    FixationRows,
+    /// The choice of samples.
+    SampleRows,
     /// Which events.
     Events,
     /// The event label column.
@@ -94,4 +106,20 @@ pub enum EncodeField {
     MinDuration,
     /// Whether fixations are kept alongside letters.
     KeepFixations,
+}
+
+impl EncodeField {
+    /// The field itself, or the one of which it is a value.
+    pub fn setting(self) -> Self {
+        match self {
+            EncodeField::CentredPixels
+            | EncodeField::VisualAngle
+            | EncodeField::CentredFractions
+            | EncodeField::ScreenHeights
+            | EncodeField::LonLat
+            | EncodeField::Percent => EncodeField::Units,
+            EncodeField::FixationRows | EncodeField::SampleRows => EncodeField::Rows,
+            field => field,
+        }
+    }
 }

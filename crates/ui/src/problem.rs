@@ -56,7 +56,8 @@ impl From<ReadError> for Problem {
             message: text::printable_lines(&without_remedy.to_string()).into_owned(),
             advice: text::printable_lines(&remedy).into_owned(),
             file: Some(error.file),
-            fields: error.fields,
+            // The page marks the form field, whatever the value.
+            fields: error.fields.iter().map(|field| field.setting()).collect(),
             fault: "input",
             other_answer: false,
             differences: Vec::new(),

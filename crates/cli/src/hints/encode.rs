@@ -68,6 +68,12 @@ fn form(field: EncodeField) -> &'static str {
         EncodeField::VisualAngle => "--units deg --screen-cm SIZE --distance CM",
         EncodeField::Columns
         | EncodeField::CentredPixels
+        | EncodeField::CentredFractions
+        | EncodeField::ScreenHeights
+        | EncodeField::LonLat
+        | EncodeField::Percent
+        | EncodeField::FixationRows
+        | EncodeField::SampleRows
         | EncodeField::EventColumn
         | EncodeField::ParticipantColumn
         | EncodeField::StimulusColumn
@@ -88,11 +94,17 @@ fn example(field: EncodeField) -> &'static str {
         EncodeField::Units => "--units",
         EncodeField::CentredPixels => "--units px-centre",
         EncodeField::VisualAngle => "--units deg --screen-cm 52x29 --distance 60",
+        EncodeField::CentredFractions => "--units norm",
+        EncodeField::ScreenHeights => "--units height --screen WIDTHxHEIGHT",
+        EncodeField::LonLat => "--units lonlat",
+        EncodeField::Percent => "--units percent",
         EncodeField::TimeUnit => "--time-unit",
         EncodeField::Rate => "--rate 120",
         EncodeField::FlipY => "--flip-y",
         EncodeField::Eye => "--eye",
         EncodeField::Rows => "--rows",
+        EncodeField::FixationRows => "--rows fixations",
+        EncodeField::SampleRows => "--rows samples",
         EncodeField::Events => "--events",
         EncodeField::EventColumn => "--columns event=NAME",
         EncodeField::ParticipantColumn => "--columns participant=NAME",

@@ -54,10 +54,8 @@ impl SupportedOptions {
 
     /// Whether a field has an effect. Fields that no format defines always do.
     pub fn has(self, field: EncodeField) -> bool {
-        match field {
-            EncodeField::Units | EncodeField::CentredPixels | EncodeField::VisualAngle => {
-                self.units
-            }
+        match field.setting() {
+            EncodeField::Units => self.units,
             EncodeField::TimeUnit => self.time_unit,
             EncodeField::Eye => self.eye,
             EncodeField::Columns

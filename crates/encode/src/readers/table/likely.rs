@@ -18,7 +18,7 @@ pub(super) enum LikelyUnit {
 impl LikelyUnit {
     /// The error that asks for the unit, and for the settings that it needs.
     pub(super) fn error(self, columns: &Columns) -> ReadError {
-        use EncodeField::{CentredPixels, Screen, Units, VisualAngle};
+        use EncodeField::{CentredPixels, LonLat, Percent, Screen, VisualAngle};
         let (look, remedy, fields): (&str, &str, &[EncodeField]) = match self {
             LikelyUnit::VisualAngle => (
                 "they are small numbers around zero, so probably degrees of visual angle from the centre of the screen",
@@ -28,7 +28,7 @@ impl LikelyUnit {
             LikelyUnit::LonLatOrPixels => (
                 "they lie within ±180 and ±90, so they may be longitude and latitude on a panorama, or pixels from the centre of the screen",
                 "give the unit, and for pixels the size of the screen",
-                &[Units, CentredPixels, Screen],
+                &[LonLat, CentredPixels, Screen],
             ),
             LikelyUnit::CentredPixels => (
                 "many are below zero, so they are probably pixels from the centre of the screen",
@@ -38,7 +38,7 @@ impl LikelyUnit {
             LikelyUnit::Percent => (
                 "they range from 0 to 100, so they are probably percent of the screen",
                 "give that unit, or for pixels the size of the screen or stimulus",
-                &[Units, Screen],
+                &[Percent, Screen],
             ),
         };
         columns

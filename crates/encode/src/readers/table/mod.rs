@@ -91,7 +91,7 @@ impl Format for Table {
                     "name the column of one of them, give the sampling rate, or say that every row is a fixation; {}",
                     columns.listed()
                 ))
-                .with_fields(&[EncodeField::Columns, EncodeField::Rate, EncodeField::Rows]));
+                .with_fields(&[EncodeField::Columns, EncodeField::Rate, EncodeField::FixationRows]));
         }
         if let (false, Some(start), Some(_)) = (fixations, layout.start, options.rate_hz) {
             sink.assumed(

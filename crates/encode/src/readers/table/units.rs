@@ -362,7 +362,11 @@ fn unit_by_survey(
                 return Err(columns
                     .error("the coordinates are small numbers around zero, and their unit is not clear")
                     .with_remedy("say whether they run from -1 to 1, or are heights of the screen or degrees of visual angle, from its centre")
-                    .with_fields(&[EncodeField::Units, EncodeField::VisualAngle]));
+                    .with_fields(&[
+                        EncodeField::CentredFractions,
+                        EncodeField::ScreenHeights,
+                        EncodeField::VisualAngle,
+                    ]));
             }
             (
                 "coordinates run from -1 to 1 from the centre of the screen, as those of the first rows do, and y points up",

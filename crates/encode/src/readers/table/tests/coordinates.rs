@@ -57,7 +57,8 @@ fn units_are_recognised_by_the_first_rows() {
     }
     // Heights of the screen and degrees look the same here: the user is asked.
     let error = read(&table("x", "y", &scaled(1.0, -0.5)), &on_screen()).unwrap_err();
-    assert_eq!(error.fields, [EncodeField::Units, EncodeField::VisualAngle]);
+    use EncodeField::{CentredFractions, ScreenHeights, VisualAngle};
+    assert_eq!(error.fields, [CentredFractions, ScreenHeights, VisualAngle]);
     // A few positions in a corner may well be pixels.
     let corner = table("x", "y", &[(10.0, 20.5), (90.0, 80.0)]);
     assert_eq!(
@@ -153,7 +154,7 @@ fn asked_for(text: &str) -> Vec<EncodeField> {
 
 #[test]
 fn without_a_screen_the_likely_unit_is_asked_for() {
-    use EncodeField::{CentredPixels, Screen, Units, VisualAngle};
+    use EncodeField::{CentredPixels, LonLat, Percent, Screen, VisualAngle};
     let scaled = |factor: f64, shift: f64| -> Vec<(f64, f64)> {
         let scale = |part: f64| part * factor + shift;
         let points = spread().into_iter();
@@ -161,9 +162,9 @@ fn without_a_screen_the_likely_unit_is_asked_for() {
     };
     let asked = |factor, shift| asked_for(&table("x", "y", &scaled(factor, shift)));
     assert_eq!(asked(30.0, -15.0), [VisualAngle, CentredPixels, Screen]);
-    assert_eq!(asked(170.0, -85.0), [Units, CentredPixels, Screen]);
+    assert_eq!(asked(170.0, -85.0), [LonLat, CentredPixels, Screen]);
     assert_eq!(asked(800.0, -400.0), [CentredPixels, Screen]);
-    assert_eq!(asked(100.0, 0.0), [Units, Screen]);
+    assert_eq!(asked(100.0, 0.0), [Percent, Screen]);
     // The sink asks for the size of the screen.
     assert_eq!(asked(1000.0, 0.0), []);
 }
