@@ -35,11 +35,13 @@ impl Survey {
         events: &mut EventFilter,
     ) -> Result<Self, ReadError> {
         let mut survey = Self::default();
+        let width = first_rows.columns().names().len();
         let mut last_start = None;
         for _ in 0..SURVEYED_ROWS {
             let Some(row) = first_rows.next_row()? else {
                 break;
             };
+            super::check_width(&row, width)?;
             if events.judge(&row) != Verdict::Take {
                 continue;
             }

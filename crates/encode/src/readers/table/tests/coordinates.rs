@@ -198,3 +198,15 @@ fn a_field_that_is_not_a_number_is_an_error_with_its_place() {
     assert!(!error.remedy.is_empty());
     assert_eq!(error.fields, [EncodeField::Columns]);
 }
+
+/// R's `write.table` writes row names without a column name, so that every field is one column too far right.
+#[test]
+fn rows_that_are_too_wide_are_reported_before_their_fields() {
+    let error = read(
+        "participant,stimulus,x,y,duration\n1,p1,a,100,200,300\n",
+        &ReadOptions::default(),
+    )
+    .unwrap_err();
+    assert!(error.problem.contains("more than the 5 fields"), "{error}");
+    assert!(error.remedy.contains("row.names = FALSE"), "{error}");
+}
