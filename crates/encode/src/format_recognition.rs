@@ -1,12 +1,14 @@
 //! Recognises the format of a file. For an unknown format, explains what the file probably is and what to do about it.
 
 mod cohorts;
+mod preamble;
 
 use crate::readers::{
-    FORMATS, Format, coordinate_pairs, look_like_coordinates, unpaired_coordinate,
+    FORMATS, Format, coordinate_pairs, look_like_coordinates, names_areas, unpaired_coordinate,
 };
 use crate::{EncodeField, Head, ReadError, guess_delimiter, is_missing, parse_number};
 use cohorts::{has_scanpath_strings, is_cohort, scanpath_strings};
+use preamble::text_above_header;
 
 /// The format of a file with this head; if there is none, [`explain_unknown`] explains why.
 pub fn recognise_format(head: &Head) -> Option<&'static dyn Format> {
@@ -25,6 +27,7 @@ pub fn explain_unknown(head: &Head) -> ReadError {
     let explained = certain_mistake(head)
         .or_else(|| empty_or_json(head))
         .or_else(|| bids_companion(head))
+        .or_else(|| text_above_header(head))
         .or_else(|| odd_delimiter(head));
     let error = |(problem, remedy): Explanation, fields: &[EncodeField]| {
         ReadError::new(&head.name, problem)
@@ -48,6 +51,12 @@ pub fn explain_unknown(head: &Head) -> ReadError {
 /// unknown files.
 pub fn explain_binary(head: &Head) -> Option<ReadError> {
     let (problem, remedy) = certain_mistake(head).filter(|_| head.binary)?;
+    Some(ReadError::new(&head.name, problem).with_remedy(remedy))
+}
+
+/// Why a table without coordinates cannot be read, if the names of its columns are further down.
+pub(crate) fn explain_preamble(head: &Head) -> Option<ReadError> {
+    let (problem, remedy) = text_above_header(head)?;
     Some(ReadError::new(&head.name, problem).with_remedy(remedy))
 }
 
@@ -374,6 +383,10 @@ fn table(head: &Head) -> Option<(Explanation, Option<(String, String)>)> {
         format!("this is a table of {count} columns without names")
     };
     let remedy = match pairs.is_empty() {
+        true if names_areas(&names) => format!(
+            "a table needs the coordinates of fixations even if a column names areas of interest: add columns such as x and y; {}",
+            known_formats()
+        ),
         true => format!(
             "the first line of a table must name the columns, among them x and y (and duration, participant and stimulus, if there are any); rename them, or say which is which; {}",
             known_formats()

@@ -44,6 +44,7 @@ pub use detector::{
 pub use encode::{Encoded, Source, encode_files};
 pub use error::ReadError;
 pub use field::EncodeField;
+pub(crate) use format_recognition::explain_preamble;
 pub use format_recognition::{explain_binary, explain_unknown, recognise_format};
 pub use frame::{ColumnKind, Frame, FrameColumn, NamedFrame, Value};
 pub use groups::{Groups, GroupsNotUsed, is_group_name};

@@ -6,7 +6,10 @@
 pub use accepts::SupportedOptions;
 pub(crate) use accepts::without_effect;
 pub use bids_sidecar::is_bids_metadata;
-pub(crate) use table::{IdColumns, coordinate_pairs, look_like_coordinates, unpaired_coordinate};
+pub(crate) use table::{
+    IdColumns, coordinate_pairs, has_coordinates, look_like_coordinates, names_areas,
+    unpaired_coordinate,
+};
 
 use crate::{
     EncodeField, Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space,

@@ -216,7 +216,7 @@ impl Layout {
 }
 
 /// Whether there are coordinate columns.
-pub(super) fn has_coordinates(columns: &Columns) -> bool {
+pub(crate) fn has_coordinates(columns: &Columns) -> bool {
     Names::of(columns).coordinates().is_some()
 }
 

@@ -1,7 +1,7 @@
 //! Guesses the coordinate columns of a table in which none were recognised.
 
 use super::columns::{normalised_name, split_unit};
-use super::vocabulary::COORDINATE_PAIRS;
+use super::vocabulary::{AOI, COORDINATE_PAIRS};
 
 /// A coordinate column without its counterpart: its name, and the name of the one that is missing.
 pub(crate) fn unpaired_coordinate(names: &[&str]) -> Option<(String, &'static str)> {
@@ -17,6 +17,14 @@ pub(crate) fn unpaired_coordinate(names: &[&str]) -> Option<(String, &'static st
             (None, Some(found)) => Some((names.get(found)?.to_string(), *x)),
             _ => None,
         })
+}
+
+/// Whether one of the columns has the usual name of areas of interest.
+pub(crate) fn names_areas(names: &[&str]) -> bool {
+    let names = names.iter().map(|name| normalised_name(name));
+    names
+        .into_iter()
+        .any(|name| AOI.aliases.contains(&name.as_str()))
 }
 
 /// Pairs of names that differ only in an x and a y, such as `left_x` and `left_y`.

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     Dropped, EncodeField, EncodeNote, Head, Input, Kind, NamesInFile, NoEffect, ReadError,
-    ReadOptions, Row, RowChoice, Rows, Sample, Sink, TimeUnit, is_missing,
+    ReadOptions, Row, RowChoice, Rows, Sample, Sink, TimeUnit, explain_preamble, is_missing,
 };
 use columns::Layout;
 use eyes::EyeFilter;
@@ -32,7 +32,10 @@ use labels::{EventFilter, Verdict};
 use recordings::{Recordings, RowOwner};
 use units::Survey;
 
-pub(crate) use coordinates::{coordinate_pairs, look_like_coordinates, unpaired_coordinate};
+pub(crate) use columns::has_coordinates;
+pub(crate) use coordinates::{
+    coordinate_pairs, look_like_coordinates, names_areas, unpaired_coordinate,
+};
 pub(crate) use id_columns::IdColumns;
 pub(crate) use words::{LabelMeaning, is_loss, meaning};
 
@@ -71,7 +74,12 @@ impl Format for Table {
     ) -> Result<(), ReadError> {
         let first_rows = || Rows::open(input.start()?);
         let columns = first_rows()?.columns().clone();
-        let layout = Layout::find(&columns, options)?;
+        let layout = Layout::find(&columns, options).map_err(|error| {
+            let preamble = explain_preamble(&input.head());
+            preamble
+                .filter(|_| options.columns.is_empty())
+                .unwrap_or(error)
+        })?;
         layout.check_kinds(&columns)?;
         let found = names_found(&input, options, NamesInFile::default())?;
         note_unused_names(&layout, options, sink);

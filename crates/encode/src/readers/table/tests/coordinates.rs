@@ -210,3 +210,10 @@ fn rows_that_are_too_wide_are_reported_before_their_fields() {
     assert!(error.problem.contains("more than the 5 fields"), "{error}");
     assert!(error.remedy.contains("row.names = FALSE"), "{error}");
 }
+
+#[test]
+fn a_header_below_other_text_is_named() {
+    let text = "Our laboratory\n2024\nparticipant,x,y,duration\np1,1,2,3\n";
+    let error = read(text, &ReadOptions::default()).unwrap_err();
+    assert!(error.problem.contains("seems to be line 3"), "{error}");
+}
