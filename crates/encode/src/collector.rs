@@ -21,13 +21,13 @@ use crate::detector::FixationDetector;
 use crate::fixation_path::FixationPath;
 use crate::grid_cell::cell_at;
 use crate::groups::FileGroups;
-use crate::observations::{DurationCounts, PointCounts};
+use crate::observations::{DurationCounts, FixationRow, PointCounts, RepeatCounts};
 use crate::runs::RunEncoder;
 use crate::screen_mapping::{ScreenMapping, ScreenSettings};
 use crate::summary::{DetectedCount, FileSummary};
 use crate::{
     ColumnRoles, Detector, Dropped, EncodeField, EncodeNote, Fixation, Kind, LetterMap,
-    LetterOptions, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Space,
+    LetterOptions, Outside, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Space,
 };
 use fixations::Origin;
 use std::collections::HashMap;
@@ -57,6 +57,7 @@ pub struct Collector {
     detected: DetectedCount,
     point_counts: PointCounts,
     durations: DurationCounts,
+    repeats: RepeatCounts,
     groups: FileGroups,
     files: Vec<FileSummary>,
     /// Notes from readers.
@@ -74,6 +75,8 @@ struct State {
     /// The areas that apply to the stimulus.
     areas: Vec<usize>,
     tally: Tally,
+    /// The last fixation that was read from a row.
+    latest: Option<FixationRow>,
     path: Path,
 }
 
@@ -115,6 +118,7 @@ impl Collector {
             detected: DetectedCount::default(),
             point_counts: PointCounts::default(),
             durations: DurationCounts::default(),
+            repeats: RepeatCounts::default(),
             groups: FileGroups::default(),
             files: Vec::new(),
             notes: Vec::new(),
@@ -221,6 +225,7 @@ impl Collector {
                 _ => Vec::new(),
             },
             tally: Tally::default(),
+            latest: None,
             path,
         })
     }
@@ -255,7 +260,14 @@ impl Collector {
             }
             (LetterMap::Grid(grid), Some(space)) => {
                 self.point_counts.point(space, x, y);
-                let cell = cell_at(grid, space, self.options.outside, x, y);
+                let on_screen = cell_at(grid, space, Outside::Drop, x, y);
+                if on_screen.is_none() {
+                    self.point_counts.off_screen(x, y);
+                }
+                let cell = match self.options.outside {
+                    Outside::Drop => on_screen,
+                    Outside::Clamp => cell_at(grid, space, Outside::Clamp, x, y),
+                };
                 let Some(cell) = cell else {
                     state.tally.outside();
                     return Err(Dropped::Outside);

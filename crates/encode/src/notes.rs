@@ -46,7 +46,23 @@ pub enum EncodeNote {
         /// Of how many with a duration.
         of: u64,
     },
-    /// More points lie outside the screen than on it.
+    /// Most fixations have the position and duration of the row before them, which they overlap.
+    RepeatedFixations {
+        /// How many.
+        fixations: u64,
+        /// Of how many.
+        of: u64,
+    },
+    /// Participants whose durations are too short or too long for a fixation, unlike those of the others.
+    OddDurations {
+        /// How many.
+        participants: usize,
+        /// Of how many.
+        of: usize,
+        /// The files that contain only their recordings.
+        files: Vec<String>,
+    },
+    /// More points lie outside the screen than on it, or nearly as many, and not only those of a few participants.
     MostlyOutside {
         /// How many.
         outside: u64,
@@ -108,6 +124,17 @@ pub enum EncodeNote {
         /// Of how many.
         all: u64,
     },
+    /// Many points are the same one outside the screen.
+    ManyOffScreen {
+        /// Its x in the file's coordinates.
+        x: f64,
+        /// Its y in the file's coordinates.
+        y: f64,
+        /// How many.
+        points: u64,
+        /// Of how many.
+        all: u64,
+    },
     /// Stimuli without any area of interest.
     StimuliWithoutArea {
         /// How many.
@@ -157,6 +184,8 @@ pub enum LikelyCause {
     VisualAngle,
     /// Many are below zero, as if counted from the centre.
     CentreOrigin,
+    /// They are longitudes and latitudes, and none is above π.
+    Radians,
     /// None of the above: probably the size of the screen or the unit.
     SizeOrUnit,
 }
@@ -188,6 +217,11 @@ pub enum NoLetters {
     NoFixations {
         /// How many it found.
         found: u64,
+    },
+    /// Most fixations were shorter than half a temporal bin.
+    ShortFixations {
+        /// How many.
+        fixations: u64,
     },
     /// The most frequent reason why rows were not used.
     Dropped(Dropped),
@@ -250,7 +284,10 @@ impl EncodeNote {
         match self {
             EncodeNote::RepeatedIds { .. } => &[EncodeField::NamePattern],
             EncodeNote::FixationsOverlap { .. } => &[EncodeField::TrialColumn],
-            EncodeNote::UnlikelyDurations { .. } => &[EncodeField::TimeUnit],
+            EncodeNote::UnlikelyDurations { .. } | EncodeNote::OddDurations { .. } => {
+                &[EncodeField::TimeUnit]
+            }
+            EncodeNote::RepeatedFixations { .. } => &[EncodeField::SampleRows],
             EncodeNote::MostlyOutside {
                 cause: LikelyCause::CentreOrigin,
                 ..
@@ -267,6 +304,10 @@ impl EncodeNote {
                 cause: LikelyCause::VisualAngle,
                 ..
             } => &[EncodeField::VisualAngle],
+            EncodeNote::OneCell {
+                cause: LikelyCause::Radians,
+                ..
+            } => &[],
             EncodeNote::MostlyOutside { .. }
             | EncodeNote::OneCell { .. }
             | EncodeNote::HalfEmpty { .. } => &[EncodeField::Units, EncodeField::Screen],
@@ -275,6 +316,10 @@ impl EncodeNote {
                 cause: NoLetters::ShortRuns { .. },
                 ..
             } => &[EncodeField::MinDwell, EncodeField::Rate, EncodeField::Rows],
+            EncodeNote::NoLetters {
+                cause: NoLetters::ShortFixations { .. },
+                ..
+            } => &[EncodeField::Bin, EncodeField::TimeUnit],
             EncodeNote::NoLetters {
                 cause: NoLetters::NoFixations { found: 0 },
                 ..
@@ -292,7 +337,8 @@ impl EncodeNote {
             } => &[EncodeField::Eye],
             EncodeNote::NoLetters { .. }
             | EncodeNote::FilesNotUsed { .. }
-            | EncodeNote::ManyAtOrigin { .. } => &[],
+            | EncodeNote::ManyAtOrigin { .. }
+            | EncodeNote::ManyOffScreen { .. } => &[],
             EncodeNote::LabelsNotUsed { .. } | EncodeNote::LabelsMissing { .. } => {
                 &[EncodeField::Events]
             }

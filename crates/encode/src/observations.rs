@@ -1,7 +1,8 @@
 //! Counts made while files are read, on which the notes are based.
 
 use crate::fixation_path::RowOrder;
-use crate::{EncodeNote, Half, LikelyCause, Space, SpaceKind};
+use crate::{EncodeNote, Fixation, Half, LikelyCause, Space, SpaceKind};
+use std::collections::HashMap;
 use veilpath_metrics::Grid;
 
 /// Fewer rows than this say nothing about the whole.
@@ -18,6 +19,9 @@ pub(crate) struct Observations {
     pub(crate) points: PointCounts,
     pub(crate) odd_participants: Option<EncodeNote>,
     pub(crate) durations: DurationCounts,
+    /// A note about participants whose durations differ from those of the others.
+    pub(crate) odd_durations: Option<EncodeNote>,
+    pub(crate) repeats: RepeatCounts,
 }
 
 /// How many fixations have a duration, and how many of these durations are unlikely.
@@ -35,15 +39,93 @@ impl DurationCounts {
         self.unlikely += u64::from(!is_likely);
     }
 
+    /// Adds the counts of another recording.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.all += other.all;
+        self.unlikely += other.unlikely;
+    }
+
+    pub(crate) fn are_enough(self) -> bool {
+        self.all >= MIN_ROWS_FOR_NOTE
+    }
+
+    /// Whether most durations are unlikely.
+    pub(crate) fn are_odd(self) -> bool {
+        self.unlikely * 2 > self.all
+    }
+
     /// A note if most durations are unlikely.
     pub(crate) fn note(self) -> Option<EncodeNote> {
-        let Self { all, unlikely } = self;
-        (all >= MIN_ROWS_FOR_NOTE && unlikely * 2 > all).then_some(EncodeNote::UnlikelyDurations {
-            fixations: unlikely,
+        (self.are_enough() && self.are_odd()).then_some(EncodeNote::UnlikelyDurations {
+            fixations: self.unlikely,
+            of: self.all,
+        })
+    }
+}
+
+/// How many fixations repeat the row before them, as they do if each gaze sample names its fixation.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RepeatCounts {
+    all: u64,
+    repeated: u64,
+}
+
+impl RepeatCounts {
+    /// Counts a fixation that follows another one of its recording, or none.
+    pub(crate) fn count(&mut self, before: Option<&FixationRow>, next: &FixationRow) {
+        self.all += 1;
+        self.repeated += u64::from(before.is_some_and(|before| next.repeats(before)));
+    }
+
+    /// A note if most fixations repeat the one before them.
+    pub(crate) fn note(self) -> Option<EncodeNote> {
+        let Self { all, repeated } = self;
+        (all >= MIN_ROWS_FOR_NOTE && repeated * 2 > all).then_some(EncodeNote::RepeatedFixations {
+            fixations: repeated,
             of: all,
         })
     }
 }
+
+/// What shows that two rows are of the same fixation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FixationRow {
+    point: (f64, f64),
+    start_ms: Option<f64>,
+    duration_ms: Option<f64>,
+}
+
+impl FixationRow {
+    pub(crate) fn of(fixation: &Fixation<'_>) -> Self {
+        Self {
+            point: (fixation.x, fixation.y),
+            start_ms: fixation.start_ms,
+            duration_ms: fixation.duration_ms,
+        }
+    }
+
+    /// Whether this is the fixation of an earlier row, which has not ended yet.
+    fn repeats(&self, before: &Self) -> bool {
+        let overlaps = match (before.start_ms, self.start_ms, before.duration_ms) {
+            (Some(before), Some(start), Some(duration)) => {
+                before < start && start < before + duration
+            }
+            (before, start, _) => before.is_none() && start.is_none(),
+        };
+        let has_duration = self.duration_ms.is_some_and(|duration| duration > 0.0);
+        let is_same = self.point == before.point && self.duration_ms == before.duration_ms;
+        overlaps && has_duration && is_same
+    }
+}
+
+/// How many different points outside the screen are told apart.
+const MAX_OFF_SCREEN: usize = 1000;
+
+/// Fewer equal points than this are a coincidence.
+const MIN_EQUAL_POINTS: u64 = 3;
+
+/// As many points in one cell, with coordinates of another unit, are no coincidence.
+const MIN_POINTS_IN_CELL: u64 = 3;
 
 /// Where the points of all files lie.
 #[derive(Debug, Default)]
@@ -57,11 +139,22 @@ pub(crate) struct PointCounts {
     at_corner: u64,
     /// The smallest and the largest coordinate of points in pixels; `None` if there are none.
     pixels: Option<(f64, f64)>,
+    /// The largest longitude and latitude, regardless of their signs; `None` if there are none.
+    globe: Option<(f64, f64)>,
+    /// Points in any coordinates.
+    all: u64,
+    /// How often the first points outside the screen occur, by the bits of their coordinates.
+    off_screen: HashMap<[u64; 2], u64>,
 }
 
 impl PointCounts {
     /// A point with finite coordinates.
     pub(crate) fn point(&mut self, space: &Space, x: f64, y: f64) {
+        self.all += 1;
+        if space.kind == SpaceKind::Globe {
+            let (longitude, latitude) = self.globe.unwrap_or_default();
+            self.globe = Some((longitude.max(x.abs()), latitude.max(y.abs())));
+        }
         if space.left == 0.0 && (space.top == 0.0 || space.bottom == 0.0) {
             self.from_corner += 1;
             self.at_corner += u64::from(x == 0.0 && y == 0.0);
@@ -71,6 +164,19 @@ impl PointCounts {
             self.pixels = Some((min.min(x).min(y), max.max(x).max(y)));
             self.points += 1;
             self.below_zero += u64::from(x < 0.0 || y < 0.0);
+        }
+    }
+
+    /// A point with finite coordinates outside the screen.
+    pub(crate) fn off_screen(&mut self, x: f64, y: f64) {
+        let key = [x.to_bits(), y.to_bits()];
+        let has_room = self.off_screen.len() < MAX_OFF_SCREEN;
+        match self.off_screen.get_mut(&key) {
+            Some(count) => *count += 1,
+            None if has_room => {
+                self.off_screen.insert(key, 1);
+            }
+            None => {}
         }
     }
 
@@ -90,14 +196,43 @@ impl PointCounts {
             .then_some(EncodeNote::ManyAtOrigin { points, all })
     }
 
-    /// A note if nearly all points are in one grid cell.
+    /// A note if at least one point in twenty is the same one outside the screen.
+    pub(crate) fn at_one_place_off_screen(&self) -> Option<EncodeNote> {
+        let most = self
+            .off_screen
+            .iter()
+            .max_by_key(|(key, count)| (**count, **key));
+        let (&[x, y], &points) = most?;
+        let is_often = points >= MIN_EQUAL_POINTS && points * 20 >= self.all;
+        (is_often && self.all >= MIN_ROWS_FOR_NOTE).then_some(EncodeNote::ManyOffScreen {
+            x: f64::from_bits(x),
+            y: f64::from_bits(y),
+            points,
+            all: self.all,
+        })
+    }
+
+    /// A note if nearly all points are in one grid cell. If their coordinates suggest another unit, a few points are
+    /// enough.
     pub(crate) fn one_cell(&self) -> Option<EncodeNote> {
         let used: u64 = self.letters.iter().sum();
         let points = self.letters.iter().copied().max().unwrap_or(0);
-        (used >= MIN_ROWS_FOR_NOTE && points * 20 >= used * 19).then(|| EncodeNote::OneCell {
+        let cause = self.likely_cause();
+        let is_other_unit = matches!(
+            cause,
+            LikelyCause::Fractions
+                | LikelyCause::Centred
+                | LikelyCause::Percent
+                | LikelyCause::VisualAngle
+        );
+        let is_noted = match used >= MIN_ROWS_FOR_NOTE {
+            true => points * 20 >= used * 19,
+            false => is_other_unit && points == used && used >= MIN_POINTS_IN_CELL,
+        };
+        is_noted.then_some(EncodeNote::OneCell {
             points,
             used,
-            cause: self.likely_cause(),
+            cause,
         })
     }
 
@@ -131,6 +266,8 @@ impl PointCounts {
                 LikelyCause::VisualAngle
             }
             Some(_) if self.below_zero * 4 > self.points => LikelyCause::CentreOrigin,
+            // π and half of it, with room for rounding.
+            None if self.globe.is_some_and(|(x, y)| x <= 3.15 && y <= 1.58) => LikelyCause::Radians,
             _ => LikelyCause::SizeOrUnit,
         }
     }

@@ -30,6 +30,7 @@ impl Collector {
         let mut observed = Observations {
             points: std::mem::take(&mut self.point_counts),
             durations: self.durations,
+            repeats: self.repeats,
             ..Observations::default()
         };
         observed.times.backwards = backwards;
@@ -115,7 +116,9 @@ impl Collector {
             screen: self.screen.filter(|_| self.options.keep_fixations),
             entries,
         };
-        observed.odd_participants = tallies.note(&self.files);
+        let cause = observed.points.likely_cause();
+        observed.odd_participants = tallies.odd_places(&self.files, cause);
+        observed.odd_durations = tallies.odd_durations(&self.files);
         let mut summary = Summary::new(std::mem::take(&mut self.files), &cohort);
         (summary.removed_runs, summary.empty_left_out) = (removed_runs, empty_left_out);
         summary.data = kinds;

@@ -6,6 +6,7 @@ use super::limits::{
 };
 use super::{Collector, Path};
 use crate::detector::{DetectedFixation, Point};
+use crate::observations::FixationRow;
 use crate::runs::{Gaze, MAX_LETTERS, ReductionError};
 use crate::screen_mapping::ScreenMapping;
 use crate::{Dropped, EncodeField, Fixation, ReadError, Sample, Space};
@@ -29,8 +30,8 @@ impl Collector {
         fixation: Fixation<'_>,
         origin: Origin,
     ) {
-        if let (Origin::Row, Some(duration)) = (origin, fixation.duration_ms) {
-            self.durations.count(duration);
+        if origin == Origin::Row {
+            self.observe(recording, &fixation);
         }
         let letter = self.letter_of(recording, Some((fixation.x, fixation.y)), fixation.aoi);
         let kept = match letter.is_ok() && self.options.keep_fixations {
@@ -192,6 +193,20 @@ impl Collector {
             self.detected.fixations += 1;
             self.add_fixation(recording, fixation, Origin::Detector);
         }
+    }
+
+    /// Counts what the notes need to know about a fixation in a file.
+    fn observe(&mut self, recording: usize, fixation: &Fixation<'_>) {
+        let Some(state) = self.recordings.get_mut(recording) else {
+            return;
+        };
+        if let Some(duration) = fixation.duration_ms {
+            self.durations.count(duration);
+            state.tally.duration(duration);
+        }
+        let row = FixationRow::of(fixation);
+        self.repeats.count(state.latest.as_ref(), &row);
+        state.latest = Some(row);
     }
 
     fn count(&mut self, origin: Origin, outcome: Result<(), Dropped>) {

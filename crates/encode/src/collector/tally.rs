@@ -1,8 +1,9 @@
-//! Counts where the points of each participant lie, to find participants whose coordinates have a different meaning.
+//! Counts where the points of each participant lie and how long the fixations last, to find participants whose
+//! coordinates or times have a different meaning.
 
-use crate::EncodeNote;
-use crate::observations::MIN_ROWS_FOR_NOTE;
+use crate::observations::{DurationCounts, MIN_ROWS_FOR_NOTE};
 use crate::summary::FileSummary;
+use crate::{EncodeNote, LikelyCause};
 use std::collections::HashMap;
 
 /// Counts for one recording, which are summed for each participant.
@@ -13,6 +14,7 @@ pub(super) struct Tally {
     /// The cell of the first point, and how many points are in it.
     first: Option<u16>,
     in_first: u64,
+    durations: DurationCounts,
 }
 
 impl Tally {
@@ -27,7 +29,13 @@ impl Tally {
         self.outside += 1;
     }
 
+    /// Counts the duration of a fixation.
+    pub(super) fn duration(&mut self, duration_ms: f64) {
+        self.durations.count(duration_ms);
+    }
+
     fn add(&mut self, other: Tally) {
+        self.durations.add(other.durations);
         self.outside += other.outside;
         self.used += other.used;
         let first = self.first.or(other.first);
@@ -62,11 +70,59 @@ impl Tallies {
         self.by_file.push((file, participant.to_string()));
     }
 
-    /// A note if the points of some participants, but at most half, are unusual. It names files, never participants.
-    pub(super) fn note(&self, files: &[FileSummary]) -> Option<EncodeNote> {
-        let enough = |tally: &&Tally| tally.has_enough_points();
-        let of = self.by_participant.values().filter(enough).count();
-        let is_odd = |tally: &Tally| tally.has_enough_points() && tally.is_odd();
+    /// A note if the points of some participants, but at most half, are unusual. If many points of the others lie outside
+    /// the screen as well, the note is about all points, with their likely cause. It names files, never participants.
+    pub(super) fn odd_places(
+        &self,
+        files: &[FileSummary],
+        cause: LikelyCause,
+    ) -> Option<EncodeNote> {
+        let (participants, of, files) = self.odd(files, Tally::has_enough_points, Tally::is_odd)?;
+        let sum = |number: fn(&Tally) -> u64, tallies: &dyn Fn(&Tally) -> bool| -> u64 {
+            let counted = self.by_participant.values().filter(|it| tallies(it));
+            counted.map(number).sum()
+        };
+        let others = |tally: &Tally| !tally.is_odd();
+        let outside = sum(|it| it.outside, &others);
+        if outside * 4 > outside + sum(|it| it.used, &others) {
+            return Some(EncodeNote::MostlyOutside {
+                outside: sum(|it| it.outside, &|_| true),
+                used: sum(|it| it.used, &|_| true),
+                cause,
+            });
+        }
+        Some(EncodeNote::OddParticipants {
+            participants,
+            of,
+            files,
+        })
+    }
+
+    /// A note if most durations of some participants, but at most half, are unlikely.
+    pub(super) fn odd_durations(&self, files: &[FileSummary]) -> Option<EncodeNote> {
+        let (participants, of, files) = self.odd(
+            files,
+            |tally| tally.durations.are_enough(),
+            |tally| tally.durations.are_odd(),
+        )?;
+        Some(EncodeNote::OddDurations {
+            participants,
+            of,
+            files,
+        })
+    }
+
+    /// How many participants are odd, among how many with enough data, and the files with only their recordings; `None`
+    /// if nobody is odd or more than half of them are.
+    fn odd(
+        &self,
+        files: &[FileSummary],
+        has_enough: fn(&Tally) -> bool,
+        is_odd: fn(&Tally) -> bool,
+    ) -> Option<(usize, usize, Vec<String>)> {
+        let of = self.by_participant.values().filter(|it| has_enough(it));
+        let of = of.count();
+        let is_odd = |tally: &Tally| has_enough(tally) && is_odd(tally);
         let participants = self.by_participant.values().filter(|it| is_odd(it)).count();
         if participants == 0 || participants * 2 > of {
             return None;
@@ -82,10 +138,7 @@ impl Tallies {
             .iter()
             .enumerate()
             .filter(|&(file, _)| has(file, true) && !has(file, false));
-        Some(EncodeNote::OddParticipants {
-            participants,
-            of,
-            files: only_odd.map(|(_, file)| file.file.clone()).collect(),
-        })
+        let only_odd = only_odd.map(|(_, file)| file.file.clone());
+        Some((participants, of, only_odd.collect()))
     }
 }

@@ -4,6 +4,7 @@ mod empty;
 mod fixations;
 mod gaze;
 mod notes;
+mod odd_rows;
 mod order;
 
 use super::*;

@@ -2,7 +2,10 @@
 
 use super::{EncodeNote, NoEffect, NoLetters};
 use crate::observations::{MIN_ROWS_FOR_NOTE, Observations};
-use crate::{DataKinds, Detector, Dropped, EncodeField, LetterMap, LetterOptions, Summary};
+use crate::{
+    DataKinds, DetectedCount, Detector, Dropped, EncodeField, LetterMap, LetterOptions, Outside,
+    Summary,
+};
 use std::collections::HashSet;
 use veilpath_metrics::Cohort;
 
@@ -28,8 +31,10 @@ pub(crate) fn notes(
     notes.extend(observations.times.notes());
     // Without binning or kept fixations, durations do not matter.
     if options.bin_ms.is_some() || options.keep_fixations {
-        notes.extend(observations.durations.note());
+        let unlikely = observations.durations.note();
+        notes.extend(unlikely.or_else(|| observations.odd_durations.clone()));
     }
+    notes.extend(observations.repeats.note());
     let dropped = |reason| summary.dropped.get(&reason).copied().unwrap_or(0);
     let (outside, lost) = (dropped(Dropped::Outside), dropped(Dropped::Lost));
     if outside > summary.rows_used {
@@ -46,6 +51,10 @@ pub(crate) fn notes(
         });
     }
     notes.extend(observations.points.at_origin());
+    // Dropped fixations are counted, but clamped ones become letters, and samples end a run.
+    if options.outside == Outside::Clamp || summary.data.gaze {
+        notes.extend(observations.points.at_one_place_off_screen());
+    }
     notes.extend(observations.points.one_cell());
     if let LetterMap::Grid(grid) = &options.letter_map {
         notes.extend(observations.points.half_empty(grid));
@@ -68,10 +77,19 @@ pub(crate) fn notes(
 fn no_letters(summary: &Summary) -> Option<EncodeNote> {
     let most = summary.dropped.iter().max_by_key(|(_, count)| **count);
     let cause = match (summary.removed_runs, most) {
-        _ if summary.rows_used > 0 && summary.detected.is_some() => NoLetters::NoFixations {
-            found: summary.detected.as_ref().map_or(0, |it| it.fixations),
-        },
+        _ if summary.rows_used > 0 && summary.detected.is_some() => {
+            let detected = summary.detected.as_ref();
+            match detected.map(DetectedCount::reasons).as_deref() {
+                Some(&[(Dropped::TooShort, fixations), ..]) => {
+                    NoLetters::ShortFixations { fixations }
+                }
+                _ => NoLetters::NoFixations {
+                    found: detected.map_or(0, |it| it.fixations),
+                },
+            }
+        }
         (runs @ 1.., _) if summary.rows_used > 0 => NoLetters::ShortRuns { runs },
+        (_, Some((Dropped::TooShort, &fixations))) => NoLetters::ShortFixations { fixations },
         (_, Some((&reason, _))) => NoLetters::Dropped(reason),
         _ => NoLetters::NoRows,
     };

@@ -36,6 +36,21 @@ impl fmt::Display for EncodeNote {
                 f,
                 "{fixations} of {of} fixations last less than 10 ms or more than 10 s: check the time unit"
             ),
+            EncodeNote::RepeatedFixations { fixations, of } => write!(
+                f,
+                "{fixations} of {of} fixations have the position and duration of the row before: these rows seem to be gaze samples, each with the fixation that it belongs to; keep one row for each fixation, or read the rows as samples"
+            ),
+            EncodeNote::OddDurations {
+                participants,
+                of,
+                files,
+            } => {
+                write!(
+                    f,
+                    "most fixations of {participants} of {of} participants last less than 10 ms or more than 10 s, unlike those of the others: check the unit of their times"
+                )?;
+                in_files(f, files)
+            }
             EncodeNote::MostlyOutside {
                 outside,
                 used,
@@ -73,10 +88,7 @@ impl fmt::Display for EncodeNote {
                     f,
                     "the points of {participants} of {of} participants lie outside the screen or in one grid cell, unlike those of the others: check the unit of their coordinates and the size of their screen"
                 )?;
-                match files.is_empty() {
-                    true => Ok(()),
-                    false => write!(f, ", in {}", listed(files)),
-                }
+                in_files(f, files)
             }
             EncodeNote::NoLetters { scanpaths, cause } => {
                 match scanpaths {
@@ -96,6 +108,10 @@ impl fmt::Display for EncodeNote {
             EncodeNote::ManyAtOrigin { points, all } => write!(
                 f,
                 "{points} of {all} points are exactly 0,0, which some trackers write when they lose the eye; if yours does, leave those coordinates empty in the file"
+            ),
+            EncodeNote::ManyOffScreen { x, y, points, all } => write!(
+                f,
+                "{points} of {all} points are exactly {x},{y}, outside the screen or stimulus, which some trackers write when they lose the eye; if yours does, leave those coordinates empty in the file"
             ),
             EncodeNote::GroupsNotUsed { reason } => {
                 write!(f, "the group column is not used: {reason}")
@@ -150,6 +166,14 @@ impl fmt::Display for EncodeNote {
     }
 }
 
+/// `, in a.csv, b.csv`, or nothing.
+fn in_files(f: &mut fmt::Formatter<'_>, files: &[String]) -> fmt::Result {
+    match files.is_empty() {
+        true => Ok(()),
+        false => write!(f, ", in {}", listed(files)),
+    }
+}
+
 /// Lists the first few files, and says how many more there are.
 fn listed(files: &[String]) -> String {
     const LISTED: usize = 5;
@@ -191,6 +215,7 @@ impl fmt::Display for LikelyCause {
             LikelyCause::Percent => "their coordinates lie between 0 and 100, so they are probably percent of the screen, or centimetres, not pixels",
             LikelyCause::VisualAngle => "their coordinates are small numbers around zero, so they are probably degrees of visual angle from the centre of the screen, not pixels",
             LikelyCause::CentreOrigin => "many coordinates are below zero, so they are probably measured from the centre of the screen, in pixels or degrees of visual angle, not from its top left",
+            LikelyCause::Radians => "their coordinates are longitudes and latitudes of at most 3.15 and 1.58, so they are probably radians; convert them to degrees",
             LikelyCause::SizeOrUnit => "check the size of the screen and the unit of coordinates",
         })
     }
@@ -212,6 +237,15 @@ impl fmt::Display for NoLetters {
                 return write!(
                     f,
                     "none of the {found} detected fixations lies on the screen or stimulus, or in an area of interest"
+                );
+            }
+            NoLetters::ShortFixations { fixations: 1 } => {
+                "the fixation is shorter than half a temporal bin"
+            }
+            NoLetters::ShortFixations { fixations } => {
+                return write!(
+                    f,
+                    "{fixations} fixations are shorter than half a temporal bin"
                 );
             }
             NoLetters::NoRows => "there are no rows of gaze",

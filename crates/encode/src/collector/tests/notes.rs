@@ -38,8 +38,15 @@ fn all_points_in_one_cell_have_a_likely_reason() {
         assert_eq!(notes_of(&plain, &points(factor, shift)), [expected]);
     }
     assert!(notes_of(&plain, &points(690.0, 0.0)).is_empty());
-    // Too few to say anything.
-    assert!(notes_of(&plain, &points(1.0, 0.0)[..10]).is_empty());
+    // A few say something only about another unit.
+    let few = |points: usize| EncodeNote::OneCell {
+        points: points as u64,
+        used: points as u64,
+        cause: LikelyCause::Fractions,
+    };
+    assert_eq!(notes_of(&plain, &points(1.0, 0.0)[..4]), [few(4)]);
+    assert!(notes_of(&plain, &points(1.0, 0.0)[..2]).is_empty());
+    assert!(notes_of(&plain, &points(60.0, 110.0)[..10]).is_empty());
 }
 
 #[test]
