@@ -5,9 +5,9 @@ use crate::input::{Consumed, STOPPED};
 use crate::notes::pluralized;
 use crate::readers::{FORMATS, Format, SupportedOptions, without_effect};
 use crate::{
-    Collector, ColumnRoles, Dropped, EncodeField, EncodeNote, Eye, Fixation, Head, Input,
-    LetterOptions, NoEffect, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Summary,
-    explain_unknown, recognise_format,
+    Collector, ColumnRoles, Dropped, EncodeField, EncodeNote, EventChoice, Eye, Fixation, Head,
+    Input, LetterOptions, NoEffect, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink,
+    Summary, explain_unknown, recognise_format,
 };
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -120,7 +120,7 @@ fn encode_with(
         return Err(no_scanpaths(
             &first.unwrap_or_default(),
             files,
-            read.eye,
+            read,
             &summary,
         ));
     }
@@ -203,7 +203,7 @@ fn names(formats: &[&dyn Format]) -> String {
     names.join(", ")
 }
 
-fn no_scanpaths(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadError {
+fn no_scanpaths(file: &str, files: usize, read: &ReadOptions, summary: &Summary) -> ReadError {
     let files_named = match files {
         0 => "encoding".to_string(),
         1 => file.to_string(),
@@ -223,7 +223,7 @@ fn no_scanpaths(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadEr
         (_, 0) => ReadError::new(&files_named, "there are no gaze rows after the header")
             .with_remedy("was the recording exported completely?"),
         (_, rows) if summary.dropped.contains_key(&Dropped::OtherEye) => {
-            let eye = match eye {
+            let eye = match read.eye {
                 Eye::Left => "left",
                 Eye::Right => "right",
                 Eye::Any => "chosen",
@@ -236,6 +236,9 @@ fn no_scanpaths(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadEr
                 .with_remedy("choose the other eye, or none")
                 .with_fields(&[EncodeField::Eye])
         }
+        _ if !summary.unrequested_events.is_empty() => {
+            no_requested_event(&files_named, read.events.as_ref(), summary)
+        }
         (_, rows) => ReadError::new(
             &files_named,
             format!("no row has gaze data ({} read)", pluralized(rows, "row")),
@@ -243,6 +246,40 @@ fn no_scanpaths(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadEr
         .with_remedy("choose fixations or samples, choose the events, or name the format")
         .with_fields(&[EncodeField::Rows, EncodeField::Events, EncodeField::Format]),
     }
+}
+
+/// The error if rows have labels, but none that is wanted.
+fn no_requested_event(file: &str, events: Option<&EventChoice>, summary: &Summary) -> ReadError {
+    const LISTED: usize = 5;
+    let wanted = match events {
+        None | Some(EventChoice::Fixations) => "a fixation",
+        Some(_) => "a requested event",
+    };
+    let columns = summary.files.iter().filter_map(|it| it.columns.as_ref());
+    let event = columns
+        .flat_map(|columns| &columns.used)
+        .find(|column| column.role == "event");
+    let place = match event {
+        Some(event) => format!("the column \"{}\" has", event.column),
+        None => "the events are".to_string(),
+    };
+    let mut labels: Vec<(&String, &u64)> = summary.unrequested_events.iter().collect();
+    labels.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let listed: Vec<String> = labels
+        .iter()
+        .take(LISTED)
+        .map(|(label, count)| format!("{count} {label}"))
+        .collect();
+    let more = match labels.len() - listed.len() {
+        0 => String::new(),
+        more => format!(" and {more} other labels"),
+    };
+    let mut fields = vec![EncodeField::Events, EncodeField::EventColumn];
+    fields.retain(|&field| summary.accepts.has(field));
+    let problem = format!("no row is {wanted}: {place} {}{more}", listed.join(", "));
+    ReadError::new(file, problem)
+        .with_remedy("if one of these labels means fixations, choose it; or name the column that has the labels, or use all rows")
+        .with_fields(&fields)
 }
 
 /// Passes everything on to the collector and reports progress.

@@ -55,6 +55,28 @@ impl Format for Points {
     }
 }
 
+/// The labels of events say why no row is a fixation.
+#[test]
+fn a_file_with_only_other_events_lists_them() {
+    let rows = "p,SACC,1,1,30\n".repeat(2) + "p,BLINK,1,1,30\n";
+    let text = format!("participant,event,x,y,duration\n{rows}");
+    let input = Input::from_bytes("t.csv", text.into_bytes()).unwrap();
+    let error = encode_files(
+        vec![Source::Open(Box::new(input))],
+        None,
+        &ReadOptions::default(),
+        &LetterOptions::default(),
+        &|_| ControlFlow::Continue(()),
+    )
+    .unwrap_err();
+    let problem = "no row is a fixation: the column \"event\" has 2 SACC, 1 BLINK";
+    assert_eq!(error.problem, problem);
+    assert_eq!(
+        error.fields,
+        [EncodeField::Events, EncodeField::EventColumn]
+    );
+}
+
 const TEST_FORMATS: &[&dyn Format] = &[&Points];
 
 fn encode(
