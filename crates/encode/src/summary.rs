@@ -209,6 +209,16 @@ impl Summary {
         self.unrequested_events.values().sum()
     }
 
+    /// The files that an assumption is about; none if it is about all of them.
+    pub fn files_of(&self, assumption: &Assumption) -> Vec<&str> {
+        let has = |file: &&FileSummary| file.assumed.contains(assumption);
+        let files: Vec<&FileSummary> = self.files.iter().filter(has).collect();
+        match files.len() == self.files.len() {
+            true => Vec::new(),
+            false => files.into_iter().map(|file| file.file.as_str()).collect(),
+        }
+    }
+
     /// The option fields that could change what a note is about, without those that the files' formats define.
     pub fn fields_of(&self, note: &EncodeNote) -> Vec<EncodeField> {
         // The rows of a table name an eye only if it has a column for it.
@@ -344,6 +354,15 @@ mod tests {
         let parameters: Vec<_> = detected.parameters().collect();
         assert_eq!(parameters, [("dispersion", "1 deg")]);
         assert_eq!(detected.reasons()[0], (Dropped::Outside, 2));
+    }
+
+    #[test]
+    fn assumptions_about_some_files_name_them() {
+        let mut summary = summary();
+        let pixels = summary.assumed[0].clone();
+        assert!(summary.files_of(&pixels).is_empty());
+        summary.files.push(FileSummary::new("b.csv", "table", ""));
+        assert_eq!(summary.files_of(&pixels), ["a.csv"]);
     }
 
     #[test]

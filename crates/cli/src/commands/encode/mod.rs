@@ -217,7 +217,10 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
         write_cohort(&cohort, summary.aspect, &[], out)
     })?;
     match args.summary {
-        SummaryFormat::Text => messages::info(&summary::text(&summary)),
+        SummaryFormat::Text => {
+            messages::info(&summary::text(&summary));
+            messages::detail(&summary::files(&summary));
+        }
         SummaryFormat::Json => {
             let json = serde_json::to_string(&summary).map_err(Failure::json)?;
             if !messages::is_quiet() {

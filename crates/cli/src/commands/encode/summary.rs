@@ -3,7 +3,7 @@
 use crate::hints::encode::{flag, with_flags};
 use crate::hints::first_of;
 use std::fmt::Write;
-use veilpath::encode::{DetectedCount, Dropped, EncodeField, EncodeNote, Summary};
+use veilpath::encode::{ColumnRoles, DetectedCount, Dropped, EncodeField, EncodeNote, Summary};
 use veilpath::units::{counted, grouped};
 
 /// The summary as human-readable text.
@@ -32,9 +32,9 @@ pub(super) fn text(summary: &Summary) -> String {
     if !summary.unrequested_events.is_empty() {
         let labels = summary.unrequested_events.iter();
         let labels = labels.map(|(label, count)| format!("{} {label}", grouped(*count)));
-        let all = counted_parts(summary.unrequested_rows(), labels);
-        let text = format!("{all}, by event label");
-        lines.add("left out", &with_flags(&text, &[EncodeField::Events]));
+        let labels: Vec<String> = labels.collect();
+        let text = format!("not used: {}", labels.join(", "));
+        lines.add("labels", &with_flags(&text, &[EncodeField::Events]));
     }
     if summary.removed_runs > 0 {
         let runs = format!("{} shorter than the minimum dwell", summary.removed_runs);
@@ -56,10 +56,12 @@ pub(super) fn text(summary: &Summary) -> String {
         lines.add("kept", &text);
     }
     for assumption in &summary.assumed {
-        lines.add(
-            "assumed",
-            &with_flags(&assumption.text, &assumption.changed_by),
-        );
+        let text = with_flags(&assumption.text, &assumption.changed_by);
+        let files = summary.files_of(assumption).into_iter().map(str::to_string);
+        match files.len() {
+            0 => lines.add("assumed", &text),
+            _ => lines.add("assumed", &format!("{}: {text}", first_of(files, 3))),
+        }
     }
     for note in &summary.notes {
         let text = match note {
@@ -67,6 +69,23 @@ pub(super) fn text(summary: &Summary) -> String {
             note => with_flags(&note.to_string(), &summary.fields_of(note)),
         };
         lines.add("note", &text);
+    }
+    lines.0
+}
+
+/// What was used and assumed of each file.
+pub(super) fn files(summary: &Summary) -> String {
+    let mut lines = Lines::default();
+    for file in &summary.files {
+        let (used, read) = (grouped(file.rows_used), counted(file.rows_read, "row"));
+        lines.add("file", &format!("{}: {used} of {read} used", file.file));
+        if let Some(columns) = &file.columns {
+            lines.add("columns", &roles(columns, columns.not_used.len()));
+        }
+        for assumption in &file.assumed {
+            let text = with_flags(&assumption.text, &assumption.changed_by);
+            lines.add("assumed", &text);
+        }
     }
     lines.0
 }
@@ -109,15 +128,7 @@ fn columns(summary: &Summary) -> Vec<String> {
         .iter()
         .filter_map(|file| file.columns.as_ref())
     {
-        let used = columns.used.iter();
-        let used: Vec<String> = used
-            .map(|one| format!("{}={}", one.role, one.column))
-            .collect();
-        let mut line = used.join(" ");
-        if !columns.not_used.is_empty() {
-            let not_used = first_of(columns.not_used.iter().cloned(), 12);
-            let _ = write!(line, "; not used: {not_used}");
-        }
+        let line = roles(columns, 12);
         if !lines.contains(&line) {
             lines.push(line);
         }
@@ -131,6 +142,22 @@ fn columns(summary: &Summary) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// The columns with a role, and the first `shown` of the others.
+fn roles(columns: &ColumnRoles, shown: usize) -> String {
+    let used = columns.used.iter();
+    let used: Vec<String> = used
+        .map(|one| format!("{}={}", one.role, one.column))
+        .collect();
+    let used = used.join(" ");
+    match columns.not_used.is_empty() {
+        true => used,
+        false => {
+            let not_used = first_of(columns.not_used.iter().cloned(), shown);
+            format!("{used}; not used: {not_used}")
+        }
+    }
 }
 
 fn scanpaths(summary: &Summary) -> String {
@@ -195,7 +222,7 @@ fn counted_parts(all: u64, parts: impl Iterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use veilpath::encode::{Assumption, ColumnRole, ColumnRoles, FileSummary, NoEffect};
+    use veilpath::encode::{Assumption, ColumnRole, FileSummary, NoEffect};
 
     #[test]
     fn the_summary_is_aligned() {
@@ -251,7 +278,7 @@ columns    x=gaze_x; not used: pupil
 rows read  7
 rows used  4
 not used   3 (2 of other events, such as saccades, blinks or samples; 1 without coordinates)
-left out   2 (2 SACC), by event label (--events)
+labels     not used: 2 SACC (--events)
 detected   9 fixations by idt: dispersion 1 deg, min-duration 100 ms; not used: 2 (2 outside the stimulus)
 scanpaths  3 of 2 participants on 1 stimulus, 1 empty (--drop-empty leaves them out)
 length     2.3 letters on average, 0 to 4
@@ -260,6 +287,43 @@ assumed    pixels (--units)
 note       --rate has no effect: it is for raw gaze, and all rows are fixations
 ";
         assert_eq!(text(&summary), expected);
+    }
+
+    #[test]
+    fn each_file_has_its_own_assumptions() {
+        let assumed = |text: &str| Assumption {
+            text: text.into(),
+            changed_by: vec![EncodeField::Units],
+        };
+        let file = |name: &str, text: &str| FileSummary {
+            file: name.into(),
+            rows_read: 3,
+            rows_used: 2,
+            assumed: vec![assumed(text), assumed("both")],
+            ..FileSummary::default()
+        };
+        let summary = Summary {
+            assumed: ["pixels", "both", "fractions"].map(assumed).into(),
+            files: vec![file("a.csv", "pixels"), file("b.csv", "fractions")],
+            ..Summary::default()
+        };
+        let lines = text(&summary);
+        for line in [
+            "\nassumed    a.csv: pixels (--units)\n",
+            "\nassumed    both (--units)\n",
+            "\nassumed    b.csv: fractions (--units)\n",
+        ] {
+            assert!(lines.contains(line), "{lines}");
+        }
+        let details = "\
+file       a.csv: 2 of 3 rows used
+assumed    pixels (--units)
+assumed    both (--units)
+file       b.csv: 2 of 3 rows used
+assumed    fractions (--units)
+assumed    both (--units)
+";
+        assert_eq!(files(&summary), details);
     }
 
     #[test]
