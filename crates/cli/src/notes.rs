@@ -20,7 +20,7 @@ pub(crate) fn print(event: &Event) {
 fn text(note: &Note) -> String {
     let hint = match note {
         Note::NoStimuli { .. } => " (`veilpath encode --stimulus` sets it)",
-        Note::Unpaired { .. } => " (--pairs all compares all pairs)",
+        Note::Unpaired { .. } | Note::WithoutStimulus { .. } => " (--pairs all compares all pairs)",
         Note::AllowedWithoutEffect { .. } => " (--allow)",
         Note::NumbersOnly { .. } => {
             " (write JSON instead: -o scores.json with compare, host or join)"

@@ -47,6 +47,17 @@ pub enum Note {
         unpaired: usize,
         /// The number of scanpaths in the file.
         scanpaths: usize,
+        /// Their stimuli, in the order of the file.
+        stimuli: Vec<String>,
+    },
+    /// Scanpaths without a stimulus, although others of both files have one.
+    WithoutStimulus {
+        /// The file.
+        file: String,
+        /// The number of scanpaths without a stimulus.
+        without: usize,
+        /// The number of scanpaths in the file.
+        scanpaths: usize,
     },
     /// Scanpaths that are in both cohorts, unless the two are the same cohort.
     InBothCohorts {
@@ -131,9 +142,30 @@ impl fmt::Display for Note {
                 file,
                 unpaired,
                 scanpaths,
+                stimuli,
+            } => {
+                const LISTED: usize = 3;
+                let listed = stimuli.iter().take(LISTED).map(|it| format!("{it:?}"));
+                let listed: Vec<String> = listed.collect();
+                let more = match stimuli.len() - listed.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                write!(
+                    f,
+                    "{file}: {unpaired} of {scanpaths} scanpaths are not compared, because the other cohort does not have their stimulus, {}{more}",
+                    listed.join(", ")
+                )
+            }
+            Note::WithoutStimulus {
+                file,
+                without,
+                scanpaths,
             } => write!(
                 f,
-                "{file}: {unpaired} of {scanpaths} scanpaths are not compared, because the other cohort does not have their stimulus"
+                "{file}: {without} of {scanpaths} scanpaths {} no stimulus and {} not compared",
+                if *without == 1 { "has" } else { "have" },
+                if *without == 1 { "is" } else { "are" }
             ),
             Note::InBothCohorts { scanpaths } => write!(
                 f,

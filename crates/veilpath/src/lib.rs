@@ -114,6 +114,7 @@ pub mod split;
 pub mod stats;
 pub mod synth;
 mod temporary_file;
+mod unpaired;
 
 pub use choice::Choice;
 pub use cohort::{

@@ -4,6 +4,7 @@ use crate::cohort::{
     alphabet_info, check_result_file_limits, decode_with_notes, resolve, rounded,
     suspect_letter_count,
 };
+use crate::unpaired::unpaired;
 use crate::{Error, Event, EventSink, MetricOptions, Note, ScanpathName};
 use std::collections::HashSet;
 use std::path::Path;
@@ -244,15 +245,11 @@ pub fn plan(
     if scanpaths > 0 && a.entries != b.entries {
         note(Note::InBothCohorts { scanpaths });
     }
-    let unpaired = [count.left_out_of_a, count.left_out_of_b];
-    for ((cohort, file), unpaired) in [&a, &b].into_iter().zip(files).zip(unpaired) {
-        if unpaired > 0 {
-            note(Note::Unpaired {
-                file: file.name().to_string(),
-                unpaired,
-                scanpaths: cohort.entries.len(),
-            });
-        }
+    if count.left_out_of_a > 0 {
+        unpaired(&a, &b, files[0].name()).into_iter().for_each(note);
+    }
+    if count.left_out_of_b > 0 {
+        unpaired(&b, &a, files[1].name()).into_iter().for_each(note);
     }
     let open = options.engine == EngineChoice::Auto;
     let chosen = open.then(|| choose_engine(&spec, &a, &b));

@@ -35,6 +35,7 @@ fn engines_agree_and_report_events() {
             file: "a".into(),
             unpaired: 1,
             scanpaths: 3,
+            stimuli: vec!["tree".into()],
         };
         let is_unpaired = |event: &Event| matches!(event, Event::Note(note) if *note == unpaired);
         assert!(events.iter().any(is_unpaired), "{events:?}");
@@ -48,6 +49,40 @@ fn engines_agree_and_report_events() {
         results.push(outcome.results);
     }
     assert_eq!(results[0], results[1]);
+}
+
+/// A scanpath without a stimulus is not one whose stimulus the other cohort lacks.
+#[test]
+fn scanpaths_without_a_stimulus_are_not_called_unpaired() {
+    let mixed = "participant,stimulus,scanpath\np1,,ABCD\np1,boat,AAB\np2,Boat,AB\n";
+    let files = [cohort("a", mixed).unwrap(), cohort("b", B).unwrap()];
+    let notes = Mutex::new(Vec::new());
+    let sink = |event: Event| {
+        if let Event::Note(note) = event {
+            notes.lock().unwrap().push(note);
+        }
+    };
+    let options = options(Engine::Plain, MetricOptions::default());
+    plan([&files[0], &files[1]], &options, &sink).unwrap();
+    let notes = notes.into_inner().unwrap();
+    let unpaired = |file: &str, stimulus: &str, scanpaths| Note::Unpaired {
+        file: file.into(),
+        unpaired: 1,
+        scanpaths,
+        stimuli: vec![stimulus.into()],
+    };
+    let without = Note::WithoutStimulus {
+        file: "a".into(),
+        without: 1,
+        scanpaths: 3,
+    };
+    let expected = [unpaired("a", "Boat", 3), without, unpaired("b", "cows", 2)];
+    assert_eq!(notes, expected);
+    assert!(
+        notes[0].to_string().ends_with("stimulus, \"Boat\""),
+        "{}",
+        notes[0]
+    );
 }
 
 /// Single letters cannot write the cells of a large grid, so no other string can change how a string is read.
