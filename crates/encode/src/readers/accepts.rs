@@ -16,6 +16,8 @@ pub struct SupportedOptions {
     pub columns: bool,
     /// The choice of events by their labels.
     pub events: bool,
+    /// Names for the participant and the stimulus.
+    pub names: bool,
 }
 
 /// Most formats leave units open, and have one eye and fixed column names.
@@ -27,6 +29,7 @@ impl Default for SupportedOptions {
             eye: false,
             columns: false,
             events: false,
+            names: true,
         }
     }
 }
@@ -39,6 +42,7 @@ impl SupportedOptions {
         eye: false,
         columns: false,
         events: false,
+        names: false,
     };
 
     /// The options that affect files of either format.
@@ -49,6 +53,7 @@ impl SupportedOptions {
             eye: self.eye || other.eye,
             columns: self.columns || other.columns,
             events: self.events || other.events,
+            names: self.names || other.names,
         }
     }
 
@@ -66,6 +71,9 @@ impl SupportedOptions {
             | EncodeField::TrialColumn
             | EncodeField::GroupColumn => self.columns,
             EncodeField::Events => self.events,
+            EncodeField::Participant | EncodeField::Stimulus | EncodeField::NamePattern => {
+                self.names
+            }
             _ => true,
         }
     }
@@ -95,6 +103,18 @@ pub(crate) fn without_effect(
         (
             EncodeField::Events,
             options.events.is_some() && !accepts.events,
+        ),
+        (
+            EncodeField::Participant,
+            options.participant.is_some() && !accepts.names,
+        ),
+        (
+            EncodeField::Stimulus,
+            options.stimulus.is_some() && !accepts.names,
+        ),
+        (
+            EncodeField::NamePattern,
+            options.name_pattern.is_some() && !accepts.names,
         ),
     ];
     given
@@ -195,6 +215,27 @@ mod tests {
         assert_eq!(offered("table"), [EncodeField::CoordinateColumns]);
         assert_eq!(offered("eyelink-asc"), [EncodeField::Eye]);
         assert_eq!(offered("xu360"), []);
+    }
+
+    /// A participant or stimulus from the user is reported as having no effect where a format names its own.
+    #[test]
+    fn names_have_no_effect_where_a_format_has_its_own() {
+        let screen = ReadOptions {
+            screen: Some((1000.0, 500.0)),
+            ..ReadOptions::default()
+        };
+        let named = ReadOptions {
+            participant: Some("Z".into()),
+            stimulus: Some("Q".into()),
+            ..screen.clone()
+        };
+        for (name, file) in FILES {
+            let format = *FORMATS.iter().find(|format| format.name() == name).unwrap();
+            let changes = read(format, file, &named) != read(format, file, &screen);
+            let notes = without_effect(format, &named).count();
+            assert!(notes == 0 || !changes, "{name}");
+            assert_eq!(notes > 0, name == "visual-search-json");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! the same way.
 
 use super::common::{CurrentRecording, fraction_space, report_fixation, start_ms};
-use super::{Format, SupportedOptions, names_of};
+use super::{Format, SupportedOptions, names_of, note_unused_eye, note_unused_stimulus};
 use crate::{
     Columns, Dropped, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording,
     RecordingId, Row, RowChoice, Rows, Sample, Sink, Space, TimeUnit,
@@ -80,6 +80,8 @@ struct Names {
 struct Media {
     name: Option<usize>,
     number: Option<usize>,
+    /// Whether every row so far names its medium.
+    named_in_all_rows: bool,
 }
 
 impl Media {
@@ -87,11 +89,12 @@ impl Media {
         Self {
             name: columns.find(&["MEDIA_NAME"]),
             number: columns.find(&["MEDIA_ID"]),
+            named_in_all_rows: true,
         }
     }
 
     fn enter(
-        &self,
+        &mut self,
         row: Row<'_>,
         names: &Names,
         kind: Kind,
@@ -109,6 +112,7 @@ impl Media {
             kind,
             space: names.space,
         };
+        self.named_in_all_rows &= text(self.name).is_some();
         match (text(self.name), &names.stimulus, text(self.number)) {
             (Some(name), _, _) => current.enter(sink, &recording(Some(name))),
             (None, Some(name), _) => current.enter(sink, &recording(Some(name))),
@@ -116,6 +120,13 @@ impl Media {
                 current.enter(sink, &recording(Some(&format!("media {number}"))))
             }
             (None, None, None) => current.enter(sink, &recording(None)),
+        }
+    }
+
+    /// Notes a stimulus from the user that no row needs.
+    fn report(&self, options: &ReadOptions, sink: &mut dyn Sink) {
+        if self.named_in_all_rows {
+            note_unused_stimulus(options, sink);
         }
     }
 }
@@ -136,7 +147,7 @@ fn read_fixations(
     sink: &mut dyn Sink,
 ) -> Result<(), ReadError> {
     let columns = rows.columns();
-    let media = Media::of(columns);
+    let mut media = Media::of(columns);
     let x = columns.require(&["FPOGX"])?;
     let y = columns.require(&["FPOGY"])?;
     let start = columns.find(&["FPOGS"]);
@@ -176,6 +187,8 @@ fn read_fixations(
     if let Some(last) = &pending {
         emit(last, &pending_aoi, sink);
     }
+    note_unused_eye(options, sink);
+    media.report(options, sink);
     Ok(())
 }
 
@@ -197,7 +210,7 @@ fn read_samples(
     sink: &mut dyn Sink,
 ) -> Result<(), ReadError> {
     let columns = rows.columns();
-    let media = Media::of(columns);
+    let mut media = Media::of(columns);
     let [x, y, valid] = match options.eye {
         Eye::Any => ["BPOGX", "BPOGY", "BPOGV"],
         Eye::Left => ["LPOGX", "LPOGY", "LPOGV"],

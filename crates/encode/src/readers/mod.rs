@@ -12,7 +12,8 @@ pub(crate) use table::{
 };
 
 use crate::{
-    EncodeField, Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space,
+    EncodeField, EncodeNote, Eye, Head, Input, NamesInFile, NoEffect, ReadError, ReadOptions,
+    RowChoice, Sink, Space,
 };
 
 mod accepts;
@@ -94,6 +95,26 @@ pub static FORMATS: &[&dyn Format] = &[
     // The general one comes last: it takes any table with columns for x and y.
     &table::Table,
 ];
+
+/// Notes a stimulus that the user names, but every row names another.
+pub(crate) fn note_unused_stimulus(options: &ReadOptions, sink: &mut dyn Sink) {
+    if options.stimulus.is_some() {
+        sink.note(EncodeNote::NoEffect {
+            field: EncodeField::Stimulus,
+            reason: NoEffect::NamedInColumn,
+        });
+    }
+}
+
+/// Notes the choice of an eye in a file of fixations that do not name any.
+pub(crate) fn note_unused_eye(options: &ReadOptions, sink: &mut dyn Sink) {
+    if options.eye != Eye::Any {
+        sink.note(EncodeNote::NoEffect {
+            field: EncodeField::Eye,
+            reason: NoEffect::NoEyeColumn,
+        });
+    }
+}
 
 /// Participant and stimulus of a file, if known: from the user, else from the file's preamble, else from the name
 /// pattern.

@@ -1,7 +1,8 @@
 //! Code shared by the SMI readers: the preamble, and how stimuli are named.
 
+use super::note_unused_stimulus;
 use super::repeats::Repeats;
-use crate::Sink;
+use crate::{ReadOptions, Sink};
 
 /// The settings of a preamble, whose lines may begin with `##`.
 #[derive(Debug, Default, PartialEq)]
@@ -41,6 +42,8 @@ impl Preamble {
 #[derive(Default)]
 pub(super) struct Stimuli {
     whole_file: Option<String>,
+    /// Whether a row had no other name.
+    whole_file_is_used: bool,
     picture: String,
     picture_trial: String,
     repeats: Repeats,
@@ -66,9 +69,12 @@ impl Stimuli {
         }
     }
 
-    /// Notes repeated stimuli, at the end of a file.
-    pub(super) fn report(&self, sink: &mut dyn Sink) {
+    /// Notes repeated stimuli, and a stimulus from the user that no row needs, at the end of a file.
+    pub(super) fn report(&self, options: &ReadOptions, sink: &mut dyn Sink) {
         self.repeats.report(sink);
+        if !self.whole_file_is_used {
+            note_unused_stimulus(options, sink);
+        }
     }
 
     /// The name for a row of a person and a trial.
@@ -79,6 +85,7 @@ impl Stimuli {
         } else if !self.picture.is_empty() && self.picture_trial == trial {
             &self.picture
         } else {
+            self.whole_file_is_used = true;
             self.whole_file.as_deref().unwrap_or("")
         };
         if self.name.is_empty() || self.last != [person, trial, named] {

@@ -132,7 +132,7 @@ fn read_list(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result
         let start_ms = start_ms(&row, start, unit);
         report_fixation(sink, recording, point, start_ms, duration_ms, aoi);
     }
-    stimuli.report(sink);
+    stimuli.report(options, sink);
     Ok(())
 }
 
@@ -203,7 +203,7 @@ fn read_table(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Resul
         let start_ms = start_ms(&row, start, unit);
         report_fixation(sink, recording, point, start_ms, duration_ms, aoi);
     }
-    stimuli.report(sink);
+    stimuli.report(options, sink);
     Ok(())
 }
 

@@ -148,7 +148,7 @@ impl Format for SmiSamples {
                 },
             );
         }
-        stimuli.report(sink);
+        stimuli.report(options, sink);
         Ok(())
     }
 }

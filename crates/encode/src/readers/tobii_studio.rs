@@ -6,7 +6,7 @@
 use super::common::{CurrentRecording, pixel_space, report_fixation, start_ms};
 use super::tobii_columns::{Layout, size_in_words};
 use super::tobii_table::read_table;
-use super::{Format, SupportedOptions, names_of, names_of_unnamed_rows};
+use super::{Format, SupportedOptions, names_of, names_of_unnamed_rows, note_unused_eye};
 use crate::{
     Columns, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RowChoice, Rows,
     Sink, TimeUnit, guess_delimiter,
@@ -97,6 +97,7 @@ fn read_version_2(
         let start_ms = start_ms(&row, start, unit);
         report_fixation(sink, recording, point, start_ms, duration_ms, None);
     }
+    note_unused_eye(options, sink);
     Ok(())
 }
 

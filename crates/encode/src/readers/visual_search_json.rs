@@ -8,7 +8,7 @@
 //!   longer than X and Y; its first values belong to them.
 
 use super::common::{pixel_space, report_fixation};
-use super::{Format, only_fixations};
+use super::{Format, SupportedOptions, only_fixations};
 use crate::{Head, Input, Kind, ReadError, ReadOptions, Recording, Sink};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -27,6 +27,13 @@ impl Format for VisualSearchJson {
 
     fn title(&self) -> &'static str {
         "visual search scanpaths (JSON with X, Y and T for each image)"
+    }
+
+    fn accepts(&self) -> SupportedOptions {
+        SupportedOptions {
+            names: false,
+            ..SupportedOptions::default()
+        }
     }
 
     fn recognises(&self, head: &Head) -> bool {
