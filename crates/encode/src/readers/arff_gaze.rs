@@ -273,7 +273,7 @@ mod tests {
                 (Some(33.0), Some((1930.25, 955.0)), None),
             ]
         );
-        assert_eq!(read.assumed, [crate::readers::named_after_file(&[])]);
+        assert_eq!(read.assumed, [crate::readers::named_after("file", &[])]);
     }
 
     #[test]

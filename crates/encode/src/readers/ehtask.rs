@@ -250,7 +250,7 @@ mod tests {
             read.recordings[0].samples,
             [(Some(1.0), Some((10.0, 20.0)), None)]
         );
-        assert_eq!(read.assumed, [crate::readers::named_after_file(&[])]);
+        assert_eq!(read.assumed, [crate::readers::named_after("input", &[])]);
 
         let bare = "10\t20\nNaN\tNaN\n";
         let name = "User_1_Video_2_Task_3.txt";

@@ -161,17 +161,22 @@ pub(crate) fn names_unless_in_columns(
 /// The participant of rows that do not name one, in a table that may have a column for it.
 pub(crate) struct UnnamedParticipant {
     name: String,
-    is_file_name: bool,
+    /// What it is named after, if nothing gives its name.
+    named_after: Option<&'static str>,
 }
 
 impl UnnamedParticipant {
     /// The name. One made from the file's name is reported, because ids are sent to the partner.
     pub(crate) fn name(&self, has_column: bool, sink: &mut dyn Sink) -> &str {
-        match (self.is_file_name, has_column) {
-            (false, _) => {}
-            (true, false) => sink.assumed(&named_after_file(&[]), PARTICIPANT_NAME_FIELDS),
-            (true, true) => sink.assumed(
-                "rows without a participant belong to one who is named after the file",
+        match (self.named_after, has_column) {
+            (None, _) => {}
+            (Some(origin), false) => {
+                sink.assumed(&named_after(origin, &[]), PARTICIPANT_NAME_FIELDS)
+            }
+            (Some(origin), true) => sink.assumed(
+                &format!(
+                    "rows without a participant belong to one who is named after the {origin}"
+                ),
                 PARTICIPANT_NAME_FIELDS,
             ),
         }
@@ -186,9 +191,9 @@ pub(crate) fn names_of_unnamed_rows(
     in_preamble: NamesInFile,
 ) -> Result<(UnnamedParticipant, Option<String>), ReadError> {
     let found = names_found(input, options, in_preamble)?;
-    let is_file_name = found.participant.is_none();
+    let named_after = found.participant.is_none().then(|| origin(input));
     let (name, stimulus) = or_file_name(found, input);
-    Ok((UnnamedParticipant { name, is_file_name }, stimulus))
+    Ok((UnnamedParticipant { name, named_after }, stimulus))
 }
 
 /// Participant and stimulus of a file with one recording. Ids are sent to the partner, so an id made from a file's name
@@ -201,7 +206,7 @@ pub(crate) fn names_of(
 ) -> Result<(String, Option<String>), ReadError> {
     let found = names_found(input, options, in_preamble)?;
     if found.participant.is_none() {
-        sink.assumed(&named_after_file(&[]), PARTICIPANT_NAME_FIELDS);
+        sink.assumed(&named_after(origin(input), &[]), PARTICIPANT_NAME_FIELDS);
     }
     Ok(or_file_name(found, input))
 }
@@ -217,11 +222,19 @@ pub(crate) fn or_file_name(found: NamesInFile, input: &Input) -> (String, Option
 pub(crate) const PARTICIPANT_NAME_FIELDS: &[EncodeField] =
     &[EncodeField::Participant, EncodeField::NamePattern];
 
-/// The note about a file that does not name its participant. It lists unused columns that may do so.
-pub(crate) fn named_after_file(unused_columns: &[String]) -> String {
+/// What an input is in a message: without a path or the ending of a file's name, it is a data frame or a pipe.
+pub(crate) fn origin(input: &Input) -> &'static str {
+    match input.path().is_none() && input.stem() == input.name() {
+        true => "input",
+        false => "file",
+    }
+}
+
+/// The note about an input that does not name its participant. It lists unused columns that may do so.
+pub(crate) fn named_after(origin: &str, unused_columns: &[String]) -> String {
     const LISTED: usize = 6;
     if unused_columns.is_empty() {
-        return "the participant is named after the file".to_string();
+        return format!("the participant is named after the {origin}");
     }
     let listed: Vec<&str> = unused_columns
         .iter()
@@ -233,7 +246,7 @@ pub(crate) fn named_after_file(unused_columns: &[String]) -> String {
         more => format!(" and {more} more"),
     };
     format!(
-        "all rows are of one participant, who is named after the file; if one of the columns that were not used ({}{more}) names the participants, say which",
+        "all rows are of one participant, who is named after the {origin}; if one of the columns that were not used ({}{more}) names the participants, say which",
         listed.join(", ")
     )
 }

@@ -218,7 +218,7 @@ mod tests {
                 }
             );
             assert_eq!(read.recordings[0].participant, "a");
-            assert_eq!(read.assumed[0], crate::readers::named_after_file(&[]));
+            assert_eq!(read.assumed[0], crate::readers::named_after("file", &[]));
         }
     }
 
