@@ -107,7 +107,7 @@ pub(crate) enum PairsName {
 pub(crate) enum NotationName {
     /// A…Z a…z
     Letters,
-    /// ScanMatch's aA…zZ
+    /// Two letters per grid cell, its row and column, as in ScanMatch
     DoubleLetters,
     /// Grid cell numbers from 0, separated by spaces
     Numbers,

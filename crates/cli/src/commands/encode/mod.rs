@@ -106,7 +106,7 @@ struct FileArgs {
     #[arg(long)]
     flip_y: bool,
 
-    /// The eye to use in a binocular file [default: left if recorded]
+    /// The eye to use in a binocular file [default: the left eye, if it was recorded]
     #[arg(long, value_enum, value_name = "EYE")]
     eye: Option<EyeName>,
 

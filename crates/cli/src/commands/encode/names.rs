@@ -160,7 +160,7 @@ impl From<RunsName> for RunsBy {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum DetectorName {
-    /// Runs: stays in one grid cell, without detecting fixations
+    /// Stays in one grid cell or area, without detecting fixations
     Runs,
     /// Fixations: samples at which the eye is slow (I-VT)
     Ivt,
