@@ -74,6 +74,11 @@ impl Threshold {
         let reason = match metric {
             metric if metric.is_distance() && self.0 < 0.0 => "no distance is below 0",
             Metric::ScanMatch { .. } if self.0 > 1.0 => "no ScanMatch score is above 1",
+            Metric::ScanMatch { threshold, gap, .. }
+                if self.0 <= least_scanmatch(*threshold, *gap) =>
+            {
+                "with this gap, no ScanMatch score is lower"
+            }
             Metric::SmithWaterman { .. } if self.0 <= 0.0 => {
                 "every Smith–Waterman score is at least 0"
             }
@@ -198,6 +203,13 @@ impl Model {
         };
         Ok(PairScore::new(adjusted as f64 / scale, None))
     }
+}
+
+/// A number that no ScanMatch score is below: that of an alignment which consists of gaps only. Divided by the longer
+/// length, there is at least one gap per letter, and there are at most two.
+fn least_scanmatch(threshold: f64, gap: f64) -> f64 {
+    let gaps = if gap > 0.0 { 1.0 } else { 2.0 };
+    gaps * gap / threshold
 }
 
 /// The bound for a cross-recurrence analysis with a single measure that is defined for every pair.

@@ -145,8 +145,19 @@ fn thresholds_with_one_answer_for_all_pairs_are_refused() {
     assert!(
         is_refused(&scanmatch(), 1.01)
             && !is_refused(&scanmatch(), 1.0)
-            && !is_refused(&scanmatch(), -0.5)
+            && !is_refused(&scanmatch(), 1e-9)
+            && is_refused(&scanmatch(), 0.0)
     );
+    // Two gaps for each letter of the longer scanpath, of −0.5 out of 3.5 each; or one of 1.5.
+    let with_gap = |gap| Metric::ScanMatch {
+        grid: "3x3".parse().unwrap(),
+        wrap: false,
+        threshold: 3.5,
+        gap,
+        scale: None,
+    };
+    assert!(is_refused(&with_gap(-0.5), -0.3) && !is_refused(&with_gap(-0.5), -0.28));
+    assert!(is_refused(&with_gap(1.5), 0.4) && !is_refused(&with_gap(1.5), 0.43));
     assert!(is_refused(&smith_waterman(), 0.0) && !is_refused(&smith_waterman(), 0.1));
     let error = threshold(7.0).check(&scanmatch()).unwrap_err();
     assert!(error.to_string().contains("above 1"), "{error}");
