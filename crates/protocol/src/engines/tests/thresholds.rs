@@ -179,7 +179,7 @@ fn what_each_side_learns_is_described() {
     let message = describe(&spec);
     for words in [
         "host: every scanpath",
-        "host: so also every score",
+        "host: and therefore every score",
         "join: one bit of every pair: whether its score is at most 2.5",
         "join: repeating the comparison with other thresholds",
     ] {
