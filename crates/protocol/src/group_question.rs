@@ -222,7 +222,7 @@ impl GroupQuestion {
             }
             Self::Histogram { bins } => {
                 format!(
-                    "how many pairs are in each of {bins} ranges, except ranges with too few participants"
+                    "how many pairs are in each of {bins} ranges, except ranges below the minimum number of participants, if there is one"
                 )
             }
         }
