@@ -13,8 +13,8 @@ pub(crate) fn explain(mut error: Error) -> Error {
         return error;
     };
     let owners = owners(option);
-    if let [owner] = &owners[..] {
-        let advice = format!("{option} is an option of `veilpath {owner}`");
+    if !owners.is_empty() {
+        let advice = format!("{option} is an option of {}", owners.join(", "));
         error.remove(ContextKind::SuggestedArg);
         // It would show the option with the similar name.
         error.remove(ContextKind::Usage);
@@ -32,7 +32,9 @@ fn owners(option: &str) -> Vec<String> {
     let cli = Cli::command();
     let commands = cli.get_subcommands().filter(|it| !it.is_hide_set());
     let owners = commands.filter(|it| it.get_arguments().any(|it| it.get_long() == Some(name)));
-    owners.map(|it| it.get_name().to_string()).collect()
+    owners
+        .map(|it| format!("`veilpath {}`", it.get_name()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -52,6 +54,17 @@ mod tests {
             "{bin}"
         );
         assert!(!bin.contains("--line"), "{bin}");
+        for option in [
+            "--reveal-to",
+            "--limit-per-scanpath",
+            "--estimate",
+            "--memory",
+        ] {
+            let several = text(&format!("veilpath compare a.csv b.csv {option} 5"));
+            let advice = format!("{option} is an option of `veilpath host`, `veilpath join`");
+            assert!(several.contains(&advice), "{several}");
+            assert!(!several.contains("a similar argument") && !several.contains("-- --"));
+        }
         let misspelt = text("veilpath compare a.csv b.csv --metrik dtw");
         assert!(misspelt.contains("--metric"), "{misspelt}");
     }
