@@ -86,6 +86,25 @@ impl OutputArgs {
         self.output.as_deref().filter(|path| !is_stdout(path))
     }
 
+    /// Says that the file does not contain what its name ends in.
+    fn note_of_extension(&self, path: &Path) {
+        let named = path.extension().and_then(OutcomeFormat::from_extension);
+        if let Some((format, named)) = self.format().zip(named)
+            && format != named
+        {
+            messages::note(&format!(
+                "{} contains {}, as --format says, although its name ends in .{}",
+                path.display(),
+                match format {
+                    OutcomeFormat::Table => "a table with rounded numbers",
+                    OutcomeFormat::Csv => "CSV",
+                    OutcomeFormat::Json => "JSON",
+                },
+                named.extension()
+            ));
+        }
+    }
+
     fn open_file(&self, inputs: &[&Path]) -> Result<Option<(OutputFile, OutcomeFormat)>, Failure> {
         let Some(path) = self.file() else {
             return Ok(None);
@@ -229,6 +248,9 @@ impl CheckedOutput {
             let format = args.format().or_else(named);
             let format = format.unwrap_or(OutcomeFormat::Table);
             let _ = write_outcome(outcome, format, &mut out).and_then(|()| out.flush());
+        }
+        if written.is_ok() {
+            args.note_of_extension(path);
         }
         written.map(|()| WrittenTo::File {
             path: path.to_path_buf(),

@@ -321,3 +321,26 @@ fn a_table_is_not_written_under_another_formats_name() {
         folder.run(&call).ok();
     }
 }
+
+/// `--format` is an explicit wish, but a reader of the file expects what its name says.
+#[test]
+fn a_name_that_contradicts_the_format_is_noted() {
+    let folder = Folder::new();
+    folder.file("a.csv", "participant,scanpath\np,ABC\n");
+    let run = |format: &str, file: &str| {
+        let call = ["compare", "a.csv", "a.csv", "--format", format, "-o", file];
+        let output = folder.run(&call);
+        let stderr = output.stderr.clone();
+        output.ok();
+        stderr
+    };
+    let contradicts = run("json", "x.csv");
+    assert!(
+        contradicts.contains(
+            "note: x.csv contains JSON, as --format says, although its name ends in .csv"
+        ),
+        "{contradicts}"
+    );
+    assert!(!run("csv", "y.csv").contains("although"));
+    assert!(!run("csv", "z.dat").contains("although"));
+}
