@@ -69,9 +69,9 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "COST", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) delete: Option<f64>,
 
-    /// For a gap (a letter that only one scanpath has). needleman-wunsch: its cost, as in 2, instead of --insert and
-    /// --delete. smith-waterman, and needleman-wunsch with --match: its penalty, as in 1. scanmatch: its score, usually 0 or
-    /// less, as in -0.5, and at most half of --threshold [default: 1; scanmatch: 0]
+    /// Cost of a gap, which is a letter that only one scanpath has. For needleman-wunsch and smith-waterman a positive
+    /// number, as in 2 (for needleman-wunsch without --match it replaces --insert and --delete). For scanmatch a score that is
+    /// added: usually 0 or less, as in -0.5, and at most half of --threshold [default: 1; scanmatch: 0]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) gap: Option<f64>,
 

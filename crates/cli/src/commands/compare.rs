@@ -75,7 +75,8 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     reveal: RevealArgs,
 
-    /// Use the permutations of an earlier private test, to check its answer in the clear; HEX is `coins` in its JSON result
+    /// Repeat the random shuffles of an earlier private test to check its answer in the clear; HEX is the field `coins` of its
+    /// JSON result
     #[arg(long, value_name = "HEX")]
     coins: Option<TestCoins>,
 
