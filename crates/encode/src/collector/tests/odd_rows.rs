@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{EncodeField, LikelyCause, NoLetters};
+use std::f64::consts::PI;
 
 /// Thirty points all over the screen.
 fn spread() -> Vec<(f64, f64)> {
@@ -151,7 +152,7 @@ fn radians_are_recognised() {
         };
         let id = sink.recording(&recording).unwrap();
         for (x, y) in spread() {
-            let (longitude, latitude) = ((x / 345.0 - 1.0) * 3.14, (y / 345.0 - 1.0) * 1.57);
+            let (longitude, latitude) = ((x / 345.0 - 1.0) * PI, (y / 345.0 - 1.0) * PI / 2.0);
             sink.fixation(id, fixation(longitude * factor, latitude * factor, 200.0));
         }
         sink.finish().unwrap().1.notes
