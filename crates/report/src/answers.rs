@@ -174,7 +174,7 @@ fn score_histogram(histogram: &ScoreHistogram) -> String {
     let subject = about(&histogram.measure, histogram.stimulus.as_deref());
     let mut title = format!("Histogram of {subject}");
     if histogram.minimum > 1 {
-        let _ = write!(title, " (–: withheld)");
+        let _ = write!(title, " (–: suppressed)");
     }
     title.push(':');
     let header = ["from", "to", "pairs"].map(String::from).to_vec();

@@ -8,7 +8,8 @@
 //! | [`html`] | one page with figures, from a result file |
 //! | [`document`] | a short text, as Markdown or HTML |
 //!
-//! [`ResultFile`] reads CSV and JSON back. CSV and JSON keep the full precision of numbers; the table rounds to six
+//! The renderings share [`plan`], the plan in words, and [`units`], bytes, seconds and counts as text. [`result_file`]
+//! reads CSV and JSON back. CSV and JSON keep the full precision of numbers; the table rounds to six
 //! decimals.
 
 mod answers;

@@ -30,7 +30,7 @@ pub fn describe(
     ];
     if let Some(question) = spec.reveal.group_question() {
         let first = match in_the_clear {
-            true => cut(&names[0]),
+            true => truncated(&names[0]),
             false => side(RevealTo::Host, names),
         };
         let words = iter::once(question.describe(&first));
@@ -81,14 +81,14 @@ pub(crate) fn side(side: RevealTo, names: &[String; 2]) -> String {
     if *name == side.to_string() {
         return words.into();
     }
-    format!("{words} ({})", cut(name))
+    format!("{words} ({})", truncated(name))
 }
 
 fn metric(metric: &Metric, names: &[String; 2]) -> String {
     // A cohort that is compared with itself has one name.
     let [first, second] = match names[0] == names[1] {
         true => ["first", "second"].map(|which| format!("the {which} scanpath")),
-        false => names.each_ref().map(|name| cut(name)),
+        false => names.each_ref().map(|name| truncated(name)),
     };
     let (text, scale) = match metric {
         Metric::Levenshtein => (
@@ -247,8 +247,8 @@ fn pairs(rule: PairRule, [first, second]: &[String; 2]) -> String {
         }
         PairRule::All => format!(
             "every scanpath of {} with every one of {}.",
-            cut(first),
-            cut(second)
+            truncated(first),
+            truncated(second)
         ),
     }
 }
@@ -281,7 +281,7 @@ fn by(grid: &str) -> String {
     grid.replacen('x', " × ", 1)
 }
 
-pub(crate) fn cut(text: &str) -> String {
+pub(crate) fn truncated(text: &str) -> String {
     let clean = printable(text);
     if clean.chars().count() <= MAX_CHARACTERS {
         return clean;

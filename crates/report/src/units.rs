@@ -1,4 +1,4 @@
-//! Human-readable numbers.
+//! Bytes, seconds, counts and error bounds as text.
 
 use std::fmt::Write as _;
 use veilpath_metrics::CrqaMeasure;

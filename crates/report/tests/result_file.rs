@@ -4,7 +4,7 @@
 mod common;
 
 use veilpath_protocol::{MAX_TEXT_BYTES, Outcome, ResultFormatError, Value};
-use veilpath_report::result_file::{ResultFileError, ResultFormat, Row};
+use veilpath_report::result_file::{PairRow, ResultFileError, ResultFormat};
 use veilpath_report::{ResultFile, csv, json};
 
 fn outcome() -> Outcome {
@@ -21,7 +21,7 @@ fn outcome() -> Outcome {
 type NamedRow = (String, String, Option<String>, Vec<Value>);
 
 fn rows(file: &ResultFile) -> Vec<NamedRow> {
-    let named = |row: Row<'_>| {
+    let named = |row: PairRow<'_>| {
         let stimulus = row.stimulus.map(|at| file.stimuli()[at].clone());
         let (a, b) = (file.a()[row.a].clone(), file.b()[row.b].clone());
         (a, b, stimulus, row.values.to_vec())

@@ -13,7 +13,7 @@ const DIGIT: f64 = 7.2;
 const BELOW: f64 = 44.0;
 /// Room above the bars for the mark.
 const TOP: f64 = 26.0;
-/// The height of a bar whose count is withheld.
+/// The height of a bar whose count is suppressed.
 const STUB: f64 = 14.0;
 
 /// A count of values between two bounds.
@@ -21,7 +21,7 @@ const STUB: f64 = 14.0;
 pub(crate) struct Bar {
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// `None` if the count is withheld.
+    /// `None` if the count is suppressed, because it is about too few participants.
     pub(crate) count: Option<u64>,
 }
 
@@ -84,7 +84,7 @@ impl Bars<'_> {
                     @for bar in self.bars {
                         @let wide = x(bar.to) - x(bar.from);
                         @let height = bar.count.map_or(STUB, |count| floor - y(count as f64));
-                        rect class=(if bar.count.is_some() { "bar" } else { "bar withheld" })
+                        rect class=(if bar.count.is_some() { "bar" } else { "bar suppressed" })
                             x=(format!("{:.2}", x(bar.from) + 0.75)) y=(format!("{:.2}", floor - height))
                             width=(format!("{:.2}", (wide - 1.5).max(1.0))) height=(format!("{height:.2}"))
                             fill=[bar.count.map(|_| (self.fill)(bar))] {
@@ -105,7 +105,7 @@ impl Bars<'_> {
         let row = |bar: &Bar| {
             let count = match bar.count {
                 Some(count) => Field::number(numbers::count(count), count as f64),
-                None => Field::words("withheld"),
+                None => Field::words("suppressed"),
             };
             vec![Field::words(bar.label()), count]
         };
@@ -120,7 +120,7 @@ impl Bars<'_> {
     fn counted(&self, bar: &Bar) -> String {
         match bar.count {
             Some(count) => crate::units::counted(count, self.noun),
-            None => "withheld".into(),
+            None => "suppressed".into(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The measures that are drawn, and what they mean.
 
-use crate::result_file::{ResultFile, Row};
+use crate::result_file::{PairRow, ResultFile};
 use crate::units::measure_unit;
 use veilpath_metrics::{MeasureKind, Symmetry};
 use veilpath_protocol::{MeasureColumn, Value};
@@ -126,7 +126,7 @@ impl<'a> ShownMeasure<'a> {
     fn of(file: &'a ResultFile) -> Self {
         let measures = file.measures();
         let complete = |&index: &usize| {
-            let value = |row: Row<'_>| row.values.get(index).copied();
+            let value = |row: PairRow<'_>| row.values.get(index).copied();
             file.rows().all(|row| value(row) != Some(Value::Missing))
         };
         let of_kind = |fits: fn(MeasureKind) -> bool| {
@@ -170,12 +170,12 @@ impl<'a> ShownMeasure<'a> {
     }
 
     /// A pair's number. A bit is 1 or 0.
-    pub(crate) fn value(self, row: Row<'_>) -> Option<f64> {
+    pub(crate) fn value(self, row: PairRow<'_>) -> Option<f64> {
         number(*row.values.get(self.index)?)
     }
 
     /// The number that is shown next to it.
-    pub(crate) fn secondary_value(self, row: Row<'_>) -> Option<f64> {
+    pub(crate) fn secondary_value(self, row: PairRow<'_>) -> Option<f64> {
         number(*row.values.get(self.secondary?.0)?)
     }
 

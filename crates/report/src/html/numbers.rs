@@ -1,4 +1,4 @@
-//! Human-readable numbers: few digits, thousands separated.
+//! Numbers for figures and their tables: few digits, thousands separated.
 
 use crate::units;
 pub(crate) use crate::units::grouped as count;

@@ -3,7 +3,7 @@
 use super::histogram::Spread;
 use super::matrix::{Matrix, PairValue, range};
 use super::measure::{NoSuchMeasure, ShownMeasure};
-use crate::result_file::{MAX_ROWS, ResultFile, Row};
+use crate::result_file::{MAX_ROWS, PairRow, ResultFile};
 use std::collections::HashMap;
 use veilpath_protocol::PairRule;
 
@@ -166,9 +166,9 @@ enum Part<'a> {
     /// All scanpaths with all others, if scanpaths on different stimuli were compared.
     AcrossStimuli,
     /// All stimuli, and their number.
-    Mean(Vec<Row<'a>>, usize),
+    Mean(Vec<PairRow<'a>>, usize),
     /// One stimulus, or all pairs if there are no stimuli.
-    Stimulus(String, Vec<Row<'a>>),
+    Stimulus(String, Vec<PairRow<'a>>),
 }
 
 struct Parts<'a> {
@@ -178,7 +178,7 @@ struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     fn of(file: &'a ResultFile, only: &[String], max_stimuli: usize) -> Result<Self, NotInFile> {
-        let mut by_stimulus: Vec<(Option<usize>, Vec<Row<'_>>)> = Vec::new();
+        let mut by_stimulus: Vec<(Option<usize>, Vec<PairRow<'_>>)> = Vec::new();
         let mut indices = HashMap::new();
         for row in file.rows() {
             let index = *indices.entry(row.stimulus).or_insert_with(|| {
@@ -254,7 +254,7 @@ impl<'a> ViewBuilder<'a> {
             .collect()
     }
 
-    fn view(&self, title: String, rows: &[Row<'_>]) -> View<'a> {
+    fn view(&self, title: String, rows: &[PairRow<'_>]) -> View<'a> {
         let (a, b) = (self.file.a(), self.file.b());
         let pairs = rows
             .iter()
@@ -284,7 +284,7 @@ impl<'a> ViewBuilder<'a> {
         self.of_pairs("Every scanpath with every other".into(), pairs)
     }
 
-    fn pair_value<'b>(&self, row: Row<'_>, a: &'b str, b: &'b str) -> PairValue<'b> {
+    fn pair_value<'b>(&self, row: PairRow<'_>, a: &'b str, b: &'b str) -> PairValue<'b> {
         PairValue {
             a,
             b,

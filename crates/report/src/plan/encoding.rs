@@ -1,6 +1,6 @@
 //! The encoding in words.
 
-use super::{by, cut};
+use super::{by, truncated};
 use std::collections::BTreeMap;
 use veilpath_metrics::EncodingSetting;
 
@@ -32,7 +32,7 @@ fn phrase(
     text: &str,
     settings: &BTreeMap<String, String>,
 ) -> Option<(bool, String)> {
-    let value = cut(text);
+    let value = truncated(text);
     let of_runs = EncodingSetting::MinDwell.value_in(settings).is_some();
     let words = match setting {
         EncodingSetting::Data => format!("made from {value}"),
@@ -79,7 +79,11 @@ fn phrase(
 }
 
 fn by_name(name: &str, value: &str) -> String {
-    format!("{} {}", cut(&name.replace('-', " ")), cut(value))
+    format!(
+        "{} {}",
+        truncated(&name.replace('-', " ")),
+        truncated(value)
+    )
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub struct ResultFile {
 
 /// One pair, with its ids as indices.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row<'a> {
+pub struct PairRow<'a> {
     /// Index into the first side's ids.
     pub a: usize,
     /// Index into the second side's ids.
@@ -207,11 +207,11 @@ impl ResultFile {
     }
 
     /// The pairs, in the order of the file.
-    pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> + Clone {
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = PairRow<'_>> + Clone {
         self.results
             .iter()
             .zip(&self.stimulus)
-            .map(|(pair, stimulus)| Row {
+            .map(|(pair, stimulus)| PairRow {
                 a: pair.a,
                 b: pair.b,
                 stimulus: stimulus.map(|index| index as usize),

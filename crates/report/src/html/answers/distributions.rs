@@ -27,14 +27,14 @@ pub(super) fn histogram(answer: &ScoreHistogram, kind: MeasureKind, id: &str) ->
         mark: None,
         fill: &|bar| hex(scale.color(f64::midpoint(bar.from, bar.to))),
     };
-    let withheld = bars.iter().any(|bar| bar.count.is_none());
+    let suppressed = bars.iter().any(|bar| bar.count.is_none());
     html! {
         figure class="histogram" {
             h3 { (title) }
             @if can_be_drawn(&bars, None) { (drawn.drawing(&title, id)) }
             p class="note" {
                 "Numbers beyond the outer edges are in the outer bins."
-                @if withheld { " Dashed bins are withheld: those of fewer than " (numbers::count(answer.minimum)) " participants of a side, and one more, so that the total does not give them away." }
+                @if suppressed { " Dashed bins are suppressed: those of fewer than " (numbers::count(answer.minimum)) " participants of a side, and one more, so that the total does not give them away." }
             }
             (drawn.as_table(&title))
         }
