@@ -52,7 +52,7 @@ fn stimulus_means(means: &StimulusMeans, sides: Option<&[String; 2]>) -> String 
         printable(&means.measure),
         level_of(means.means.iter().filter_map(|mean| mean.interval.as_ref()))
     );
-    lines(&title, iter::once(header).chain(rows).collect())
+    lines(&title, 1, iter::once(header).chain(rows).collect())
 }
 
 fn group_means(means: &GroupMeans, sides: Option<&[String; 2]>) -> String {
@@ -80,20 +80,28 @@ fn group_means(means: &GroupMeans, sides: Option<&[String; 2]>) -> String {
         });
         iter::once(printable(name)).chain(numbers).collect()
     });
-    lines(&title, iter::once(header.collect()).chain(rows).collect())
+    lines(
+        &title,
+        1,
+        iter::once(header.collect()).chain(rows).collect(),
+    )
 }
 
 fn sentence(test: &GroupTest) -> String {
-    format!("{}\n  {}\n", printable(&test.question), finding(test))
+    format!(
+        "{}\n  {}\n",
+        printable(&test.question),
+        finding(test, rounded)
+    )
 }
 
-/// The result of a test, as a sentence.
-pub(crate) fn finding(test: &GroupTest) -> String {
+/// The result of a test, as a sentence with numbers in this form.
+pub(crate) fn finding(test: &GroupTest, shown: impl Fn(f64) -> String) -> String {
     let stimulus = test.stimulus.as_deref();
     let stimulus = stimulus.map_or_else(String::new, |it| format!(" (stimulus {})", printable(it)));
     let mut details = Vec::new();
     let interval = test.interval.as_ref();
-    details.extend(interval.map(|interval| confidence(interval, rounded)));
+    details.extend(interval.map(|interval| confidence(interval, &shown)));
     let permutations = test.permutations.map(|count| counted(count, "permutation"));
     let method = [printable(&test.method)].into_iter().chain(permutations);
     let p = format!("p = {}", p_value(test.p_value));
@@ -101,7 +109,7 @@ pub(crate) fn finding(test: &GroupTest) -> String {
     format!(
         "The {}{stimulus} was {} ({}).",
         printable(&test.statistic),
-        rounded(test.value),
+        shown(test.value),
         details.join("; ")
     )
 }
@@ -125,7 +133,7 @@ fn nearest_labels(labels: &NearestLabels) -> String {
     let columns = header.len() - usize::from(!has_groups);
     let rows = iter::once(header).chain(rows);
     let rows = rows.map(|row| row[..columns].iter().map(|text| printable(text)).collect());
-    lines(&title, rows.collect())
+    lines(&title, columns, rows.collect())
 }
 
 #[allow(clippy::cast_precision_loss)] // a fraction; counts are far below 2⁵³
@@ -166,6 +174,7 @@ fn nearest_rate(rate: &NearestRate) -> String {
     let rows = iter::once(header.collect()).chain(rows).collect();
     text + &lines(
         "Scanpaths of each group, and how they were classified:",
+        1,
         rows,
     )
 }
@@ -183,7 +192,7 @@ fn score_histogram(histogram: &ScoreHistogram) -> String {
         let count = count.map_or_else(|| "–".into(), grouped);
         vec![rounded(edges[0]), rounded(edges[1]), count]
     });
-    lines(&title, iter::once(header).chain(rows).collect())
+    lines(&title, 0, iter::once(header).chain(rows).collect())
 }
 
 fn about(measure: &str, stimulus: Option<&str>) -> String {
@@ -222,8 +231,8 @@ pub(crate) fn percent(fraction: f64) -> String {
     format!("{} %", text.trim_end_matches(".0"))
 }
 
-/// A title and an aligned table. All columns except the first are right-aligned.
-fn lines(title: &str, rows: Vec<Vec<String>>) -> String {
+/// A title and an aligned table. The first columns contain `words`, and the others numbers, which are right-aligned.
+fn lines(title: &str, words: usize, rows: Vec<Vec<String>>) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| {
         let fields = rows.iter().filter_map(|row| row.get(column));
@@ -234,7 +243,7 @@ fn lines(title: &str, rows: Vec<Vec<String>>) -> String {
     for fields in &rows {
         let mut line = String::new();
         for (column, (field, width)) in fields.iter().zip(&widths).enumerate() {
-            push_aligned(&mut line, field, *width, column > 0);
+            push_aligned(&mut line, field, *width, column >= words);
         }
         let _ = writeln!(text, "{}", line.trim_end());
     }

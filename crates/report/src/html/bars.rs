@@ -2,6 +2,7 @@
 
 use super::numbers;
 use super::table::{Column, Field, folded, table};
+use super::text_width::lines;
 use maud::{Markup, html};
 
 const WIDTH: f64 = 480.0;
@@ -13,6 +14,10 @@ const DIGIT: f64 = 7.2;
 const BELOW: f64 = 44.0;
 /// Room above the bars for the mark.
 const TOP: f64 = 26.0;
+/// The font size of an axis name on a phone, the distance of two lines of it, and the most lines.
+const FONT: f64 = 16.0;
+const LINE: f64 = 16.0;
+const MAX_LINES: usize = 3;
 /// The height of a bar whose count is suppressed.
 const STUB: f64 = 14.0;
 
@@ -66,9 +71,12 @@ impl Bars<'_> {
             .into_iter()
             .filter(|tick| (from..=to).contains(tick))
             .collect();
+        let decimals = self.decimals();
+        let below = lines(self.axes[0], (WIDTH - left) / FONT, MAX_LINES);
+        let height = HEIGHT + LINE * below.len().saturating_sub(1) as f64;
         html! {
             div class="scroll" tabindex="0" role="region" aria-label=(label) {
-                svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) width=(WIDTH) height=(HEIGHT) role="img" aria-labelledby=(format!("{id}-title")) {
+                svg viewBox=(format!("0 0 {WIDTH} {height}")) width=(WIDTH) height=(height) role="img" aria-labelledby=(format!("{id}-title")) {
                     title id=(format!("{id}-title")) { (self.title) ": the table below has the same numbers" }
                     g class="axis" {
                         @for &count in &counts {
@@ -78,7 +86,9 @@ impl Bars<'_> {
                         @for &tick in &ticks {
                             text x=(format!("{:.1}", x(tick))) y=(floor + 18.0) text-anchor="middle" { (numbers::short(tick)) }
                         }
-                        text x=(format!("{:.1}", (left + WIDTH) / 2.0)) y=(HEIGHT - 6.0) text-anchor="middle" { (self.axes[0]) }
+                        @for (number, line) in below.iter().enumerate() {
+                            text x=(format!("{:.1}", (left + WIDTH) / 2.0)) y=(HEIGHT - 6.0 + LINE * number as f64) text-anchor="middle" { (line) }
+                        }
                         text transform=(format!("translate(12 {:.1}) rotate(-90)", f64::midpoint(TOP, floor))) text-anchor="middle" { (self.axes[1]) }
                     }
                     @for bar in self.bars {
@@ -88,7 +98,7 @@ impl Bars<'_> {
                             x=(format!("{:.2}", x(bar.from) + 0.75)) y=(format!("{:.2}", floor - height))
                             width=(format!("{:.2}", (wide - 1.5).max(1.0))) height=(format!("{height:.2}"))
                             fill=[bar.count.map(|_| (self.fill)(bar))] {
-                            title { (bar.label()) ": " (self.counted(bar)) }
+                            title { (bar.label(decimals)) ": " (self.counted(bar)) }
                         }
                     }
                     @if let Some((value, words)) = &self.mark {
@@ -102,12 +112,13 @@ impl Bars<'_> {
 
     /// The same data as a table that opens on a click.
     pub(crate) fn as_table(&self, label: &str) -> Markup {
+        let decimals = self.decimals();
         let row = |bar: &Bar| {
             let count = match bar.count {
                 Some(count) => Field::number(numbers::count(count), count as f64),
                 None => Field::words("suppressed"),
             };
-            vec![Field::words(bar.label()), count]
+            vec![Field::words(bar.label(decimals)), count]
         };
         let rows: Vec<Vec<Field>> = self.bars.iter().map(row).collect();
         let columns = [Column::Words(self.axes[0]), Column::Numbers(self.axes[1])];
@@ -115,6 +126,18 @@ impl Bars<'_> {
             &format!("{label} as a table"),
             &table(label, &columns, &rows),
         )
+    }
+
+    /// The decimals with which all bounds are different, if few digits are not enough.
+    fn decimals(&self) -> Option<usize> {
+        let is_short = |bar: &Bar| numbers::short(bar.from) != numbers::short(bar.to);
+        match self.bars.iter().all(is_short) {
+            true => None,
+            false => {
+                let widths = self.bars.iter().map(|bar| bar.to - bar.from);
+                numbers::decimals_of_step(widths.fold(f64::INFINITY, f64::min))
+            }
+        }
     }
 
     fn counted(&self, bar: &Bar) -> String {
@@ -126,7 +149,8 @@ impl Bars<'_> {
 }
 
 impl Bar {
-    pub(crate) fn label(&self) -> String {
+    /// The range of the bar, with this number of decimals or with few digits.
+    pub(crate) fn label(&self, decimals: Option<usize>) -> String {
         let whole = self.from.fract().abs() == 0.5 && self.to.fract().abs() == 0.5;
         let (from, to) = if whole {
             (self.from + 0.5, self.to - 0.5)
@@ -136,6 +160,7 @@ impl Bar {
         if from == to {
             return numbers::short(from);
         }
-        format!("{} to {}", numbers::short(from), numbers::short(to))
+        let [from, to] = [from, to].map(|bound| numbers::aligned(bound, decimals));
+        format!("{from} to {to}")
     }
 }

@@ -46,6 +46,16 @@ impl Spread {
         })
     }
 
+    /// The smallest and the largest number as text.
+    pub(crate) fn ends(&self) -> [String; 2] {
+        let ends = [self.smallest, self.largest];
+        let whole = ends.iter().all(|end| end.fract() == 0.0);
+        ends.map(|end| match whole {
+            true => numbers::short(end),
+            false => numbers::aligned(end, self.decimals),
+        })
+    }
+
     /// The same without mean and median.
     pub(crate) fn without_mean(self) -> Self {
         Self {
@@ -142,7 +152,8 @@ pub(crate) fn figure(view: &View<'_>, scale: &Scale, id: &str) -> Markup {
         let value = measure.with_unit(numbers::short(spread.smallest));
         format!("{pairs}: {value}.{}", without_number(view.undefined))
     } else {
-        let shown = |number: f64| numbers::aligned(number, spread.decimals);
+        let shown = |number: f64| measure.with_unit(numbers::aligned(number, spread.decimals));
+        let [smallest, largest] = spread.ends().map(|end| measure.with_unit(end));
         let mean = spread.mean.map_or_else(
             || "no mean, because the two orders of a pair differ in sign".into(),
             |mean| format!("mean {}", shown(mean)),
@@ -153,9 +164,7 @@ pub(crate) fn figure(view: &View<'_>, scale: &Scale, id: &str) -> Markup {
         let deviation = part("standard deviation", spread.deviation);
         let median = part("median", spread.median);
         format!(
-            "{pairs}: {mean}{deviation}{median}, from {} to {}.{}",
-            numbers::short(spread.smallest),
-            measure.with_unit(numbers::short(spread.largest)),
+            "{pairs}: {mean}{deviation}{median}, from {smallest} to {largest}.{}",
             without_number(view.undefined)
         )
     };
@@ -212,7 +221,7 @@ mod tests {
         let found = bins(&[3.0, 4.0, 4.0, 6.0]);
         let shown: Vec<(String, u64)> = found
             .iter()
-            .filter_map(|bin| Some((bin.label(), bin.count?)))
+            .filter_map(|bin| Some((bin.label(None), bin.count?)))
             .collect();
         let expected =
             [("3", 1), ("4", 2), ("5", 0), ("6", 1)].map(|(name, count)| (name.to_string(), count));

@@ -66,6 +66,15 @@ pub(crate) fn aligned(value: f64, decimals: Option<usize>) -> String {
     decimals.map_or_else(|| short(value), |decimals| fixed(value, decimals))
 }
 
+/// The decimals that show a step with two significant digits; `None` if there is no such number of at most 12.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // from 0 to 12
+pub(crate) fn decimals_of_step(step: f64) -> Option<usize> {
+    let decimals = 1.0 - step.log10().floor();
+    (0.0..=12.0)
+        .contains(&decimals)
+        .then_some(decimals as usize)
+}
+
 /// A count and its noun: `1 pair`, `32 pairs`.
 pub(crate) fn counted(number: usize, noun: &str) -> String {
     units::counted(number as u64, noun)

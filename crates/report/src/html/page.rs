@@ -179,8 +179,7 @@ pub(super) fn headline(report: &Report<'_>) -> Vec<(String, String)> {
             tiles.push((measure.with_unit(mean), format!("mean {name}")));
         }
         if !several {
-            let range = [spread.smallest, spread.largest].map(numbers::short);
-            let range = measure.with_unit(range.join(" – "));
+            let range = measure.with_unit(spread.ends().join(" – "));
             tiles.push((range, format!("range of {name}")));
         }
     }

@@ -8,6 +8,9 @@ pub(crate) const BOLD: f64 = 1.15;
 /// The most that a drawing shows of an id or name, in em: about 22 small letters.
 pub(crate) const NAME_ROOM: f64 = 13.5;
 
+/// The width of a space in em.
+const SPACE: f64 = 0.42;
+
 /// Letters that are much wider than others of their script.
 const WIDE_LETTERS: &str = "ŵŴæÆœŒĦŉώωΏΜΩЉЊЖМФШЩЪЫЮжфшщыюљњ";
 
@@ -15,6 +18,23 @@ const WIDE_LETTERS: &str = "ŵŴæÆœŒĦŉώωΏΜΩЉЊЖМФШЩЪЫЮжфш
 /// of most other fonts.
 pub(crate) fn text_width(text: &str) -> f64 {
     text.chars().map(char_width).sum()
+}
+
+/// Breaks a text into at most `most` lines of about this width in em, at spaces.
+pub(crate) fn lines(text: &str, room: f64, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split(' ') {
+        let full = lines.len() == most;
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if full || text_width(line) + text_width(word) + SPACE <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
 }
 
 /// The width of a character in em.
@@ -58,6 +78,17 @@ mod tests {
             assert!(estimate >= width, "{text}: {estimate} < {width}");
             assert!(estimate <= width * 1.4, "{text}: {estimate} for {width}");
         }
+    }
+
+    #[test]
+    fn long_texts_are_broken_at_spaces() {
+        assert_eq!(lines("score", 30.0, 3), ["score"]);
+        let statistic = "mean similarity within groups minus the mean similarity between groups";
+        let broken = lines(statistic, 34.0, 3);
+        assert_eq!(broken.len(), 2, "{broken:?}");
+        assert_eq!(broken.join(" "), statistic);
+        assert!(broken.iter().all(|line| text_width(line) <= 34.0));
+        assert_eq!(lines("a b c d", 0.1, 2), ["a", "b c d"]);
     }
 
     #[test]

@@ -21,6 +21,34 @@ fn every_answer_has_its_figure_and_its_table() {
     insta::assert_snapshot!(groups_of(with(every_answer())).replace("><", ">\n<"));
 }
 
+#[test]
+fn narrow_bins_have_different_bounds() {
+    let mut answers = every_answer();
+    if let GroupAnswer::Test(test) = &mut answers[1] {
+        test.statistic =
+            "mean similarity within groups minus the mean similarity between groups".into();
+        test.value = 0.013_491_3;
+        test.null_distribution = Some(Bins {
+            edges: vec![0.0115, 0.0118, 0.0121, 0.0124],
+            counts: vec![Some(90), Some(8000), Some(1909)],
+        });
+    }
+    let groups = groups_of(with(answers));
+    assert!(groups.contains("0.01150 to 0.01180"), "{groups}");
+    assert!(!groups.contains("0.012 to 0.012"));
+    // The sentence has as many digits as the rest of the page.
+    assert!(
+        groups.contains("was 0.013 (95 % CI [−4.500, −2.000]") && !groups.contains("was 0.013491")
+    );
+    // The axis name is too long for a line.
+    assert!(
+        groups.contains("between groups</text>")
+            && !groups.contains(
+                ">mean similarity within groups minus the mean similarity between groups</text>"
+            )
+    );
+}
+
 /// Every drawing has an accessible name, and text below it says the same.
 #[test]
 fn drawings_have_names_and_tables() {

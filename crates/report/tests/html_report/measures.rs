@@ -165,7 +165,7 @@ fn percentages_have_their_unit() {
     });
     let page = page_of(outcome);
     let rec = view(&page, "rec: cows");
-    for expected in ["from 0 to 50 %.", ">rec (%)</text>", "\"unit\":\"%\""] {
+    for expected in ["from 0 % to 50 %.", ">rec (%)</text>", "\"unit\":\"%\""] {
         assert!(rec.contains(expected), "{expected} in {rec}");
     }
     assert!(page.contains("<dt>mean rec</dt><dd>17.92 %</dd>"));

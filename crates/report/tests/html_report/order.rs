@@ -58,7 +58,7 @@ fn a_sign_that_depends_on_the_order_has_a_range_and_no_mean() {
     assert!(page.contains("<dt>range of corm</dt><dd>−30 – 30 %</dd>"));
     assert!(!page.contains("mean corm") && !page.contains("class=\"mean\""));
     assert!(page.contains("6 ordered pairs: no mean, because the two orders of a pair differ"));
-    assert!(page.contains("from −30 to 30 %"));
+    assert!(page.contains("from −30 % to 30 %"));
     assert!(page.contains("swapping the two scanpaths of a pair changes the sign"));
     let legend = between(&page, "class=\"legend\"", "</svg>");
     assert!(
