@@ -1,21 +1,24 @@
 //! Group answers as text for a terminal: a small table if there are several numbers, and a sentence ready for
 //! publication.
 
+use crate::plan;
 use crate::table::{printable, push_aligned, rounded};
+use crate::threshold_side::ThresholdSide;
 use crate::units::{counted, grouped};
 use std::fmt::Write as _;
 use std::iter;
 use unicode_width::UnicodeWidthStr;
+use veilpath_metrics::MeasureKind;
 use veilpath_protocol::{
-    GroupAnswer, GroupMeans, GroupTest, Interval, NearestLabels, NearestRate, ScoreHistogram,
-    StimulusMeans,
+    GroupAnswer, GroupMeans, GroupTest, Interval, MeasureColumn, NearestLabels, NearestRate,
+    Outcome, ScoreHistogram, StimulusMeans,
 };
 
-/// A group answer as lines of text. `sides` are the names of the two cohorts, if there are two.
-pub(crate) fn text(answer: &GroupAnswer, sides: Option<&[String; 2]>) -> String {
+/// A group answer of this outcome as lines of text.
+pub(crate) fn text(answer: &GroupAnswer, outcome: &Outcome) -> String {
     match answer {
-        GroupAnswer::StimulusMeans(means) => stimulus_means(means, sides),
-        GroupAnswer::GroupMeans(means) => group_means(means, sides),
+        GroupAnswer::StimulusMeans(means) => stimulus_means(means, outcome),
+        GroupAnswer::GroupMeans(means) => group_means(means, outcome),
         GroupAnswer::Test(test) => sentence(test),
         GroupAnswer::NearestLabels(labels) => nearest_labels(labels),
         GroupAnswer::NearestRate(rate) => nearest_rate(rate),
@@ -31,7 +34,33 @@ pub(crate) fn p_value(p: f64) -> String {
     format!("{p:.4}")
 }
 
-fn stimulus_means(means: &StimulusMeans, sides: Option<&[String; 2]>) -> String {
+/// The heading of means of a measure.
+pub(crate) fn means_of(measure: &str, outcome: &Outcome) -> String {
+    fraction_of(measure, outcome).unwrap_or_else(|| format!("Means of {}", printable(measure)))
+}
+
+/// The heading of a table of group means.
+pub(crate) fn group_means_of(means: &GroupMeans, outcome: &Outcome) -> String {
+    let of = about(&means.measure, means.stimulus.as_deref());
+    match (fraction_of(&means.measure, outcome), &means.stimulus) {
+        (None, _) => format!("Group means of {of}"),
+        (Some(fraction), None) => format!("{fraction}, by group"),
+        (Some(fraction), Some(stimulus)) => {
+            format!("{fraction}, by group, stimulus {}", printable(stimulus))
+        }
+    }
+}
+
+/// The mean of bits is the fraction of those that are set; `None` if the measure is a number.
+fn fraction_of(measure: &str, outcome: &Outcome) -> Option<String> {
+    let mut measures = outcome.results.measures().iter();
+    let is_bit = |it: &MeasureColumn| it.name == measure && it.kind == MeasureKind::Bit;
+    let threshold = ThresholdSide::of(Some(outcome));
+    let words = || format!("Fraction of pairs {}", threshold.name());
+    measures.any(is_bit).then(words)
+}
+
+fn stimulus_means(means: &StimulusMeans, outcome: &Outcome) -> String {
     let header = ["stimulus", "mean", "pairs"].map(String::from).to_vec();
     let rows = means.means.iter().map(|mean| {
         let stimulus = mean.stimulus.as_deref().unwrap_or("(all)");
@@ -44,24 +73,30 @@ fn stimulus_means(means: &StimulusMeans, sides: Option<&[String; 2]>) -> String 
             grouped(mean.pairs),
         ]
     });
-    let between = sides.map_or_else(String::new, |[first, second]| {
-        format!(" between {} and {}", printable(first), printable(second))
-    });
+    let between = match outcome.one_cohort {
+        true => String::new(),
+        false => format!(" between {}", plan::cohorts(&outcome.names).join(" and ")),
+    };
     let title = format!(
-        "Means of {}{between}{}:",
-        printable(&means.measure),
+        "{}{between}{}:",
+        means_of(&means.measure, outcome),
         level_of(means.means.iter().filter_map(|mean| mean.interval.as_ref()))
     );
     lines(&title, 1, iter::once(header).chain(rows).collect())
 }
 
-fn group_means(means: &GroupMeans, sides: Option<&[String; 2]>) -> String {
-    let subject = about(&means.measure, means.stimulus.as_deref());
+fn group_means(means: &GroupMeans, outcome: &Outcome) -> String {
+    let words = group_means_of(means, outcome);
     let level = level_of(means.intervals.iter().flatten().flatten());
-    let title = format!("Group means of {subject}{level} (pairs of participants):");
-    let corner = sides.map_or_else(String::new, |[rows, columns]| {
-        format!("{} \\ {}", printable(rows), printable(columns))
-    });
+    let title = format!("{words}{level} (pairs of participants):");
+    let corner = match outcome.one_cohort {
+        true => String::new(),
+        false => outcome
+            .names
+            .each_ref()
+            .map(|it| printable(it))
+            .join(" \\ "),
+    };
     let header = iter::once(corner).chain(means.columns.iter().map(|name| printable(name)));
     let rows = means.rows.iter().enumerate().map(|(row, name)| {
         let numbers = means.means[row].iter().enumerate().map(|(column, mean)| {

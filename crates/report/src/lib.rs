@@ -20,6 +20,7 @@ pub mod json;
 pub mod plan;
 pub mod result_file;
 pub mod table;
+mod threshold_side;
 pub mod units;
 
 pub use result_file::ResultFile;

@@ -1,5 +1,6 @@
 //! The plan in words: metric, costs, engine, encoding.
 
+use crate::html::cut::cut;
 use crate::html::numbers::short;
 use crate::table::printable;
 use crate::units;
@@ -82,6 +83,16 @@ pub(crate) fn side(side: RevealTo, names: &[String; 2]) -> String {
         return words.into();
     }
     format!("{words} ({})", truncated(name))
+}
+
+/// The two cohorts in a sentence: their names, or their sides if they have only the names of roles.
+pub(crate) fn cohorts(names: &[String; 2]) -> [String; 2] {
+    let roles = [RevealTo::Host, RevealTo::Join];
+    let has_roles = roles.map(|role| role.to_string()) == *names;
+    [0, 1].map(|at| match has_roles {
+        true => side(roles[at], names),
+        false => cut(&names[at]),
+    })
 }
 
 fn metric(metric: &Metric, names: &[String; 2]) -> String {
@@ -390,6 +401,8 @@ mod tests {
         assert_eq!(side(RevealTo::Host, &names()), "the host (Clinic)");
         let roles = ["host".into(), "join".into()];
         assert_eq!(side(RevealTo::Join, &roles), "the joining side");
+        assert_eq!(cohorts(&roles), ["the host", "the joining side"]);
+        assert_eq!(cohorts(&names()), names());
         assert_eq!(side(RevealTo::Both, &names()), "both sides");
     }
 }

@@ -78,9 +78,8 @@ pub fn answers(outcome: &Outcome) -> String {
 
 /// Each group answer as text.
 fn answer_texts(outcome: &Outcome) -> impl Iterator<Item = String> {
-    let sides = (!outcome.one_cohort).then_some(&outcome.names);
     let answers = outcome.answers.iter();
-    answers.map(move |it| answers::text(it, sides))
+    answers.map(move |it| answers::text(it, outcome))
 }
 
 /// The start of the first line of group answers without pairs.
@@ -323,7 +322,7 @@ fn results_line(outcome: &Outcome) -> String {
     text
 }
 
-/// The mean and range of a measure; empty if it is always undefined. `name` is the measure's, before its numbers.
+/// The mean and range of a measure; empty if there are no pairs. `name` is the measure's, before its numbers.
 fn spread(outcome: &Outcome, column: usize, name: &str) -> String {
     // A pair that occurs in both directions may have two scores. Both enter the mean.
     let others = outcome
@@ -346,8 +345,12 @@ fn spread(outcome: &Outcome, column: usize, name: &str) -> String {
         Some(unit) => format!("{} {unit}", rounded(number)),
         None => rounded(number),
     };
+    let noun = if ordered { "ordered pair" } else { "pair" };
     let Some(spread) = Spread::of(&numbers) else {
-        return String::new();
+        return match undefined {
+            0 => String::new(),
+            _ => format!("{name}undefined for {}", counted(undefined, noun)),
+        };
     };
     let mut text = match (outcome.one_cohort, outcome.symmetry(column)) {
         // The two orders of a pair cancel each other.
@@ -360,7 +363,6 @@ fn spread(outcome: &Outcome, column: usize, name: &str) -> String {
         text.push_str(", over both orders of each pair");
     }
     if undefined > 0 {
-        let noun = if ordered { "ordered pair" } else { "pair" };
         let _ = write!(text, "; undefined for {}", counted(undefined, noun));
     }
     text

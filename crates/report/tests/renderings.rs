@@ -4,7 +4,7 @@
 mod common;
 
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
-use veilpath_protocol::{Cost, Engine, Outcome, PairRule, Spec, compare_locally};
+use veilpath_protocol::{Cost, Engine, Outcome, PairRule, Results, Spec, Value, compare_locally};
 use veilpath_report::{csv, json, table};
 
 fn cohort(rows: &[(&str, Option<&str>, &str)]) -> Cohort {
@@ -88,7 +88,7 @@ fn threshold_results_are_rendered() {
     0.25 s; 2 bytes sent, 24 bytes received
     What each side learned (plain engine):
       host  every scanpath of the joining side: this engine does not protect anything
-      host  so also every score, though only bits are reported
+      host  and therefore every score, although only bits are reported
       host  one bit of every pair: whether its score is at most 2.5
       join  one bit of every pair: whether its score is at most 2.5
       both  repeating the comparison with other thresholds narrows down the score of a pair
@@ -172,6 +172,18 @@ fn the_preview_counts_the_remaining_rows() {
     assert_eq!((text.lines().count(), more.pairs), (2, 1), "{text}");
     let all = table::write_first(&outcome(), 2, &mut Vec::new()).unwrap();
     assert_eq!((all.pairs, all.answer_rows), (0, 0));
+}
+
+#[test]
+fn summaries_count_undefined_pairs_even_if_there_are_no_others() {
+    let mut outcome = outcome();
+    let mut results = Results::new(outcome.results.measures()[..1].to_vec());
+    for pair in outcome.results.iter() {
+        results.push(pair.a, pair.b, &[Value::Missing]);
+    }
+    outcome.results = results;
+    let summary = table::summary(&outcome);
+    assert!(summary.contains("undefined for 2 pairs\n"), "{summary}");
 }
 
 #[test]

@@ -13,6 +13,7 @@ use veilpath_protocol::{GroupAnswer, GroupTest, NearestLabels, Outcome, Stimulus
 /// The section with all answers; empty if there are none.
 pub(crate) fn section(outcome: &Outcome, sides: &[String; 2]) -> Markup {
     let answers = &outcome.answers;
+    let sides = &crate::plan::cohorts(sides);
     let tests: Vec<(usize, &GroupTest)> = answers
         .iter()
         .enumerate()
@@ -28,8 +29,8 @@ pub(crate) fn section(outcome: &Outcome, sides: &[String; 2]) -> Markup {
                 @for (number, answer) in answers.iter().enumerate() {
                     @let id = format!("answer-{number}");
                     @match answer {
-                        GroupAnswer::StimulusMeans(means) => (stimulus_means(means)),
-                        GroupAnswer::GroupMeans(means) => (matrices::means(means, kind(outcome, &means.measure), sides, &id)),
+                        GroupAnswer::StimulusMeans(means) => (stimulus_means(means, outcome)),
+                        GroupAnswer::GroupMeans(means) => (matrices::means(means, outcome, sides, &id)),
                         GroupAnswer::NearestLabels(labels) => (nearest_labels(labels)),
                         GroupAnswer::NearestRate(rate) => (matrices::rate(rate, &id)),
                         GroupAnswer::Histogram(histogram) => (distributions::histogram(histogram, kind(outcome, &histogram.measure), &id)),
@@ -54,7 +55,7 @@ fn kind(outcome: &Outcome, name: &str) -> MeasureKind {
 }
 
 #[allow(clippy::cast_precision_loss)] // used for sorting only
-fn stimulus_means(answer: &StimulusMeans) -> Markup {
+fn stimulus_means(answer: &StimulusMeans, outcome: &Outcome) -> Markup {
     let means = answer.means.iter().filter_map(|mean| mean.mean);
     let decimals = numbers::spread_decimals(means);
     let shown = |number: f64| numbers::aligned(number, decimals);
@@ -87,7 +88,7 @@ fn stimulus_means(answer: &StimulusMeans) -> Markup {
         false => "Mean over all pairs",
     };
     html! {
-        h3 { "Means of " (answer.measure) }
+        h3 { (crate::answers::means_of(&answer.measure, outcome)) }
         (table(caption, &columns, &rows))
     }
 }

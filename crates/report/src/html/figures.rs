@@ -88,8 +88,8 @@ fn caption(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
                 measure.name
             )
         }
-        MeasureKind::Distance => format!("A small {} means most alike.", measure.name),
-        MeasureKind::Similarity => format!("A large {} means most alike.", measure.name),
+        MeasureKind::Distance => format!("A smaller {} means more alike.", measure.name),
+        MeasureKind::Similarity => format!("A larger {} means more alike.", measure.name),
         MeasureKind::Number if !measure.is_from_csv => format!(
             "{} does not say which of two pairs is more alike; bright is large.",
             measure.name
@@ -121,6 +121,11 @@ fn caption(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
         }
     } else if view.one_cohort {
         text.push_str(" One cohort was compared with itself: each pair of two scanpaths counts once, and the diagonal does not count.");
+    }
+    if view.one_cohort && map.exceeds_scale() {
+        text.push_str(
+            " A number beyond the scale, such as on the diagonal, has the colour of its end.",
+        );
     }
     text.push_str(match (map.is_by_means(), view.one_cohort) {
         (true, _) => " If there are too many rows or columns to cluster, they are ordered by their means.",
@@ -193,8 +198,11 @@ fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
     let field = |row: usize, column: usize| match matrix.get(row, column) {
         None if matrix.is_undefined(row, column) => Field::words("undefined"),
         None => Field::none(),
-        Some(value) if map.measure.is_bit() && value.fract() == 0.0 => {
+        Some(value) if map.is_yes_or_no() => {
             Field::number(if value == 1.0 { "yes" } else { "no" }.into(), value)
+        }
+        Some(value) if map.measure.is_bit() => {
+            Field::number(format!("{} %", numbers::fixed(value * 100.0, 0)), value)
         }
         Some(value) => Field::number(numbers::fixed(value, decimals), value),
     };

@@ -62,6 +62,11 @@ impl<'a> HeatMap<'a> {
         self.rows.is_by_means() || self.columns.is_by_means()
     }
 
+    /// Whether the scale does not reach a number, such as that of a scanpath with itself.
+    pub(crate) fn exceeds_scale(&self) -> bool {
+        self.matrix.numbers().any(|value| !self.scale.covers(value))
+    }
+
     /// Writes the tiles only.
     pub(crate) fn write_png(&self, out: &mut dyn Write) -> io::Result<()> {
         picture::write(self.matrix, [&self.rows, &self.columns], self.scale, out)
@@ -277,7 +282,7 @@ impl<'a> HeatMap<'a> {
     }
 
     /// Whether every tile is yes or no. A mean over stimuli of yes and no lies between the two.
-    fn is_yes_or_no(&self) -> bool {
+    pub(crate) fn is_yes_or_no(&self) -> bool {
         let mut numbers = self.matrix.numbers();
         self.measure.is_bit() && numbers.all(|value| value == 0.0 || value == 1.0)
     }

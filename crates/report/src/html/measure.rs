@@ -1,6 +1,7 @@
 //! The measures that are drawn, and what they mean.
 
 use crate::result_file::{PairRow, ResultFile};
+use crate::threshold_side::ThresholdSide;
 use crate::units::measure_unit;
 use veilpath_metrics::{MeasureKind, Symmetry};
 use veilpath_protocol::{MeasureColumn, Value};
@@ -23,65 +24,6 @@ pub(crate) struct ShownMeasure<'a> {
     pub(crate) is_from_csv: bool,
     /// The measure that the tables show next to it, and its name.
     secondary: Option<(usize, &'a str)>,
-}
-
-/// The scores for which a pair's bit is set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ThresholdSide {
-    /// Scores up to the threshold: a distance, or a file that does not say.
-    AtMost,
-    /// Scores from the threshold up: a similarity.
-    AtLeast,
-}
-
-impl ThresholdSide {
-    fn of(file: &ResultFile) -> Self {
-        match file.outcome() {
-            Some(outcome) if !outcome.spec.metric.is_distance() => ThresholdSide::AtLeast,
-            _ => ThresholdSide::AtMost,
-        }
-    }
-
-    /// Completes "pairs …".
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            ThresholdSide::AtMost => "within the threshold",
-            ThresholdSide::AtLeast => "reaching the threshold",
-        }
-    }
-
-    /// Completes "a pair …".
-    pub(crate) fn verb(self) -> &'static str {
-        match self {
-            ThresholdSide::AtMost => "is within the threshold",
-            ThresholdSide::AtLeast => "reaches the threshold",
-        }
-    }
-
-    /// Completes "some pairs …".
-    pub(crate) fn verb_for(self, pairs: usize) -> &'static str {
-        match (self, pairs) {
-            (_, 1) => self.verb(),
-            (ThresholdSide::AtMost, _) => "are within the threshold",
-            (ThresholdSide::AtLeast, _) => "reach the threshold",
-        }
-    }
-
-    /// Completes "a pair whose bit is not set …".
-    pub(crate) fn negated_verb(self) -> &'static str {
-        match self {
-            ThresholdSide::AtMost => "is not within the threshold",
-            ThresholdSide::AtLeast => "does not reach the threshold",
-        }
-    }
-
-    /// A column or legend heading.
-    pub(crate) fn heading(self) -> &'static str {
-        match self {
-            ThresholdSide::AtMost => "within",
-            ThresholdSide::AtLeast => "reached",
-        }
-    }
 }
 
 /// Which numbers mean that two scanpaths are similar.
@@ -148,7 +90,7 @@ impl<'a> ShownMeasure<'a> {
     /// The measure at this index.
     pub(crate) fn at(file: &'a ResultFile, index: usize) -> Self {
         let measure = file.measures().get(index);
-        let threshold = ThresholdSide::of(file);
+        let threshold = ThresholdSide::of(file.outcome());
         let metric = file.outcome().map(|outcome| outcome.spec.metric.name());
         Self {
             index,

@@ -1,10 +1,11 @@
 //! The most similar participants.
 
-use super::cut::cut;
 use super::matrix::Matrix;
-use super::measure::{ScoreKind, ShownMeasure, ThresholdSide};
+use super::measure::{ScoreKind, ShownMeasure};
 use super::numbers;
 use super::table::{Column, Field, table};
+use crate::plan::cohorts;
+use crate::threshold_side::ThresholdSide;
 use maud::{Markup, html};
 
 /// The most rows in a table. A browser sorts this many without a noticeable delay.
@@ -58,7 +59,7 @@ pub(crate) fn tables(
         };
     };
     let turned = matrix.transposed();
-    let [first, second] = [cut(&names[0]), cut(&names[1])];
+    let [first, second] = cohorts(names);
     let (there, back) = ([first.as_str(), &second], [second.as_str(), &first]);
     if measure.is_bit() {
         return html! {
@@ -122,7 +123,7 @@ fn side_table(
             fields
         })
         .collect();
-    let (nearest, label) = (format!("nearest in {other}"), measure.label());
+    let (nearest, label) = (format!("nearest of {other}"), measure.label());
     let mut columns = vec![
         Column::Words(own),
         Column::Words(&nearest),

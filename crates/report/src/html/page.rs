@@ -121,11 +121,12 @@ pub(super) fn subtitle(report: &Report<'_>) -> String {
         .views
         .first()
         .is_some_and(|view| view.one_cohort);
-    let [first, second] = [cut(&report.names[0]), cut(&report.names[1])];
+    let [first, second] = plan::cohorts(&report.names);
     let participants = numbers::counted(file.a().len(), "participant");
     let sides = match (file.a().len(), one_cohort) {
         (0, _) if file.outcome().is_none() => "No results".into(),
         (0, _) => "No pairs".into(),
+        (1, true) => format!("1 participant of {first}, compared with itself"),
         (_, true) => format!("{participants} of {first} with each other"),
         (_, false) => {
             let others = numbers::count(file.b().len() as u64);

@@ -75,6 +75,11 @@ impl Scale {
         }
     }
 
+    /// Whether a number has a colour of its own, and not that of an end.
+    pub(crate) fn covers(&self, value: f64) -> bool {
+        (self.smallest..=self.largest).contains(&value)
+    }
+
     /// The position of a number, from 0 to 1.
     pub(crate) fn position(&self, value: f64) -> f64 {
         ((value - self.smallest) / (self.largest - self.smallest)).clamp(0.0, 1.0)

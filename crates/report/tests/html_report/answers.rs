@@ -1,8 +1,8 @@
 //! Group answers: figures and their tables.
 
 use super::{between, page_of};
-use crate::common::{every_answer, small};
-use veilpath_protocol::{Bins, GroupAnswer, GroupMeans, Outcome, ScoreHistogram};
+use crate::common::{self, every_answer, small};
+use veilpath_protocol::{Bins, GroupAnswer, GroupMeans, Outcome, ScoreHistogram, Value};
 
 fn with(answers: Vec<GroupAnswer>) -> Outcome {
     let mut outcome = small();
@@ -19,6 +19,36 @@ fn groups_of(outcome: Outcome) -> String {
 #[test]
 fn every_answer_has_its_figure_and_its_table() {
     insta::assert_snapshot!(groups_of(with(every_answer())).replace("><", ">\n<"));
+}
+
+#[test]
+fn means_of_yes_and_no_are_fractions_of_pairs() {
+    let mut outcome = common::outcome(
+        common::spec("threshold:3"),
+        &[("p", "x", "cows", &[Value::Bit(true)])],
+    );
+    outcome.results.clear();
+    outcome.answers = every_answer();
+    for answer in &mut outcome.answers {
+        match answer {
+            GroupAnswer::StimulusMeans(means) => means.measure = "within".into(),
+            GroupAnswer::GroupMeans(means) => means.measure = "within".into(),
+            _ => {}
+        }
+    }
+    let text = veilpath_report::table::answers(&outcome);
+    let groups = groups_of(outcome);
+    for (place, text) in [("terminal", text), ("page", groups)] {
+        assert!(
+            text.contains("Fraction of pairs within the threshold"),
+            "{place}: {text}"
+        );
+        assert!(
+            text.contains("Fraction of pairs within the threshold, by group"),
+            "{place}"
+        );
+        assert!(!text.contains("eans of within"), "{place}: {text}");
+    }
 }
 
 #[test]

@@ -74,8 +74,8 @@ fn every_measure_has_a_view_of_every_stimulus() {
 #[test]
 fn bright_means_similar_only_for_measures_with_a_direction() {
     let page = page_of(outcome());
-    assert!(view(&page, "rec: cows").contains("A large rec means most alike."));
-    assert!(view(&page, "far: cows").contains("A small far means most alike."));
+    assert!(view(&page, "rec: cows").contains("A larger rec means more alike."));
+    assert!(view(&page, "far: cows").contains("A smaller far means more alike."));
     for (measure, is_said) in [("rec", true), ("far", true), ("shift", false)] {
         let view = view(&page, &format!("{measure}: cows"));
         assert_eq!(view.contains("bright: alike"), is_said, "{measure}");
@@ -150,7 +150,7 @@ fn measures_can_be_chosen_by_name() {
         ..Options::default()
     };
     let page = page_with(&small, options);
-    assert!(page.contains("A small score means most alike.") && page.contains("mean score"));
+    assert!(page.contains("A smaller score means more alike.") && page.contains("mean score"));
 }
 
 #[test]

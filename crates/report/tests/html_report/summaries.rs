@@ -11,13 +11,58 @@ use veilpath_report::html::{Options, Report};
 #[test]
 fn threshold_results_are_drawn_and_counted() {
     let page = page("a,b,stimulus,within\np,x,,true\np,y,,false\nq,x,,true\nq,y,,true\n");
-    assert!(page.contains("3 of 4 pairs are within the threshold (75.0 %)"));
-    assert!(page.contains("how many pairs are within the threshold"));
+    // The table does not say whether the score is a distance.
+    assert!(page.contains("3 of 4 pairs are yes (75.0 %)"));
+    assert!(page.contains("how many pairs are yes") && !page.contains("within the threshold"));
     assert!(page.contains("yes and no are not distances"));
     let file = read("a,b,stimulus,within\np,x,,true\np,y,,false\n");
     let (width, height, pixels) = png(&file);
     let (first, last) = (&pixels[..3], &pixels[(width * height - 1) * 4..][..3]);
     assert_ne!(first, last);
+}
+
+#[test]
+fn a_mean_of_yes_and_no_is_a_percentage() {
+    let page =
+        page("a,b,stimulus,within\np,x,one,true\np,y,one,false\np,x,two,true\np,y,two,true\n");
+    let mean = between(&page, "Heat map as a table", "</table>");
+    assert!(
+        mean.contains(">100 %<") && mean.contains(">50 %<"),
+        "{mean}"
+    );
+    assert!(!mean.contains(">yes<") && !mean.contains("0.5<"), "{mean}");
+}
+
+#[test]
+fn sides_without_a_name_are_called_by_their_role() {
+    let roles = ["host", "join"].map(String::from);
+    let page = page_of(small().with_names(roles));
+    for expected in [
+        "2 participants of the host with 2 of the joining side",
+        "Nearest neighbours of the host",
+        "nearest of the joining side",
+    ] {
+        assert!(page.contains(expected), "{expected}");
+    }
+}
+
+#[test]
+fn a_single_participant_is_compared_with_itself() {
+    let numbers = numbers([0.0, 1.0]);
+    let mut one = common::outcome(common::spec("score"), &[("p", "p", "cows", &numbers)]);
+    one.one_cohort = true;
+    assert!(page_of(one).contains("1 participant of Clinic, compared with itself, 1 stimulus"));
+}
+
+#[test]
+fn numbers_beyond_the_scale_are_explained() {
+    let mut rows = String::from(HEADER);
+    for (a, b, similarity) in [("p", "q", 0.4), ("p", "r", 0.5), ("q", "r", 0.45)] {
+        let _ = writeln!(rows, "{a},{b},,1,{similarity}\n{b},{a},,1,{similarity}");
+    }
+    let diagonal = "p,p,,0,1\nq,q,,0,1\nr,r,,0,1\n";
+    let words = "such as on the diagonal, has the colour of its end";
+    assert!(page(&format!("{rows}{diagonal}")).contains(words));
 }
 
 #[test]
@@ -264,7 +309,7 @@ fn a_table_without_rows_does_not_claim_that_nothing_was_compared() {
 fn a_table_has_a_first_and_a_second_cohort() {
     let page = page(&format!("{HEADER}p,x,,1,0.5\np,y,,2,0.25\n"));
     assert!(page.contains("1 participant of the first cohort with 2 of the second cohort."));
-    assert!(page.contains("nearest in the second cohort"));
+    assert!(page.contains("nearest of the second cohort"));
 }
 
 /// Every format says that results are missing, and so does a page made from CSV.

@@ -1,20 +1,20 @@
 //! Group means and confusion matrices.
 
-use super::about;
 use super::heat_map::{HeatMap, HeatMapTile};
-use crate::answers::{confidence, p_value, percent};
+use super::kind;
+use crate::answers::{confidence, group_means_of, p_value, percent};
 use crate::html::matrix::range;
 use crate::html::numbers;
 use crate::html::scale::Scale;
 use crate::html::table::{Column, Field, table};
 use maud::{Markup, html};
 use veilpath_metrics::MeasureKind;
-use veilpath_protocol::{GroupMeans, NearestRate};
+use veilpath_protocol::{GroupMeans, NearestRate, Outcome};
 
 /// A matrix of group means as tiles and as a table.
 pub(super) fn means(
     answer: &GroupMeans,
-    kind: MeasureKind,
+    outcome: &Outcome,
     sides: &[String; 2],
     id: &str,
 ) -> Markup {
@@ -29,13 +29,12 @@ pub(super) fn means(
             below: crate::units::counted(answer.counts[row][column], "pair"),
         })
     };
-    let of = about(&answer.measure, answer.stimulus.as_deref());
     let heat_map = HeatMap {
-        title: format!("Group means of {of}"),
+        title: group_means_of(answer, outcome),
         axes: sides.clone(),
         rows: &answer.rows,
         columns: &answer.columns,
-        scale: Scale::of_kind(kind, range(means)),
+        scale: Scale::of_kind(kind(outcome, &answer.measure), range(means)),
         tile: &tile,
     };
     let corner = match sides {
