@@ -121,6 +121,12 @@ impl Outcome {
         self.pairs > 0 && self.results.is_empty() && self.answers.is_empty()
     }
 
+    /// Whether this contains statistics of an earlier result, and not the results of a comparison.
+    pub fn is_statistics(&self) -> bool {
+        let asked = self.spec.reveal.group_question().is_some();
+        !asked && self.results.is_empty() && !self.answers.is_empty()
+    }
+
     /// Whether the results of some pairs are missing, because a session did not finish.
     pub fn is_incomplete(&self) -> bool {
         !self.results.is_empty() && (self.results.len() as u64) < self.pairs

@@ -14,6 +14,12 @@ mod non_alignment;
 /// Longer values are truncated.
 const MAX_CHARACTERS: usize = 300;
 
+const REVEALED: &str = "Revealed per pair";
+const RECIPIENTS: &str = "Results go to";
+
+/// The parts that are about the results of pairs.
+pub(crate) const OF_RESULTS: [&str; 2] = [REVEALED, RECIPIENTS];
+
 /// The text for each part, in order. `names` are those of the two cohorts. If both are on one machine and nothing is
 /// hidden, no side is named as the recipient of results.
 pub fn describe(
@@ -27,7 +33,7 @@ pub fn describe(
         ("Pairs", pairs(spec.pair_rule, names)),
         ("Encoding", encoding::describe(&spec.encoding)),
         ("Letters", letters(spec)),
-        ("Revealed per pair", reveal(spec)),
+        (REVEALED, reveal(spec)),
     ];
     if let Some(question) = spec.reveal.group_question() {
         let first = match in_the_clear {
@@ -43,7 +49,7 @@ pub fn describe(
         }
     }
     if !in_the_clear {
-        parts.push(("Results go to", reveal_to(spec.reveal_to, names)));
+        parts.push((RECIPIENTS, reveal_to(spec.reveal_to, names)));
     }
     if let Some(length) = spec.pad_to {
         parts.push((

@@ -125,6 +125,13 @@ pub enum Note {
         /// The measure.
         measure: String,
     },
+    /// Statistics between two cohorts cover pairs of scanpaths whose participants have the same id.
+    SameParticipants {
+        /// The number of such pairs.
+        same: usize,
+        /// The number of pairs.
+        pairs: usize,
+    },
     /// The assumption behind a test of sites.
     SitesExchangeable,
     /// The page shows scanpaths, so it must stay within this institution.
@@ -243,6 +250,10 @@ impl fmt::Display for Note {
             Note::BothOrders { measure } => write!(
                 f,
                 "{measure} depends on the order of the two scanpaths, so both orders of each pair count: statistics are of the mean of the two, and a histogram counts each"
+            ),
+            Note::SameParticipants { same, pairs } => write!(
+                f,
+                "in {same} of {pairs} pairs, both scanpaths have the same participant id; between two cohorts, such pairs count like all others, so if these are the same people, the cohorts seem more alike than they are"
             ),
             Note::SitesExchangeable => f.write_str(
                 "the test of sites assumes that participants are exchangeable across sites: a different eye tracker or recruitment also makes sites differ",

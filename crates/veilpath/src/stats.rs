@@ -126,13 +126,13 @@ pub fn statistics(
     if !asked && samples.groups.is_none() {
         events.event(Event::Note(Note::NoGroups));
     }
-    if let Some(note) = samples.main.note_of_order() {
-        events.event(Event::Note(note));
-    }
-    if let Some(note) = samples
-        .main
-        .note_of_other_measures(options.measure.as_deref())
-    {
+    let main = samples.main;
+    let notes = [
+        main.note_of_order(),
+        main.note_of_same_participants(),
+        main.note_of_other_measures(options.measure.as_deref()),
+    ];
+    for note in notes.into_iter().flatten() {
         events.event(Event::Note(note));
     }
     Ok(samples.outcome(answers))
@@ -218,7 +218,7 @@ impl<'a> Samples<'a> {
         }
     }
 
-    /// The plan and names of the result, without its pairs and ids.
+    /// The plan and names of the result, without its pairs and ids. The number of pairs is that of those analysed.
     fn outcome(&self, answers: Vec<GroupAnswer>) -> Outcome {
         let outcome = self.main.outcome;
         Outcome {
@@ -227,7 +227,7 @@ impl<'a> Samples<'a> {
             one_cohort: outcome.one_cohort,
             a: Vec::new(),
             b: Vec::new(),
-            pairs: outcome.pairs,
+            pairs: self.main.pairs.len() as u64,
             tile: None,
             results: Results::new(outcome.results.measures().to_vec()),
             answers,

@@ -61,8 +61,44 @@ fn answers_are_text_csv_or_a_result_file() {
     let json: Value = serde_json::from_str(&folder.read("answers.json")).unwrap();
     assert_eq!(json["results"], Value::Array(Vec::new()));
     assert_eq!(json["answers"][2]["kind"], "test");
+    // 11 participants with 3 stimuli each: neither both orders of a pair nor scanpaths with themselves.
+    assert_eq!(json["pairs"], 165);
     let page = folder.run(&["report", "answers.json"]).ok();
     assert!(page.contains("id=\"groups\""));
+    assert!(page.contains("<dt>pairs</dt><dd>165</dd>"));
+}
+
+/// Between two cohorts, `stats` and `compare` give the same mean; a note says what it includes.
+#[test]
+fn participants_in_both_cohorts_are_noted() {
+    let folder = Folder::new();
+    let header = "participant,scanpath";
+    folder.file("a.csv", format!("{header}\np,ABC\nq,ABD\n"));
+    folder.file("b.csv", format!("{header}\np,ABC\nr,EFG\n"));
+    folder
+        .run(&["compare", "a.csv", "b.csv", "-o", "scores.json"])
+        .ok();
+    let output = folder.run(&["stats", "scores.json", "--answer", "mean"]);
+    let note = "note: in 1 of 4 pairs, both scanpaths have the same participant id; between two cohorts, such pairs count";
+    assert!(output.stderr.contains(note), "{}", output.stderr);
+    let stats = output.ok();
+    let private = ["compare", "a.csv", "b.csv", "--reveal", "mean:overall"];
+    let private = folder.run(&private).ok();
+    let mean = |text: &str| {
+        let line = text
+            .lines()
+            .find(|line| line.starts_with(" (all)"))
+            .unwrap();
+        let mean: f64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+        mean
+    };
+    // A private mean is rounded before it is revealed.
+    assert!(
+        (mean(&stats) - mean(&private)).abs() < 2e-4,
+        "{stats}{private}"
+    );
+    let page = folder.run(&["report", "scores.json"]).ok();
+    assert!(page.contains("In 1 of 4 pairs, both scanpaths have the same participant id."));
 }
 
 #[test]

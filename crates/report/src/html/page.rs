@@ -5,6 +5,7 @@ use super::encoded::policy_hash;
 use super::letters::Letters;
 use super::view::View;
 use super::{Report, answers, figures, numbers, pairs, scanpaths, scarf, summaries, transitions};
+use crate::result_file::PairRow;
 use crate::{plan, table, units};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::io;
@@ -51,6 +52,9 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                     }
                     h1 { (title) }
                     p class="under" { (subtitle(report)) }
+                    @if let Some(words) = same_participants(report) {
+                        p class="note" { (words) }
+                    }
                     @if report.options.own.is_some() {
                         p class="warning" { strong { "This page is for your institution only:" } " it shows the scanpaths of your participants. For anybody else who may see the scores, make a report without your cohort." }
                     }
@@ -64,7 +68,7 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                         (computed(report))
                         (learned(outcome, &report.names))
                     }
-                    @if views.is_empty() {
+                    @if views.is_empty() && !outcome.is_some_and(Outcome::is_statistics) {
                         section { p { (no_results(outcome)) } }
                     }
                     @if let Some(outcome) = outcome { (answers::section(outcome, &report.names)) }
@@ -121,9 +125,14 @@ pub(super) fn subtitle(report: &Report<'_>) -> String {
         .views
         .first()
         .is_some_and(|view| view.one_cohort);
+    let statistics = file.outcome().is_some_and(Outcome::is_statistics);
     let [first, second] = plan::cohorts(&report.names);
     let participants = numbers::counted(file.a().len(), "participant");
     let sides = match (file.a().len(), one_cohort) {
+        _ if statistics => match file.outcome().is_some_and(|it| it.one_cohort) {
+            true => format!("Statistics of {first}"),
+            false => format!("Statistics of {first} and {second}"),
+        },
         (0, _) if file.outcome().is_none() => "No results".into(),
         (0, _) => "No pairs".into(),
         (1, true) => format!("1 participant of {first}, compared with itself"),
@@ -143,9 +152,28 @@ pub(super) fn subtitle(report: &Report<'_>) -> String {
     let how = file.outcome().map_or_else(String::new, |outcome| {
         let metric = plan::metric_name(&outcome.spec.metric);
         let engine = outcome.spec.engine.name();
-        format!(", by {metric}, with the {engine} engine")
+        match statistics {
+            true => format!(", by {metric}"),
+            false => format!(", by {metric}, with the {engine} engine"),
+        }
     });
     format!("{sides}{stimuli}{how}.")
+}
+
+/// A note that participants of one cohort were compared with those of the same id in the other; `None` if there are none.
+fn same_participants(report: &Report<'_>) -> Option<String> {
+    let file = report.file;
+    let mut views = report.views.views.iter();
+    if views.any(|view| view.one_cohort) {
+        return None;
+    }
+    let is_same = |row: &PairRow<'_>| file.a()[row.a] == file.b()[row.b];
+    let same = file.rows().filter(is_same).count();
+    let pairs = numbers::counted(file.len(), "pair");
+    let same = (same > 0).then(|| numbers::count(same as u64))?;
+    Some(format!(
+        "In {same} of {pairs}, both scanpaths have the same participant id. They count like all others, so if these are the same people, the cohorts seem more alike than they are."
+    ))
 }
 
 /// The numbers at the top of the page and their names.
@@ -184,7 +212,7 @@ pub(super) fn headline(report: &Report<'_>) -> Vec<(String, String)> {
             tiles.push((range, format!("range of {name}")));
         }
     }
-    if let Some(outcome) = outcome {
+    if let Some(outcome) = outcome.filter(|it| !it.is_statistics()) {
         let cost = &outcome.cost;
         let of_which = match cost.pairs_from_journal {
             0 => "time",
@@ -220,8 +248,11 @@ fn computed(report: &Report<'_>) -> Markup {
                 Some(outcome) => {
                     dl class="plan" {
                         @for (name, words) in plan::describe(&outcome.spec, &report.names, in_the_clear(outcome)) {
-                            dt { (name) }
-                            dd { (words) }
+                            // Statistics reveal nothing about a pair, and nobody sends them.
+                            @if !outcome.is_statistics() || !plan::OF_RESULTS.contains(&name) {
+                                dt { (name) }
+                                dd { (words) }
+                            }
                         }
                     }
                 }
@@ -250,6 +281,7 @@ pub(super) fn learned_by_side(outcome: &Outcome) -> Vec<(RevealTo, Vec<&str>)> {
 }
 
 fn learned(outcome: Option<&Outcome>, names: &[String; 2]) -> Markup {
+    let statistics = outcome.is_some_and(Outcome::is_statistics);
     let revealed = outcome.map(|outcome| outcome.revealed.as_slice());
     let sides = outcome.map(learned_by_side).unwrap_or_default();
     html! {
@@ -257,6 +289,7 @@ fn learned(outcome: Option<&Outcome>, names: &[String; 2]) -> Markup {
             h2 id="learned" { "What each side learned" }
             @match revealed {
                 None => p { "A CSV file does not contain this; a result file in JSON does." }
+                Some([]) if statistics => p { "These statistics were computed from an earlier result, and nothing was sent. The file of that result says what each side learned." }
                 Some([]) => p { "Both cohorts were on one machine and were compared in the clear; nothing was sent and nothing was hidden." }
                 Some(_) => {
                     @for (side, list) in &sides {
@@ -305,6 +338,9 @@ pub(crate) fn choice(id: &str, label: &str, by: &str, names: &[&str]) -> Markup 
 }
 
 fn cost(outcome: Option<&Outcome>) -> Markup {
+    if outcome.is_some_and(Outcome::is_statistics) {
+        return html! {};
+    }
     html! {
         section aria-labelledby="cost" {
             h2 id="cost" { "Cost and time" }

@@ -21,6 +21,30 @@ fn every_answer_has_its_figure_and_its_table() {
     insta::assert_snapshot!(groups_of(with(every_answer())).replace("><", ">\n<"));
 }
 
+/// They are computed from an earlier result: nothing was compared, sent or revealed.
+#[test]
+fn the_page_of_statistics_is_not_that_of_a_comparison() {
+    let mut outcome = with(every_answer());
+    outcome.revealed.clear();
+    (outcome.a, outcome.b) = (Vec::new(), Vec::new());
+    let page = page_of(outcome);
+    assert!(page.contains("Statistics of Clinic and University, by Levenshtein."));
+    assert!(page.contains("These statistics were computed from an earlier result"));
+    for absent in [
+        "No pairs",
+        "<dt>time</dt>",
+        "Revealed per pair",
+        "Cost and time",
+        "no results for",
+    ] {
+        assert!(!page.contains(absent), "{absent}");
+    }
+    let mut outcome = with(every_answer());
+    (outcome.a, outcome.b) = (Vec::new(), Vec::new());
+    outcome.one_cohort = true;
+    assert!(page_of(outcome).contains("Statistics of Clinic, by Levenshtein."));
+}
+
 #[test]
 fn means_of_yes_and_no_are_fractions_of_pairs() {
     let mut outcome = common::outcome(

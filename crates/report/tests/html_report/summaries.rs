@@ -47,6 +47,19 @@ fn sides_without_a_name_are_called_by_their_role() {
 }
 
 #[test]
+fn the_page_notes_participants_with_the_same_id_in_both_cohorts() {
+    let note = "In 2 of 3 pairs, both scanpaths have the same participant id.";
+    let both = page(&format!("{HEADER}p,p,,1,0.5\nq,q,,2,0.25\np,x,,2,0.25\n"));
+    assert!(both.contains(note));
+    assert!(!page_of(small()).contains("same participant id"));
+    // Within one cohort, nobody is compared with themselves.
+    let mut within = small();
+    within.one_cohort = true;
+    within.b.clone_from(&within.a);
+    assert!(!page_of(within).contains("same participant id"));
+}
+
+#[test]
 fn a_single_participant_is_compared_with_itself() {
     let numbers = numbers([0.0, 1.0]);
     let mut one = common::outcome(common::spec("score"), &[("p", "p", "cows", &numbers)]);

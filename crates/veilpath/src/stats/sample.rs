@@ -115,6 +115,17 @@ impl<'a> Sample<'a> {
         })
     }
 
+    /// A note that participants of one cohort are compared with those of the same id in the other.
+    pub(super) fn note_of_same_participants(&self) -> Option<Note> {
+        let [first, second] = &self.scanpaths;
+        let is_same = |pair: &&Pair| first[pair.a].participant == second[pair.b].participant;
+        let same = self.pairs.iter().filter(is_same).count();
+        (!self.is_one_cohort() && same > 0).then_some(Note::SameParticipants {
+            same,
+            pairs: self.pairs.len(),
+        })
+    }
+
     /// Fails if a mean says nothing, because the two orders of a pair cancel each other.
     pub(super) fn check_mean(&self) -> Result<(), StatsError> {
         let cancels = self.outcome.symmetry(self.column) == Symmetry::Antisymmetric;
