@@ -25,6 +25,7 @@ mod pairs;
 mod result_format;
 mod results;
 mod reveal;
+mod reveal_to;
 mod risk;
 mod spec;
 mod statistics;
@@ -64,8 +65,9 @@ pub use result_format::{
 };
 pub use results::{MeasureColumn, PairResult, Results, Value};
 pub use reveal::{Answer, Reveal, RevealError, named_measures};
+pub use reveal_to::RevealTo;
 pub use risk::{MAX_TABLE_STEPS, RiskySetting, UnknownRiskySetting, risky_settings};
-pub use spec::{Capability, MAX_PADDING, RevealTo, Spec, SpecError, Unsupported};
+pub use spec::{Capability, MAX_PADDING, Spec, SpecError, Unsupported};
 pub use statistics::{AnswerSchema, GroupInputs, GroupPlan, GroupSizes, GroupWorkload, NumberKind};
 pub use tile::{MAX_TILES, PairBlocks, PlanTile, Tile, TileError, tile_lengths};
 pub use veilpath_paillier::{KeySize, SecretKey};

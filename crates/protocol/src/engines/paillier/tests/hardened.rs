@@ -22,13 +22,13 @@ fn absolute() -> Metric {
     }
 }
 
-/// The largest candidates that can be masked in a session of this many sets: w·(X + 1) has (126 − σ)/2 bits. For three
+/// The largest candidates that can be masked in a session of this many sets: w·(X + 1) has (127 − σ)/2 bits. For three
 /// candidates, σ is 43 with one set, and 100 in the largest session; for four, it is one more.
 const LARGEST: [(usize, u64, u64); 4] = [
-    (3, ((1 << 41) - 1) / 3 - 1, 1),
+    (3, ((1 << 42) - 1) / 3 - 1, 1),
     (4, (1 << 39) - 2, 1),
     (3, ((1 << 13) - 1) / 3 - 1, 1 << 57),
-    (4, (1 << 10) - 2, 1 << 57),
+    (4, (1 << 11) - 2, 1 << 57),
 ];
 
 /// The bits of |d|, then where the multipliers begin and end.
@@ -85,9 +85,13 @@ fn multipliers_are_longer_than_differences_by_forty_bits_and_a_session() {
         let parameters = HardenedParameters::new(width, largest, 1 << log).unwrap();
         let (difference, floor, top) = ranges(&parameters);
         assert!(u128::from(largest + 1) * (width as u128) < 1 << difference);
-        // Six differences and four pads count as eight masks.
-        assert_eq!(floor, difference + 40 + 3 + log);
-        assert!(top >= floor + 128, "{top}");
+        // 4.5 times the distance of one mask for three candidates, and 8 times for four, count as 8 and 16 masks. So the distances
+        // of a session and those of the randomness of ciphertexts, 3·2⁻⁴³, stay below 2⁻⁴⁰.
+        let (masks, counted) = if width == 3 { (4.5, 3) } else { (8.0, 4) };
+        assert_eq!(floor, difference + 40 + counted + log);
+        let of_all_sets = masks * 2f64.powi(-40 - counted as i32);
+        assert!(of_all_sets + 3.0 * 2f64.powi(-43) < 2f64.powi(-40));
+        assert!(top >= floor + 127, "{top}");
         let mut rng = rng(7);
         let lengths = (0..2_000).map(|_| log_uniform(floor, top, &mut rng).bits());
         assert!(lengths.min().unwrap() > floor);
