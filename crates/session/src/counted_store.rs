@@ -112,7 +112,14 @@ pub(crate) struct CountedStore<'a> {
     /// Whether the engine counts cells on this side. If it does not, progress is measured by answers.
     pub(crate) engine_counts: AtomicBool,
     pub(crate) observer: &'a dyn Observer,
+    /// Counts what the engine starts, whatever is stored and charged.
+    #[cfg(test)]
+    pub(crate) watch: Option<std::sync::Arc<StartWatch>>,
 }
+
+/// How often an engine has started each pair.
+#[cfg(test)]
+pub(crate) type StartWatch = Mutex<std::collections::BTreeMap<usize, u32>>;
 
 /// Where the pairs of an agreement are stored and counted: its journal and its account.
 pub(crate) struct Bookkeeping<'a> {
@@ -218,7 +225,15 @@ impl PairStore for CountedStore<'_> {
     fn start(&self, pairs: &[usize]) -> Result<(), Refused> {
         self.write(pairs, |bookkeeping, pairs| {
             bookkeeping.start(&self.agreed, self.max_starts, pairs)
-        })
+        })?;
+        #[cfg(test)]
+        if let Some(watch) = &self.watch {
+            let mut starts = watch.lock().unwrap_or_else(PoisonError::into_inner);
+            for &pair in pairs {
+                *starts.entry(self.compare[pair]).or_default() += 1;
+            }
+        }
+        Ok(())
     }
 
     fn store_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {

@@ -311,6 +311,8 @@ impl AgreedSession {
             }),
             engine_counts: AtomicBool::new(false),
             observer,
+            #[cfg(test)]
+            watch: agreement.watch.clone(),
         };
         let mut job = Job::new(spec, session.role, &own, theirs.len(), &required.pairs)?
             .with_peer_lengths(&lengths)?

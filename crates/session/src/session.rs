@@ -98,6 +98,8 @@ pub(crate) struct Agreement {
     pub(crate) is_new_number: bool,
     /// How often a pair may be started.
     pub(crate) max_starts: u32,
+    #[cfg(test)]
+    pub(crate) watch: Option<Arc<crate::counted_store::StartWatch>>,
     /// The largest number of agreements that a scanpath of this side is in.
     pub(crate) max_agreements: u64,
     pub(crate) limit: LimitSummary,

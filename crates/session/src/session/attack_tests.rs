@@ -6,6 +6,7 @@
 //! `VEILPATH_FAULTS=long` tries every place and record; otherwise only some are tried.
 
 mod agreements;
+mod broken_connections;
 mod cohorts;
 mod engines;
 mod failed_checks;
@@ -26,6 +27,7 @@ mod withdrawals;
 
 use super::*;
 use crate::checksummed::BitFlips;
+use crate::counted_store::StartWatch;
 use crate::digests::{FORGED_TAG, cohort_tag};
 use crate::{Listener, ScanpathLimit, join};
 use cohorts::{cohort, letters};
@@ -124,6 +126,8 @@ struct Attempt<'a> {
     fresh: bool,
     /// What it does between the agreement and the computation.
     before_computation: Option<&'a (dyn Fn() + Sync)>,
+    /// Counts the pairs that the victim's engine starts.
+    watch: Option<Arc<StartWatch>>,
     /// What happens at the victim meanwhile.
     observer: Option<&'a dyn veilpath_protocol::Observer>,
 }
@@ -146,6 +150,7 @@ impl<'a> Attempt<'a> {
             bytes: None,
             fresh: false,
             before_computation: None,
+            watch: None,
             observer: None,
         }
     }
@@ -365,6 +370,9 @@ impl Setup {
                 action();
             }
             observed.relay.count();
+        }
+        if !self.attacks(role) {
+            ready.agreement.watch.clone_from(&attempt.watch);
         }
         let observer = attempt.observer.filter(|_| !self.attacks(role));
         ready.run(observer.unwrap_or(&())).map(|_| ())

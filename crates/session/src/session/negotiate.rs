@@ -304,6 +304,8 @@ impl Session {
             pair_charge,
             withdrawals,
             max_starts: MAX_STARTS.saturating_mul(ledger.lifted.saturating_add(1)),
+            #[cfg(test)]
+            watch: None,
             max_agreements,
             limit,
             proposal,

@@ -219,6 +219,8 @@ impl Session {
             pair_charge: None,
             withdrawals,
             max_starts,
+            #[cfg(test)]
+            watch: None,
             max_agreements,
             limit,
             proposal,

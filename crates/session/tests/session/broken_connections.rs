@@ -1,6 +1,5 @@
-//! A connection that breaks at any byte: the comparison still finishes, with the right scores, and is charged once per pair (with
-//! `paillier`, once per start). It breaks fifty times with `garbled`; with `shares` and `paillier` fifteen times, and fifty with
-//! `VEILPATH_FAULTS=long`, as `.ci/faults` runs it.
+//! A connection that breaks fifty times, at any byte: the comparison still finishes, with the right scores, and is charged once per
+//! pair (with `paillier`, once per start).
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // a test's helpers may fail the test
 
 use rand::{RngExt, SeedableRng};
@@ -21,15 +20,8 @@ use veilpath_session::{
     Listener, Proposal, Session, SessionError, StateDir, join_unless,
 };
 
-/// How often the connection breaks; with `VEILPATH_FAULTS=long`, equally often with every engine.
-fn breaks(engine: Engine) -> usize {
-    let long = std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long");
-    if long || engine == Engine::Garbled {
-        50
-    } else {
-        15
-    }
-}
+/// How often the connection breaks.
+const BREAKS: usize = 50;
 
 /// A proxy that forwards a limited number of bytes, both ways together, and then closes both connections.
 fn breaking_proxy(upstream: SocketAddr, left: &Arc<AtomicI64>) -> SocketAddr {
@@ -219,16 +211,15 @@ impl Setup {
     fn survive(&self, total: i64) -> [CompletedSession; 2] {
         let mut rng = ChaCha20Rng::seed_from_u64(1915);
         let mut total = total;
-        let breaks = breaks(self.proposals[0].spec.engine);
         let (mut broken, mut rounds) = (0, 0);
         // A session may take fewer bytes than the last one, and end before the connection does.
-        while broken < breaks {
+        while broken < BREAKS {
             rounds += 1;
-            assert!(rounds <= 2 * breaks, "only {broken} sessions failed");
+            assert!(rounds <= 2 * BREAKS, "only {broken} sessions failed");
             // The first breaks come before the results, the later ones among the last bytes, where results are
             // exchanged.
             let results = (total - 3000).max(1);
-            let bytes = match broken < breaks * 3 / 5 {
+            let bytes = match broken < BREAKS * 3 / 5 {
                 true => rng.random_range(0..results),
                 false => rng.random_range(results..total),
             };
