@@ -1,10 +1,15 @@
 //! The façade's errors as exceptions of the package.
+//!
+//! Names in a message may come from files and from other institutions, so unprintable characters are replaced: in every
+//! exception of the package by its class, which calls [`printable`], and in warnings here.
 
 use crate::hints::{self, ErrorLocation};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
+use std::borrow::Cow;
+use veilpath::text::printable_lines;
 use veilpath::{Error, Fault, SessionError, UsageError};
 
 /// The class of the exception for an error, by name: `veilpath/_errors.py` defines them.
@@ -69,8 +74,14 @@ pub(crate) fn bad_input(py: Python<'_>, file: &str, problem: impl std::fmt::Disp
 /// A warning of the package.
 pub(crate) fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
     let category = class_named(py, "VeilpathWarning")?;
-    let message = std::ffi::CString::new(message.replace('\0', "\u{fffd}"))?;
+    let message = std::ffi::CString::new(printable(message).as_ref())?;
     PyErr::warn(py, category.bind(py), &message, 2)
+}
+
+/// Makes a message safe to show.
+#[pyo3::pyfunction]
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    printable_lines(text)
 }
 
 fn make(py: Python<'_>, class: &str, message: &str, location: &ErrorLocation) -> PyErr {

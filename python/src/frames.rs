@@ -1,5 +1,6 @@
 //! Turns Python data frames into the façade's frames through the Arrow C data interface, without a copy.
 
+use crate::errors::printable;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{
@@ -30,7 +31,9 @@ pub(crate) fn is_frame(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 pub(crate) fn frame(name: &str, object: &Bound<'_, PyAny>) -> PyResult<NamedFrame> {
     let exported = object.call_method0(EXPORT)?;
     let capsule = exported.cast::<PyCapsule>()?;
-    let broken = |error: arrow_schema::ArrowError| PyTypeError::new_err(error.to_string());
+    let broken = |error: arrow_schema::ArrowError| {
+        PyTypeError::new_err(printable(&error.to_string()).into_owned())
+    };
     let pointer = capsule
         .pointer_checked(Some(c_str!("arrow_array_stream")))?
         .cast::<FFI_ArrowArrayStream>();

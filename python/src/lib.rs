@@ -26,6 +26,8 @@ mod _veilpath {
     #[pymodule_export]
     use super::encode::{encode, formats};
     #[pymodule_export]
+    use super::errors::printable;
+    #[pymodule_export]
     use super::plan::compare;
     #[pymodule_export]
     use super::policy::{check_policy, identity, write_policy_example};

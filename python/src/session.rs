@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::cohort::Cohort;
-use crate::errors::{bad_argument, to_exception};
+use crate::errors::{bad_argument, printable, to_exception};
 use crate::jobs;
 use crate::plan::plan_options;
 use crate::policy::fingerprint;
@@ -59,7 +59,7 @@ impl State {
             },
             _ => return,
         };
-        self.steps.push(step);
+        self.steps.push(printable(&step).into_owned());
     }
 }
 

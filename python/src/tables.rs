@@ -1,5 +1,6 @@
 //! Results and cohorts as Arrow streams, which all Python data frame libraries can import.
 
+use crate::errors::printable;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator, StringArray,
@@ -17,7 +18,8 @@ pub(crate) type Column = (String, ArrayRef);
 
 /// A capsule with a stream of one batch.
 pub(crate) fn capsule(py: Python<'_>, columns: Vec<Column>) -> PyResult<Bound<'_, PyCapsule>> {
-    let failed = |error: ArrowError| PyRuntimeError::new_err(error.to_string());
+    let failed =
+        |error: ArrowError| PyRuntimeError::new_err(printable(&error.to_string()).into_owned());
     let batch = RecordBatch::try_from_iter_with_nullable(
         columns.into_iter().map(|(name, array)| (name, array, true)),
     )

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import builtins
 
+from veilpath import _veilpath
+
 
 class VeilpathError(Exception):
     """Something that Veilpath cannot do, and why.
 
     ``file``, ``line`` (of a file, from 1), ``row`` (of a data frame, from 0) and ``column`` say where the problem is;
-    those that do not apply are ``None``.
+    those that do not apply are ``None``. In the text, characters that could control a terminal are replaced by U+FFFD,
+    because names in it may come from a file or from another institution.
     """
 
     file: str | None
@@ -26,7 +29,7 @@ class VeilpathError(Exception):
         row: int | None = None,
         column: str | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(_veilpath.printable(message))
         self.file = file
         self.line = line
         self.row = row

@@ -23,6 +23,7 @@ __all__ = [
     "join",
     "merge",
     "merge_files",
+    "printable",
     "read_cohort",
     "read_result",
     "report",
@@ -40,6 +41,8 @@ MAX_MERGED_PAIRS: int
 
 _Path: TypeAlias = str | PathLike[str]
 _Progress: TypeAlias = Callable[[int, int], object] | None
+
+def printable(text: str) -> str: ...
 
 @final
 class Cohort:

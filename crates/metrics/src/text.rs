@@ -8,6 +8,7 @@
 //! | output | unprintable characters | formulas |
 //! |---|---|---|
 //! | tables, messages, pages | replaced by U+FFFD ([`printable`]) | |
+//! | Python exceptions and warnings | replaced by U+FFFD ([`printable_lines`]); their attributes are unchanged | |
 //! | JSON | escaped, as in `\u202e` ([`json_escaped`]) | |
 //! | CSV | replaced by U+FFFD | prefixed with an apostrophe ([`csv_field`]) |
 //!
