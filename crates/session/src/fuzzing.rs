@@ -32,6 +32,11 @@
 //! | 34 | the content of `Labels`, for six scanpaths of five participants in two groups |
 //! | 35 | what a coordinator answers: `EntriesStored`, `Refused` or `Decline`, with tag and length |
 //! | 36 | the JSON of `Report` between a worker and its coordinator |
+//! | 37 | a worker's certificate |
+//! | 38 | a worker's greeting at a gateway, without its header |
+//! | 39 | lines of a ledger's log |
+//! | 40, 41 | a work order, and the plan of an agreement on tiles |
+//! | 42 | how an answer is opened: `SharesStored`, then `Answer`; the bits of a leading byte are the role and who learns it |
 
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
@@ -50,7 +55,7 @@ use crate::run::Finished;
 use crate::session::Ready;
 use crate::signed_record::{SentSignature, SignedRecord};
 use crate::stored::Description;
-use crate::worker::{Order, Refusal, Report, TileState};
+use crate::worker::{self, Order, Refusal, Report, TileState};
 use crate::{AlphabetInfo, ChecksummedChannel, Fingerprint, Identity, Policy, disclosure, ledger};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -61,7 +66,7 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Notation, Scan
 use veilpath_protocol::{Engine, PairRule, Reveal, Role, Spec};
 
 /// How many decoders there are.
-pub const DECODERS: u8 = 37;
+pub const DECODERS: u8 = 43;
 
 /// Runs a decoder. Accepted input must survive a round trip. Returns whether it was accepted.
 pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
@@ -166,6 +171,12 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
         34 => groups::labels(bytes),
         35 => coordinator::answer(bytes),
         36 => round_trip::<Report>(Tag::Report, bytes).is_some(),
+        37 => workers::certificate(bytes),
+        38 => worker::is_greeting(bytes),
+        39 => ledger::is_log(bytes),
+        40 => workers::order(bytes),
+        41 => workers::plan(bytes),
+        42 => crate::groups::opening::exchange(bytes),
         _ => {
             let text = String::from_utf8_lossy(bytes);
             let record = SignedRecord::parse(Path::new("record"), &text, None);
@@ -396,5 +407,6 @@ mod groups;
 mod relay;
 #[cfg(test)]
 mod tests;
+mod workers;
 
 pub use relay::{relay, relay_greeting};

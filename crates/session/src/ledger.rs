@@ -196,5 +196,23 @@ pub(crate) fn is_ledger(text: &[u8]) -> bool {
     written.is_some_and(|text| Ledger::parse(&text).is_some())
 }
 
+/// Whether these lines of a log count something, for fuzzing. A torn last line changes nothing.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn is_log(text: &[u8]) -> bool {
+    let mut ledger = Ledger::default();
+    let Some(end) = file::apply_lines(&mut ledger, text) else {
+        return false;
+    };
+    let (complete, torn) = text.split_at(end);
+    let mut again = Ledger::default();
+    let same = file::apply_lines(&mut again, complete) == Some(end);
+    assert!(same && again.scanpaths == ledger.scanpaths, "a torn line");
+    assert!(
+        !torn.contains(&b'\n') || torn.ends_with(b"\n"),
+        "lost lines"
+    );
+    !ledger.scanpaths.is_empty()
+}
+
 #[cfg(test)]
 mod tests;

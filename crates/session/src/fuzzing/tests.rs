@@ -147,6 +147,26 @@ const VALID: &[(u8, &str)] = &[
     ),
 ];
 
+/// Signed messages and files of a worker, a ledger's log, and how both roles open an answer. The first byte is the decoder.
+const SEEDS: &[&[u8]] = &[
+    include_bytes!("seeds/worker-certificate"),
+    include_bytes!("seeds/worker-greeting"),
+    include_bytes!("seeds/ledger-log"),
+    include_bytes!("seeds/work-order"),
+    include_bytes!("seeds/agreed-plan"),
+    include_bytes!("seeds/answer-host"),
+    include_bytes!("seeds/answer-join"),
+];
+
+/// All valid messages.
+fn valid() -> Vec<(u8, &'static [u8])> {
+    let texts = VALID
+        .iter()
+        .map(|(decoder, text)| (*decoder, text.as_bytes()));
+    let files = SEEDS.iter().map(|file| (file[0], &file[1..]));
+    texts.chain(files).collect()
+}
+
 /// A small random generator: the same bytes on every machine.
 struct TestRng(u64);
 
@@ -165,8 +185,8 @@ impl TestRng {
 
 #[test]
 fn valid_messages_are_accepted() {
-    for (decoder, text) in VALID {
-        assert!(decode(*decoder, text.as_bytes()), "{decoder}");
+    for (decoder, bytes) in valid() {
+        assert!(decode(decoder, bytes), "{decoder}");
     }
 }
 
@@ -174,9 +194,10 @@ fn valid_messages_are_accepted() {
 fn corrupted_messages_never_panic() {
     let mut rng = TestRng(0x5eed);
     let mut accepted = 0;
+    let valid = valid();
     for round in 0..30_000 {
-        let (decoder, text) = VALID[round % VALID.len()];
-        let mut bytes = text.as_bytes().to_vec();
+        let (decoder, bytes) = valid[round % valid.len()];
+        let mut bytes = bytes.to_vec();
         for _ in 0..=rng.below(3) {
             let at = rng.below(bytes.len().max(1));
             match rng.below(4) {

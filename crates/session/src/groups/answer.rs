@@ -239,5 +239,7 @@ impl Opening<'_> {
     }
 }
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod opening;
 #[cfg(test)]
 mod tests;

@@ -272,18 +272,25 @@ fn read_log(path: &Path, cached: &mut Cached) -> Result<bool, SessionError> {
     }
     let mut text = Vec::new();
     file.read_to_end(&mut text).map_err(failed)?;
+    end += apply_lines(&mut cached.ledger, &text).ok_or_else(|| corrupted(&path))? as u64;
+    cached.log_end = end;
+    Ok(true)
+}
+
+/// Adds the lines of a log; returns where the last complete one ends, or `None` if one before the last is corrupted.
+pub(crate) fn apply_lines(ledger: &mut Ledger, text: &[u8]) -> Option<usize> {
+    let mut end = 0;
     let mut lines = text.split_inclusive(|&byte| byte == b'\n').peekable();
     while let Some(line) = lines.next() {
         match serde_json::from_slice(line) {
-            Ok(counted) if line.ends_with(b"\n") => cached.ledger.apply(counted),
+            Ok(counted) if line.ends_with(b"\n") => ledger.apply(counted),
             // Only the last line can be one that was not synced.
-            _ if lines.peek().is_some() => return Err(corrupted(&path)),
+            _ if lines.peek().is_some() => return None,
             _ => break,
         }
-        end += line.len() as u64;
+        end += line.len();
     }
-    cached.log_end = end;
-    Ok(true)
+    Some(end)
 }
 
 /// Appends a line to the log, durably; returns where it ends. The first line replaces the log of another snapshot.

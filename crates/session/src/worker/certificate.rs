@@ -185,6 +185,18 @@ impl WorkerCertificate {
         self.claim.worker
     }
 
+    /// Whose worker it is, if the signature is valid.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn institution(&self) -> Fingerprint {
+        self.claim.institution.fingerprint()
+    }
+
+    /// The id of the agreement.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn agreement(&self) -> &str {
+        &self.claim.agreement
+    }
+
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, SessionError> {
         let bytes = serde_json::to_vec(self);
         Ok(bytes.map_err(|error| InternalError::Serialise(error.to_string()))?)

@@ -192,6 +192,45 @@ impl GreetingFormat for WorkerGreetings {
     }
 }
 
+/// Whether this is a greeting that its institution's gateway accepts, for fuzzing: once, for its own agreement, and at
+/// its own time.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn is_greeting(text: &[u8]) -> bool {
+    let Ok(greeting) = serde_json::from_slice::<SignedGreeting>(text) else {
+        return false;
+    };
+    let written = serde_json::to_vec(&greeting).unwrap_or_default();
+    assert!(
+        serde_json::from_slice::<SignedGreeting>(&written).is_ok(),
+        "a greeting that cannot be read again"
+    );
+    let SignedGreeting {
+        certificate, claim, ..
+    } = greeting;
+    let institution = certificate.institution();
+    let time = UNIX_EPOCH.checked_add(std::time::Duration::from_secs(claim.time));
+    let Some(now) = time else {
+        return false;
+    };
+    let mut gateway = WorkerGreetings {
+        host: institution,
+        join: institution,
+        agreement: claim.agreement,
+        seen: BTreeSet::new(),
+    };
+    // With its header, at another time.
+    let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
+    let sent = [&MAGIC[..], &length.to_le_bytes(), text].concat();
+    let _ = gateway.read(&sent);
+    gateway.seen.clear();
+    let accepted = gateway.check(text, now).is_some();
+    assert!(gateway.check(text, now).is_none(), "accepted twice");
+    gateway.agreement.push('0');
+    gateway.seen.clear();
+    assert!(gateway.check(text, now).is_none(), "another agreement");
+    accepted
+}
+
 /// Where the workers of a tile meet.
 fn token(agreement: &str, tile: u32) -> Token {
     let mut context = Context::new(&SHA256);

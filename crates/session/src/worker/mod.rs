@@ -43,6 +43,8 @@ pub(crate) use coordinator::CoordinatorLink;
 pub(crate) use coordinator::{Order, Refusal, Report, Rules, TileState, answer};
 pub(crate) use gate::WorkerGate;
 pub(crate) use gateway::WorkerGreetings;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use gateway::is_greeting;
 
 pub use certificate::{MAX_WORKER_KEY_TIME, TileRange, TileRangeError};
 pub use coordinator::{CoordinatedTile, Coordinator, CoordinatorEvent, CoordinatorOptions};

@@ -1,111 +1,18 @@
 //! Which messages open an answer, and which are accepted.
 
+use super::opening::{PAIRS, RUN, SHARES, Side};
 use super::*;
-use crate::Identity;
-use crate::disclosure::DisclosureLedger;
 use crate::error::BanReason;
-use crate::groups::AgreedGroups;
 use crate::groups::tests::negotiation::{Script, message};
-use crate::ledger::LedgerFile;
-use crate::scanpath_limit::Limits;
 use veilpath_channel::ChannelError;
-use veilpath_metrics::{Alphabet, Cohort, Encoding};
-use veilpath_protocol::{AnswerSchema, GroupSizes, NumberKind, Reveal};
-
-const PAIRS: usize = 4;
-const RUN: u64 = 9;
 
 /// A side with shares of two numbers after four pairs.
-struct Side {
-    group: GroupAgreement,
-    journal: Journal,
-    account: Account,
-    withdrawals: WithdrawalWatch,
-}
-
-const SHARES: [u64; 2] = [0x0123_4567_89ab_cdef, u64::MAX - 3];
-
-impl Side {
-    fn new() -> Self {
-        let identity = Identity::ephemeral().unwrap();
-        let peer = Identity::ephemeral().unwrap().fingerprint();
-        let reveal: Reveal = "test:sites,30".parse().unwrap();
-        let question = reveal.group_question().unwrap();
-        let group = GroupAgreement {
-            groups: AgreedGroups {
-                question,
-                sizes: [GroupSizes::default(), GroupSizes::default()],
-                minimum: 3,
-                coins: [0; 32],
-                own_groups: None,
-                peer_groups: None,
-                scanpath_ids: [Vec::new(), Vec::new()],
-            },
-            committed: None,
-            schema: AnswerSchema {
-                measure: "similarity".into(),
-                unit: 1.0,
-                shifts: vec![0, 0],
-                bits: vec![64, 5],
-                kind: NumberKind::Test {
-                    question,
-                    groups: vec!["host".into(), "join".into()],
-                    pairs: [6, 9],
-                    coins: String::new(),
-                    is_distance: false,
-                },
-            },
-            ledger: DisclosureLedger::open(None, &identity, peer),
-            charge: None,
-            sizes: None,
-            peer_digest: [0; 32],
-        };
-        let mut journal = Journal::in_memory([1; 32], PAIRS + 2, reveal);
-        journal
-            .store_halves(&[PAIRS, PAIRS + 1], &SHARES, RUN)
-            .unwrap();
-        let limits = Limits {
-            chosen: None,
-            default: Vec::new(),
-            policy: None,
-            assumed_letters: None,
-            about_any: false,
-            pad_to: None,
-        };
-        let cohort = Cohort {
-            alphabet: Alphabet::letters(4).unwrap(),
-            encoding: Encoding::default(),
-            screen: None,
-            entries: Vec::new(),
-        };
-        let file = LedgerFile::of(None, peer);
-        let account = Account::open(
-            file,
-            Account::names(&identity, &cohort),
-            (&[1; 32], None),
-            &limits,
-            &[],
-        );
-        let account = account.unwrap().0;
-        Self {
-            group,
-            journal,
-            account,
-            withdrawals: WithdrawalWatch::nobody(),
-        }
-    }
-
-    fn opening(&mut self, role: Role) -> Opening<'_> {
-        Opening {
-            role,
-            numbers: PAIRS..PAIRS + 2,
-            group: &mut self.group,
-            journal: &mut self.journal,
-            account: &mut self.account,
-            withdrawals: &mut self.withdrawals,
-            comparisons: Vec::new(),
-        }
-    }
+fn new_side() -> Side {
+    let mut side = Side::new().unwrap();
+    side.journal
+        .store_halves(&[PAIRS, PAIRS + 1], &SHARES, RUN)
+        .unwrap();
+    side
 }
 
 /// Records what is sent, and receives scripted bytes.
@@ -155,7 +62,7 @@ fn exchange(
 #[test]
 fn the_same_shares_are_sent_every_time() {
     for role in [Role::Host, Role::Join] {
-        let mut side = Side::new();
+        let mut side = new_side();
         let theirs = [3, 4];
         for _ in 0..3 {
             let (result, sent) = exchange(&mut side, role, [true; 2], answer(&theirs));
@@ -181,14 +88,14 @@ fn shares_are_sent_only_to_a_side_that_may_learn_the_answer() {
         (Role::Host, [false, true], true),
         (Role::Join, [false, true], false),
     ] {
-        let mut side = Side::new();
+        let mut side = new_side();
         let (result, sent) = exchange(&mut side, role, needed, answer(&[3, 4]));
         result.unwrap();
         assert_eq!(!sent.is_empty(), sends, "{role:?} {needed:?}");
         assert_eq!(side.journal.is_sent(PAIRS), sends, "{role:?} {needed:?}");
     }
     // The host waits for the other side's shares before it sends its own.
-    let (result, sent) = exchange(&mut Side::new(), Role::Host, [true; 2], Vec::new());
+    let (result, sent) = exchange(&mut new_side(), Role::Host, [true; 2], Vec::new());
     assert!(result.is_err() && sent.is_empty());
 }
 
@@ -211,12 +118,12 @@ impl Channel for BrokenChannel {
 
 #[test]
 fn shares_are_marked_before_they_are_sent() {
-    let mut side = Side::new();
+    let mut side = new_side();
     side.opening(Role::Join)
         .exchange_shares(&mut BrokenChannel, [true; 2])
         .unwrap_err();
     assert!(side.journal.is_sent(PAIRS) && side.journal.is_sent(PAIRS + 1));
-    let mut side = Side::new();
+    let mut side = new_side();
     side.opening(Role::Host)
         .exchange_shares(&mut BrokenChannel, [true; 2])
         .unwrap_err();
@@ -227,7 +134,7 @@ fn shares_are_marked_before_they_are_sent() {
 fn a_wrong_number_of_shares_is_misbehaviour() {
     let long = vec![7; 1000];
     for content in [&[][..], &[3], &[3, 4, 5], &long] {
-        let mut side = Side::new();
+        let mut side = new_side();
         let (result, sent) = exchange(&mut side, Role::Host, [true; 2], answer(content));
         let error = result.unwrap_err();
         assert!(
@@ -237,7 +144,7 @@ fn a_wrong_number_of_shares_is_misbehaviour() {
         assert!(sent.is_empty() && side.journal.number(PAIRS).is_none());
     }
     let torn = message(Tag::Answer, &bytes(&[3, 4])[..15]);
-    let (result, _) = exchange(&mut Side::new(), Role::Host, [true; 2], torn);
+    let (result, _) = exchange(&mut new_side(), Role::Host, [true; 2], torn);
     assert!(matches!(
         result.unwrap_err(),
         SessionError::Misbehaved(Misbehaviour::InvalidAnswer)
@@ -247,7 +154,7 @@ fn a_wrong_number_of_shares_is_misbehaviour() {
 /// A second share of a number would open a second answer.
 #[test]
 fn a_second_share_for_a_known_number_is_banned() {
-    let mut side = Side::new();
+    let mut side = new_side();
     exchange(&mut side, Role::Host, [true; 2], answer(&[3, 4]))
         .0
         .unwrap();
@@ -264,7 +171,7 @@ fn a_second_share_for_a_known_number_is_banned() {
 
 #[test]
 fn impossible_numbers_are_blamed_on_the_other_side() {
-    let side = Side::new();
+    let side = new_side();
     let impossible = |numbers: [i64; 2]| {
         let error = SessionError::from(side.group.schema.answer(&numbers).unwrap_err());
         assert_eq!(error.fault(), crate::Fault::PeerMisbehaves);
@@ -282,7 +189,7 @@ fn impossible_numbers_are_blamed_on_the_other_side() {
 /// Whatever was agreed on, an answer whose shares were sent is not computed again.
 #[test]
 fn new_shares_are_refused_after_old_ones_were_sent() {
-    let mut side = Side::new();
+    let mut side = new_side();
     side.journal.mark_sent(&[PAIRS, PAIRS + 1]).unwrap();
     let script = message(Tag::SharesStored, &[]);
     let stored = side
