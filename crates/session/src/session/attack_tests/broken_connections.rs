@@ -41,7 +41,7 @@ impl Honest {
 }
 
 /// The fewest bytes of the other side after which the victim's engine has started both pairs.
-fn bytes_to_start(case: Case) -> usize {
+pub(super) fn bytes_to_start(case: Case) -> usize {
     let (mut without, mut with) = (0, Honest::new(case).session(None).sent[1].len());
     while with - without > 1 {
         let middle = usize::midpoint(without, with);

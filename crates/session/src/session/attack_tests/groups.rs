@@ -8,7 +8,7 @@ use crate::journal::Journal;
 use veilpath_protocol::Misbehaviour;
 
 /// Pairs of two participants on each side.
-const PAIRS: usize = 4;
+pub(super) const PAIRS: usize = 4;
 
 pub(super) fn case(engine: Engine, question: &str, to: RevealTo, attacker: Role) -> Case {
     Case {
@@ -96,7 +96,13 @@ impl Setup {
     }
 
     /// The journal of the attacker, or of the victim.
-    fn journal(&self, files: &Path, role: Role, agreement: &[u8; 32], numbers: usize) -> Journal {
+    pub(super) fn journal(
+        &self,
+        files: &Path,
+        role: Role,
+        agreement: &[u8; 32],
+        numbers: usize,
+    ) -> Journal {
         let folder = StateDir::at(files).journals();
         let id = journal_id(agreement, role, None);
         Journal::open(&folder, id, PAIRS + numbers, self.case.reveal).unwrap()

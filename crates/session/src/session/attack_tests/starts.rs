@@ -1,5 +1,7 @@
 //! The attacker starts the same pairs again and again, and hangs up before or after the victim has its half.
 
+use super::broken_connections::bytes_to_start;
+use super::groups;
 use super::impossible::honest;
 use super::*;
 use crate::counted_store::MAX_STARTS;
@@ -17,6 +19,14 @@ fn journal(setup: &Setup, agreement: &[u8; 32]) -> Journal {
 /// An attempt that ends after the pairs are started and before the victim has its half: the attacker withholds the last
 /// message before it confirms that its own half is stored, or an earlier one.
 fn hang_up(case: Case, files: &Path) -> Attempt<'_> {
+    if case.to != RevealTo::Both {
+        // A side that learns all results sends no halves. It hangs up as soon as the victim has started.
+        let bytes = Some(bytes_to_start(case));
+        return Attempt {
+            bytes,
+            ..Attempt::new(files, 1)
+        };
+    }
     let (_, halves) = honest(case);
     let mut offsets = (0..6).map(|earlier| halves - 2 - earlier * halves / 20);
     let offset = offsets.find(|&offset| {
@@ -41,7 +51,7 @@ fn hang_up(case: Case, files: &Path) -> Attempt<'_> {
 #[test]
 fn starts_without_a_result_are_bounded() {
     super::for_all_cases(|case| {
-        if !case.engine.opens_outputs_by_halves() || case.to != RevealTo::Both {
+        if !case.engine.opens_outputs_by_halves() {
             return;
         }
         let setup = Setup::new(case, 1);
@@ -61,6 +71,7 @@ fn starts_without_a_result_are_bounded() {
             .collect();
         let mut victims = journal(&setup, &agreement);
         assert_eq!(victims.starts(0), 1, "{case:?}");
+        assert!(victims.half(0).is_none(), "{case:?}");
         victims.start_pairs(&earlier).unwrap();
         drop(victims);
         let last = again(2);
@@ -122,6 +133,49 @@ fn starts_of_paillier_are_bounded_whatever_the_limit() {
         let learned = setup.learned([files.path()]);
         assert_eq!((learned, setup.counted()), (0, MAX_STARTS.into()));
     });
+}
+
+/// A group answer may be started as often as a pair.
+#[test]
+fn starts_of_a_group_answer_are_bounded() {
+    let question = "test:sites,20";
+    for attacker in [Role::Host, Role::Join] {
+        let case = groups::case(Engine::Shares, question, RevealTo::Both, attacker);
+        let setup = Setup::new(case, 1);
+        let files = tempfile::tempdir().unwrap();
+        let attempt = groups::attempt(files.path(), 0);
+        let hang_up = Attempt {
+            bytes: Some(1),
+            ..attempt.clone()
+        };
+        let (agreement, _) = setup.attack(&hang_up).agreed.unwrap();
+        let journal = || {
+            let victim = setup.victim_files.path();
+            setup.journal(victim, case.attacker.other(), &agreement, 2)
+        };
+        let first = vec![groups::PAIRS; MAX_STARTS as usize];
+        journal().start_pairs(&first).unwrap();
+        for _ in 0..2 {
+            let refused = setup.attack(&attempt).victim;
+            assert!(
+                matches!(
+                    refused,
+                    Some(SessionError::Limit(Limit::TooManyStarts {
+                        starts: MAX_STARTS
+                    }))
+                ),
+                "{case:?}: {refused:?}"
+            );
+        }
+        assert_eq!(journal().starts(groups::PAIRS), MAX_STARTS);
+        assert!(groups::learned([files.path()]).is_empty(), "{case:?}");
+        assert_eq!(setup.disclosed(), 0, "{case:?}");
+        let state = StateDir::at(setup.victim_files.path());
+        state.unblock(setup.attacker.fingerprint()).unwrap();
+        let result = setup.attack(&attempt);
+        assert!(result.victim.is_none(), "{case:?}: {:?}", result.victim);
+        assert_eq!(groups::learned([files.path()]).len(), 1, "{case:?}");
+    }
 }
 
 /// The attacker lets the victim compute and store its half, hangs up, and returns without files: no halves match, so
