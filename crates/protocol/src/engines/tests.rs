@@ -4,12 +4,14 @@ mod cases;
 mod keys;
 mod non_alignment;
 mod non_alignment_vectors;
+mod recording_rng;
 mod thresholds;
 mod traffic;
 mod vectors;
 
 pub(crate) use cases::Cases;
 pub(crate) use non_alignment::{non_alignment_metrics, rounded_fixations};
+pub(crate) use recording_rng::RecordingRng;
 pub(crate) use traffic::{documented_alphabet, scanmatch};
 
 use crate::{

@@ -15,6 +15,7 @@ use veilpath_statistics::Coins;
 
 mod every_answer;
 mod made_up_scanpaths;
+mod offsets;
 mod precision;
 mod refusals;
 

@@ -8,6 +8,7 @@ use super::permutation::Permutations;
 use super::plan::{GroupPlan, side};
 use super::{OwnLabels, SecretNumbers, SharesSide};
 use crate::{GroupQuestion, ProtocolError, Role, TreeLevels};
+use rand::CryptoRng;
 use veilpath_channel::Channel;
 use veilpath_metrics::Scanpath;
 use veilpath_mpc::Kernel;
@@ -23,7 +24,18 @@ impl GroupPlan<'_> {
         &self,
         halves: &[u64],
         levels: TreeLevels,
+        channel: &mut dyn Channel,
+    ) -> Result<Zeroizing<Vec<u64>>, ProtocolError> {
+        self.run_with(halves, levels, channel, &mut system_rng()?)
+    }
+
+    /// The session has offsets of its own, so guesses about those of the comparisons are useless to the other side.
+    pub(super) fn run_with(
+        &self,
+        halves: &[u64],
+        levels: TreeLevels,
         mut channel: &mut dyn Channel,
+        rng: &mut impl CryptoRng,
     ) -> Result<Zeroizing<Vec<u64>>, ProtocolError> {
         if halves.len() != self.pairs.len() {
             return Err(ProtocolError::Internal("a pair has no half"));
@@ -33,8 +45,7 @@ impl GroupPlan<'_> {
             Role::Join => Party::Join,
         };
         let (kernel, bits) = (Kernel::best(), levels.group_bits());
-        let mut rng = system_rng()?;
-        let mut session = SharesSession::start(party, bits, kernel, &mut rng, &mut channel)?;
+        let mut session = SharesSession::start(party, bits, kernel, rng, &mut channel)?;
         let numbers = match self.number_bits {
             Some(bits) => session.additive_from_xor(halves, bits, &mut channel)?,
             None => Zeroizing::new(halves.to_vec()),

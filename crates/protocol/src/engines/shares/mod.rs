@@ -34,6 +34,8 @@ mod non_alignment_tests;
 mod own_letters;
 mod schedule;
 #[cfg(test)]
+mod stage_tests;
+#[cfg(test)]
 mod tests;
 
 pub(crate) use costs::{check, costs, memory};
@@ -49,6 +51,7 @@ use crate::engines::alignment::private_metric::PrivateMetric;
 use crate::engines::alignment::timing::timed;
 use crate::{Answer, Job, JobError, Misbehaviour, Observer, ProtocolError, Reveal, Role};
 use distances::distances_of_ranks;
+use rand::CryptoRng;
 use schedule::{Schedule, Stage};
 use std::ops::Range;
 use std::sync::Mutex;
@@ -77,8 +80,17 @@ pub(crate) fn check_alphabet_size(letters: usize) -> Result<(), JobError> {
 /// Runs one side.
 pub(crate) fn run(
     job: &Job<'_>,
+    channel: &mut dyn Channel,
+    observer: &dyn Observer,
+) -> Result<Vec<Answer>, ProtocolError> {
+    run_with(job, channel, observer, &mut system_rng()?)
+}
+
+fn run_with(
+    job: &Job<'_>,
     mut channel: &mut dyn Channel,
     observer: &dyn Observer,
+    rng: &mut impl CryptoRng,
 ) -> Result<Vec<Answer>, ProtocolError> {
     let scoring = PrivateMetric::of(job);
     check_alphabet_size(scoring.alphabet_size()).map_err(ProtocolError::Job)?;
@@ -101,15 +113,15 @@ pub(crate) fn run(
         Role::Host => Party::Host,
         Role::Join => Party::Join,
     };
-    let mut rng = system_rng()?;
     for stage in &schedule.stages {
+        // Every stage has new offsets, so guesses about the last ones are useless to the other side.
         let mut session = timed(observer, || {
             let kernel = Kernel::best();
             Ok(SharesSession::start(
                 party,
                 group_bits,
                 kernel,
-                &mut rng,
+                rng,
                 &mut channel,
             )?)
         })?;

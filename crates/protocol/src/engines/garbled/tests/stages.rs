@@ -1,39 +1,7 @@
 //! Every stage has its own offset.
 
 use super::*;
-use rand::{Rng, TryCryptoRng, TryRng};
-use std::collections::BTreeSet;
-use std::convert::Infallible;
-
-/// Remembers everything that was drawn.
-struct RecordingRng {
-    rng: ChaCha20Rng,
-    draws: Vec<Vec<u8>>,
-}
-
-impl TryRng for RecordingRng {
-    type Error = Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        let mut bytes = [0; 4];
-        self.try_fill_bytes(&mut bytes)?;
-        Ok(u32::from_le_bytes(bytes))
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        let mut bytes = [0; 8];
-        self.try_fill_bytes(&mut bytes)?;
-        Ok(u64::from_le_bytes(bytes))
-    }
-
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
-        self.rng.fill_bytes(bytes);
-        self.draws.push(bytes.to_vec());
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for RecordingRng {}
+use crate::engines::tests::RecordingRng;
 
 #[test]
 fn every_stage_draws_an_offset() {
@@ -44,10 +12,7 @@ fn every_stage_draws_an_offset() {
     let host_job = Job::new(&spec, Role::Host, &first, second.len(), &pairs).unwrap();
     let join_job = Job::new(&spec, Role::Join, &second, first.len(), &pairs).unwrap();
     let (mut host_end, mut join_end) = memory_pair();
-    let mut rng = RecordingRng {
-        rng: ChaCha20Rng::seed_from_u64(3),
-        draws: Vec::new(),
-    };
+    let mut rng = RecordingRng::new(3);
     let negotiated = Schedule::new(&host_job, vec![20; 4], vec![20; 21], 1, in_pieces(1).limits);
     let stages = negotiated.unwrap().stages.len();
     assert!(stages > 2, "{stages}");
@@ -62,13 +27,5 @@ fn every_stage_draws_an_offset() {
         assert_eq!(host, join.join().unwrap());
         assert_eq!(host.unwrap(), expected(&spec.metric, &a, &b));
     });
-    // Each stage draws the same number of bytes, and its offset first.
-    let lengths: Vec<usize> = rng.draws.iter().map(Vec::len).collect();
-    let of_stage = lengths.len() / stages;
-    assert!(of_stage > 256, "two draws for each base transfer");
-    let chunks = lengths.chunks(of_stage);
-    assert!(chunks.clone().all(|stage| stage == &lengths[..of_stage]));
-    assert_eq!((chunks.len(), lengths[0]), (stages, 16));
-    let offsets: BTreeSet<&Vec<u8>> = rng.draws.iter().step_by(of_stage).collect();
-    assert_eq!(offsets.len(), stages);
+    rng.assert_offsets(stages);
 }
