@@ -69,4 +69,5 @@ mod stored_results;
 mod targets;
 mod tiles;
 mod ui_browser;
+mod unprintable_text;
 mod wire;
