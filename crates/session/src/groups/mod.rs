@@ -33,8 +33,8 @@ pub(crate) mod resume;
 mod tests;
 
 #[cfg(any(test, feature = "fuzzing"))]
-#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use answer::opening;
+#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use coins::CoinsPart;
 
 use crate::Identity;
