@@ -32,7 +32,19 @@ fn counts(
     attack: Attack,
     metric: &Metric,
     reveal: Reveal,
+    size: (usize, u32),
+    rounds: u64,
+) -> Vec<Option<usize>> {
+    counts_with(attack, metric, reveal, size, false, rounds)
+}
+
+/// The same, where the partner may not see the lengths.
+fn counts_with(
+    attack: Attack,
+    metric: &Metric,
+    reveal: Reveal,
     (length, letters): (usize, u32),
+    hidden: bool,
     rounds: u64,
 ) -> Vec<Option<usize>> {
     let alphabet = Alphabet::letters(letters).unwrap();
@@ -44,6 +56,9 @@ fn counts(
         let secret = (0..length).map(|_| rng.random_range(0..=last)).collect();
         let secret = Scanpath::new(secret);
         let mut oracle = Oracle::new(&comparison, reveal, &secret);
+        if hidden {
+            oracle = oracle.with_hidden_length();
+        }
         let guess = attack.run(&mut oracle, &mut rng).unwrap();
         let right = guess.is_some_and(|guess| oracle.is_right(&guess));
         right.then_some(oracle.asked())
@@ -236,10 +251,50 @@ pub(super) fn limit(spec: &Spec, length: u64) -> u64 {
     limit.comparisons(length)
 }
 
+/// One bit per pair, hidden lengths, and an alphabet that this side does not declare.
+#[test]
+fn the_default_limit_of_other_answers_is_at_most_half_of_the_strongest_attack() {
+    let bit = |threshold| Reveal::Threshold(Threshold::new(threshold).unwrap());
+    let scan_match = Metric::ScanMatch {
+        grid: Grid::new(5, 5).unwrap(),
+        wrap: false,
+        threshold: 3.5,
+        gap: 0.0,
+        scale: None,
+    };
+    check(&scan_match, bit(0.6), 3);
+    for (gap, threshold) in [(5.0, 8.0), (1.0, 4.0)] {
+        let index = needleman_wunsch(Substitution::Index, gap);
+        check(&index, bit(threshold), 3);
+    }
+    let index = needleman_wunsch(Substitution::Index, 3.0);
+    for metric in [&Metric::Levenshtein, &index, &scan_match] {
+        let score = Reveal::Score;
+        // The limit is that of the shortest scanpaths that it protects, of three letters.
+        let padded = Spec {
+            pad_to: Some(12),
+            ..spec(metric, score)
+        };
+        check_spec(&padded, Some(25), (3, 25));
+    }
+    // The partner knows that only four letters occur.
+    for metric in [&Metric::Levenshtein, &index] {
+        check_spec(&spec(metric, Reveal::Score), None, (6, 4));
+    }
+}
+
 fn check(metric: &Metric, reveal: Reveal, length: usize) {
-    let spec = spec(metric, reveal);
-    let limit = limit(&spec, length as u64);
-    let comparison = Comparison::new(metric.clone(), spec.alphabet).unwrap();
+    check_spec(&spec(metric, reveal), Some(25), (length, 25));
+}
+
+/// Checks the limit of this spec, on a side that declares this many letters, against attacks on scanpaths of this length over the first
+/// letters.
+fn check_spec(spec: &Spec, declared: Option<u32>, (length, letters): (usize, u32)) {
+    let limit = DefaultLimit::new(spec, declared).unwrap();
+    let limit = limit.comparisons(length as u64);
+    let (metric, reveal, hidden) = (&spec.metric, spec.reveal, spec.pad_to.is_some());
+    let alphabet = Alphabet::letters(letters).unwrap();
+    let comparison = Comparison::new(metric.clone(), alphabet).unwrap();
     let attacks = [
         Attack::LetterByLetter,
         Attack::Insertion,
@@ -250,7 +305,7 @@ fn check(metric: &Metric, reveal: Reveal, length: usize) {
     let found: Vec<usize> = attacks
         .into_iter()
         .filter(|attack| attack.applies_to(&comparison, reveal))
-        .flat_map(|attack| counts(attack, metric, reveal, (length, 25), 2))
+        .flat_map(|attack| counts_with(attack, metric, reveal, (length, letters), hidden, 2))
         .flatten()
         .collect();
     let fewest = found.iter().min().expect("no attack reconstructs it");
