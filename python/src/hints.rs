@@ -283,8 +283,17 @@ fn metric_options(error: &MetricOptionsError) -> String {
 }
 
 fn protocol(error: &ProtocolError) -> String {
-    let ProtocolError::Unsupported(unsupported) = error else {
-        return error.to_string();
+    let unsupported = match error {
+        ProtocolError::Unsupported(unsupported) => unsupported,
+        ProtocolError::DoesNotFit { .. } => {
+            return format!("{error}\n  pass a larger key_bits, or a smaller scale");
+        }
+        ProtocolError::Job(JobError::GroupAnswerOfFixations { .. }) => {
+            return format!(
+                "{error}\n  pass reveal=\"score\" and use the statistics of the result, or pass fixation_grid"
+            );
+        }
+        _ => return error.to_string(),
     };
     let argument = match unsupported.capability {
         Capability::Metric(_) | Capability::PlainEngineOnly(_) => "metric",

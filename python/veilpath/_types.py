@@ -84,8 +84,9 @@ class SessionArguments(MetricArguments, total=False):
 
     The plan: ``metric`` with its settings, ``engine``, ``pairs``, ``notation``, ``letters``, ``reveal`` (``score``,
     ``threshold:T``, or a group answer), ``reveal_to``, ``pad_to``, ``tile`` (as in ``3/8``), and ``key_bits`` and
-    ``hardened`` for the ``paillier`` engine. This side's own: ``names`` of the two cohorts in results, ``pseudonyms``, ``fresh``, ``limit_per_scanpath``, ``minimum_group``, ``policy`` and ``identity`` (files),
-    ``allow`` (risky settings), ``memory`` in MiB, ``timeout`` and ``wait`` in seconds.
+    ``hardened`` for the ``paillier`` engine. This side's own: ``names`` of the two cohorts in results, ``pseudonyms``,
+    ``fresh``, ``limit_per_scanpath``, ``minimum_group``, ``policy`` and ``identity`` (files), ``allow`` (risky settings),
+    ``memory`` in MiB, ``timeout`` and ``wait`` in seconds.
     """
 
     metric: Metric

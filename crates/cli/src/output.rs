@@ -86,7 +86,7 @@ impl OutputArgs {
         self.output.as_deref().filter(|path| !is_stdout(path))
     }
 
-    /// Says that the file does not contain what its name ends in.
+    /// Notes that --format and the ending of the file's name disagree.
     fn note_of_extension(&self, path: &Path) {
         let named = path.extension().and_then(OutcomeFormat::from_extension);
         if let Some((format, named)) = self.format().zip(named)

@@ -62,8 +62,8 @@ pub enum EncodeNote {
         /// The files that contain only their recordings.
         files: Vec<String>,
     },
-    /// More points lie outside the screen than on it, or nearly as many, and not only those of a few participants.
-    MostlyOutside {
+    /// More points lie outside the screen than on it; or more than a quarter do, apart from those of a few participants.
+    ManyOutside {
         /// How many.
         outside: u64,
         /// How many were used.
@@ -272,7 +272,7 @@ impl EncodeNote {
     pub(crate) fn is_about_all_points(&self) -> bool {
         matches!(
             self,
-            EncodeNote::MostlyOutside { .. }
+            EncodeNote::ManyOutside { .. }
                 | EncodeNote::OneCell { .. }
                 | EncodeNote::HalfEmpty { .. }
         )
@@ -288,7 +288,7 @@ impl EncodeNote {
                 &[EncodeField::TimeUnit]
             }
             EncodeNote::RepeatedFixations { .. } => &[EncodeField::SampleRows],
-            EncodeNote::MostlyOutside {
+            EncodeNote::ManyOutside {
                 cause: LikelyCause::CentreOrigin,
                 ..
             }
@@ -296,7 +296,7 @@ impl EncodeNote {
                 cause: LikelyCause::CentreOrigin,
                 ..
             } => &[EncodeField::CentredPixels, EncodeField::VisualAngle],
-            EncodeNote::MostlyOutside {
+            EncodeNote::ManyOutside {
                 cause: LikelyCause::VisualAngle,
                 ..
             }
@@ -308,7 +308,7 @@ impl EncodeNote {
                 cause: LikelyCause::Radians,
                 ..
             } => &[],
-            EncodeNote::MostlyOutside { .. }
+            EncodeNote::ManyOutside { .. }
             | EncodeNote::OneCell { .. }
             | EncodeNote::HalfEmpty { .. } => &[EncodeField::Units, EncodeField::Screen],
             EncodeNote::MostlyLost { .. } => &[EncodeField::Eye, EncodeField::CoordinateColumns],

@@ -222,7 +222,7 @@ impl GroupQuestion {
             }
             Self::Histogram { bins } => {
                 format!(
-                    "how many pairs are in each of {bins} ranges, except ranges below the minimum number of participants, if there is one"
+                    "how many pairs are in each of {bins} ranges, except ranges with fewer participants than the minimum, if one is set"
                 )
             }
         }

@@ -242,7 +242,7 @@ impl Terms {
                 theirs: value(theirs, name),
             });
         let mut others: Vec<Difference> = others.collect();
-        // A scale that nobody set follows from the other parameters.
+        // The scale usually follows from the other parameters. One that was set is reported once these agree.
         if others
             .iter()
             .any(|it| it.field.starts_with("metric.") && it.field != SCALE)

@@ -1,10 +1,10 @@
-//! The host's own key for a session.
+//! A Paillier key that the caller supplies.
 
 use std::fmt;
 use std::sync::Arc;
 use veilpath_protocol::SecretKey;
 
-/// The host's own key. Clones share it, and dropping the last one erases it.
+/// A Paillier key for comparisons on one machine and for measurements. Clones share it, and dropping the last one erases it.
 #[derive(Clone)]
 pub struct HostKey(Arc<SecretKey>);
 

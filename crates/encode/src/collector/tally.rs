@@ -85,7 +85,7 @@ impl Tallies {
         let others = |tally: &Tally| !tally.is_odd();
         let outside = sum(|it| it.outside, &others);
         if outside * 4 > outside + sum(|it| it.used, &others) {
-            return Some(EncodeNote::MostlyOutside {
+            return Some(EncodeNote::ManyOutside {
                 outside: sum(|it| it.outside, &|_| true),
                 used: sum(|it| it.used, &|_| true),
                 cause,

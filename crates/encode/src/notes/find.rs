@@ -38,7 +38,7 @@ pub(crate) fn notes(
     let dropped = |reason| summary.dropped.get(&reason).copied().unwrap_or(0);
     let (outside, lost) = (dropped(Dropped::Outside), dropped(Dropped::Lost));
     if outside > summary.rows_used {
-        notes.push(EncodeNote::MostlyOutside {
+        notes.push(EncodeNote::ManyOutside {
             outside,
             used: summary.rows_used,
             cause: observations.points.likely_cause(),

@@ -51,7 +51,7 @@ impl fmt::Display for EncodeNote {
                 )?;
                 in_files(f, files)
             }
-            EncodeNote::MostlyOutside {
+            EncodeNote::ManyOutside {
                 outside,
                 used,
                 cause,

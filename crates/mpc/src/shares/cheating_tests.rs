@@ -116,8 +116,8 @@ fn nothing_that_uses_transfers_is_sent_before_they_are_checked() {
             Party::Host => (started(Party::Host), started(Party::Join)),
             Party::Join => (started(Party::Join), started(Party::Host)),
         };
-        // The corrections of the seed trees come last from the host, and before the base transfers as receiver from
-        // the joining side.
+        // The host sends the corrections of its seed trees last; the joining side sends them before it receives base
+        // transfers.
         let seeds = match party {
             Party::Host => 16 + 32 + seed_bytes(BITS),
             Party::Join => theirs,

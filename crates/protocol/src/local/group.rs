@@ -12,7 +12,7 @@ use veilpath_channel::{Channel, Traffic};
 use veilpath_metrics::{Cohort, Scanpath};
 use veilpath_statistics::Coins;
 
-/// The seed of permutations to which no other side contributes: the default of the façade's statistics, too.
+/// The seed of permutations to which no other side contributes; also the default of the façade's statistics.
 const SEED: u64 = 1;
 
 /// The coins of a test that specifies none.

@@ -70,7 +70,7 @@ pub(crate) struct IndexedBy {
 }
 
 impl PairIndex {
-    /// The layout of these pairs.
+    /// The index of these pairs.
     pub(crate) fn new(
         ids: [&[ScanpathId]; 2],
         pairs: &[(usize, usize)],

@@ -1,12 +1,13 @@
-//! Whether earlier answers had other encoding settings, which hide whether single recordings were corrected.
+//! Finds participants whose earlier answers used other encoding settings. The change of settings could hide that a single
+//! recording was corrected.
 
 use super::Tag;
 use super::file::{self, Answer, AnswerView, Disclosures, Member};
 use std::collections::BTreeMap;
 
-/// How many participants of an answer were in earlier ones only with other encoding settings, where one of the answers is
-/// about groups. Scanpaths of a stimulus are compared with those of a group answer with the same settings, if one had as
-/// many of them: a further scanpath could be known with other settings only.
+/// How many participants of an answer are known only under other encoding settings, if either answer is about groups. A
+/// stimulus does not count if a group answer with the same settings already had at least as many of the participant's
+/// scanpaths of it: with fewer, one of them may be known under the other settings only.
 pub(super) fn with_changed_encoding(disclosed: &Disclosures, answer: &Answer) -> u64 {
     let Some(encoding) = answer.encoding else {
         return 0;

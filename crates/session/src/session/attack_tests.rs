@@ -39,7 +39,6 @@ use tempfile::TempDir;
 use veilpath_metrics::{Alphabet, Cohort, Metric, Substitution};
 use veilpath_protocol::{Engine, KeySize, PaillierOptions, PairRule, Reveal, RevealTo, Spec};
 
-/// The victim's scanpaths.
 const SECRETS: [[u16; 4]; 2] = [[3, 1, 4, 1], [2, 7, 1, 8]];
 
 const TIMEOUTS: Timeouts = Timeouts {

@@ -56,7 +56,7 @@ fn most_points_outside_or_lost_have_a_likely_reason() {
     assert!(
         matches!(
             centred[0],
-            EncodeNote::MostlyOutside {
+            EncodeNote::ManyOutside {
                 cause: LikelyCause::CentreOrigin,
                 ..
             }

@@ -133,7 +133,7 @@ fn a_wrong_screen_is_not_blamed_on_one_participant() {
     assert!(
         matches!(
             notes[..],
-            [EncodeNote::MostlyOutside {
+            [EncodeNote::ManyOutside {
                 cause: LikelyCause::SizeOrUnit,
                 ..
             }]

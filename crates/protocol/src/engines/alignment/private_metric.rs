@@ -104,7 +104,7 @@ pub(super) struct Padding {
 }
 
 impl PrivateMetric {
-    /// The scoring of a job.
+    /// The metric of a job.
     pub(crate) fn of(job: &Job<'_>) -> Self {
         Self::new(
             job.comparison.model(),

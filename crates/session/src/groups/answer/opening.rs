@@ -102,7 +102,7 @@ impl Side {
     }
 }
 
-/// A peer that sends these bytes, whatever it receives, and how much of it was read when something was sent.
+/// A peer that sends these bytes, whatever it receives, and counts the bytes that are sent to it.
 struct Peer<'a> {
     script: &'a [u8],
     sent: usize,

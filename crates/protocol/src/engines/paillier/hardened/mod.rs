@@ -37,9 +37,9 @@
 //! the number of cells per ciphertext. With 170 bits, or three cells per ciphertext of 2048 bits, there would be little
 //! more than half as many octaves, and the traffic would shrink by only a twentieth, because most of it is replies.
 //! Three padded candidates of y + σ + 2 bits share a slot if y + σ ≤ 83, otherwise two, and then a cell has one more
-//! slot. `R = S − 1 − y − F = 254 − 2·y − σ` must be at least 127. For a million cells σ is 63, and costs with y up to
-//! 31 bits can be masked; in the largest session σ is 100, and y is at most 13, enough for a Levenshtein distance of
-//! 2,700 letters.
+//! slot. `R = S − 1 − y − F = 254 − 2·y − σ` must be at least 127. For a million cells σ is 63 for three candidates
+//! and 64 for four, and costs with y up to 32 or 31 bits can be masked; in the largest session σ is 100 or 101, and y is at most
+//! 13, enough for a Levenshtein distance of 2,700 letters.
 
 mod key_holder;
 mod matrix_owner;
