@@ -28,7 +28,7 @@ impl ThresholdSide {
         match self {
             ThresholdSide::AtMost => "within the threshold",
             ThresholdSide::AtLeast => "reaching the threshold",
-            ThresholdSide::Unknown => "with yes",
+            ThresholdSide::Unknown => "marked yes",
         }
     }
 
@@ -37,7 +37,7 @@ impl ThresholdSide {
         match self {
             ThresholdSide::AtMost => "is within the threshold",
             ThresholdSide::AtLeast => "reaches the threshold",
-            ThresholdSide::Unknown => "is yes",
+            ThresholdSide::Unknown => "is marked yes",
         }
     }
 
@@ -47,7 +47,7 @@ impl ThresholdSide {
             (_, 1) => self.verb(),
             (ThresholdSide::AtMost, _) => "are within the threshold",
             (ThresholdSide::AtLeast, _) => "reach the threshold",
-            (ThresholdSide::Unknown, _) => "are yes",
+            (ThresholdSide::Unknown, _) => "are marked yes",
         }
     }
 
@@ -56,7 +56,7 @@ impl ThresholdSide {
         match self {
             ThresholdSide::AtMost => "is not within the threshold",
             ThresholdSide::AtLeast => "does not reach the threshold",
-            ThresholdSide::Unknown => "is no",
+            ThresholdSide::Unknown => "is marked no",
         }
     }
 

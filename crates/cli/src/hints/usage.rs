@@ -14,7 +14,7 @@ pub(crate) fn explain(mut error: Error) -> Error {
     };
     let owners = owners(option);
     if !owners.is_empty() {
-        let advice = format!("{option} is an option of {}", owners.join(", "));
+        let advice = format!("{option} is an option of {}", in_words(&owners));
         error.remove(ContextKind::SuggestedArg);
         // It would show the option with the similar name.
         error.remove(ContextKind::Usage);
@@ -22,6 +22,14 @@ pub(crate) fn explain(mut error: Error) -> Error {
         error.insert(ContextKind::Suggested, advice);
     }
     error
+}
+
+/// A list such as "a, b and c".
+fn in_words(names: &[String]) -> String {
+    match names {
+        [names @ .., last] if !names.is_empty() => format!("{} and {last}", names.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// The commands that have this option.
@@ -61,7 +69,7 @@ mod tests {
             "--memory",
         ] {
             let several = text(&format!("veilpath compare a.csv b.csv {option} 5"));
-            let advice = format!("{option} is an option of `veilpath host`, `veilpath join`");
+            let advice = format!("{option} is an option of `veilpath host` and `veilpath join`");
             assert!(several.contains(&advice), "{several}");
             assert!(!several.contains("a similar argument") && !several.contains("-- --"));
         }

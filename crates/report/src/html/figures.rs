@@ -124,7 +124,7 @@ fn caption(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
     }
     if view.one_cohort && map.exceeds_scale() {
         text.push_str(
-            " A number beyond the scale, such as on the diagonal, has the colour of its end.",
+            " Numbers beyond the colour scale, such as those on the diagonal, have the colour of its nearer end.",
         );
     }
     text.push_str(match (map.is_by_means(), view.one_cohort) {

@@ -123,7 +123,7 @@ fn side_table(
             fields
         })
         .collect();
-    let (nearest, label) = (format!("nearest of {other}"), measure.label());
+    let (nearest, label) = (format!("nearest from {other}"), measure.label());
     let mut columns = vec![
         Column::Words(own),
         Column::Words(&nearest),

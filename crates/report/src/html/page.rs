@@ -135,7 +135,7 @@ pub(super) fn subtitle(report: &Report<'_>) -> String {
         },
         (0, _) if file.outcome().is_none() => "No results".into(),
         (0, _) => "No pairs".into(),
-        (1, true) => format!("1 participant of {first}, compared with itself"),
+        (1, true) => format!("1 participant of {first}, compared with themselves"),
         (_, true) => format!("{participants} of {first} with each other"),
         (_, false) => {
             let others = numbers::count(file.b().len() as u64);

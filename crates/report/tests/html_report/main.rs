@@ -121,7 +121,7 @@ fn names_and_title_can_be_set() {
     assert!(page.contains("2 participants of Clinic with 2 of University"));
     assert!(page.contains("Clinic ↓") && page.contains("← University"));
     assert!(
-        page.contains("Nearest neighbours of Clinic") && page.contains("nearest of University")
+        page.contains("Nearest neighbours of Clinic") && page.contains("nearest from University")
     );
     let names = ["North".to_string(), "South".to_string()];
     let options = Options {

@@ -12,8 +12,10 @@ use veilpath_report::html::{Options, Report};
 fn threshold_results_are_drawn_and_counted() {
     let page = page("a,b,stimulus,within\np,x,,true\np,y,,false\nq,x,,true\nq,y,,true\n");
     // The table does not say whether the score is a distance.
-    assert!(page.contains("3 of 4 pairs are yes (75.0 %)"));
-    assert!(page.contains("how many pairs are yes") && !page.contains("within the threshold"));
+    assert!(page.contains("3 of 4 pairs are marked yes (75.0 %)"));
+    assert!(
+        page.contains("how many pairs are marked yes") && !page.contains("within the threshold")
+    );
     assert!(page.contains("yes and no are not distances"));
     let file = read("a,b,stimulus,within\np,x,,true\np,y,,false\n");
     let (width, height, pixels) = png(&file);
@@ -40,7 +42,7 @@ fn sides_without_a_name_are_called_by_their_role() {
     for expected in [
         "2 participants of the host with 2 of the joining side",
         "Nearest neighbours of the host",
-        "nearest of the joining side",
+        "nearest from the joining side",
     ] {
         assert!(page.contains(expected), "{expected}");
     }
@@ -322,7 +324,7 @@ fn a_table_without_rows_does_not_claim_that_nothing_was_compared() {
 fn a_table_has_a_first_and_a_second_cohort() {
     let page = page(&format!("{HEADER}p,x,,1,0.5\np,y,,2,0.25\n"));
     assert!(page.contains("1 participant of the first cohort with 2 of the second cohort."));
-    assert!(page.contains("nearest of the second cohort"));
+    assert!(page.contains("nearest from the second cohort"));
 }
 
 /// Every format says that results are missing, and so does a page made from CSV.
