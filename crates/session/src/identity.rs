@@ -5,6 +5,7 @@
 
 use crate::error::{FileProblem, InternalError, SessionError};
 use crate::state_dir;
+use crate::unfinished_keys::{NEW_KEY_PREFIX, remove_abandoned};
 use ring::digest::{SHA256, digest};
 use ring::{hmac, rand::SystemRandom, signature::Ed25519KeyPair};
 use rustls::SignatureScheme;
@@ -12,6 +13,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::sign::CertifiedKey;
 use std::fmt;
+use std::fs::TryLockError;
 use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
@@ -82,15 +84,17 @@ impl Identity {
             .create_new(true)
             .open(&new)
             .and_then(|mut file| {
-                // Locked until it is closed, so that no other process takes it for an abandoned file.
-                let _ = file.try_lock();
+                // Locked until the key has its name, so that no other process takes it for an abandoned file.
+                if let Err(TryLockError::WouldBlock) = file.try_lock() {
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
                 file.write_all(pem(&key).as_bytes())?;
-                file.sync_all()
-            })
-            .and_then(|()| match std::fs::hard_link(&new, path) {
-                // Not every file system has hard links.
-                Err(_) if !path.exists() => std::fs::rename(&new, path),
-                linked => linked,
+                file.sync_all()?;
+                match std::fs::hard_link(&new, path) {
+                    // Not every file system has hard links.
+                    Err(_) if !path.exists() => std::fs::rename(&new, path),
+                    linked => linked,
+                }
             });
         let _ = std::fs::remove_file(&new);
         written.map_err(failed)?;
@@ -255,28 +259,6 @@ pub(crate) fn from_hex(text: &str) -> Option<[u8; 32]> {
         }
     }
     Some(hash)
-}
-
-/// The extension of a key file that is being written starts with this; the process id follows.
-const NEW_KEY_PREFIX: &str = "new-";
-
-/// Removes key files that a killed process left unfinished. A process that is still writing one has locked it.
-pub(crate) fn remove_abandoned(path: &Path) {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
-    };
-    for found in entries.flatten().map(|entry| entry.path()) {
-        let extension = found.extension().and_then(|it| it.to_str());
-        let process = extension.and_then(|it| it.strip_prefix(NEW_KEY_PREFIX));
-        let is_new = process.is_some_and(|id| id.parse::<u32>().is_ok());
-        if is_new && found.file_stem() == path.file_stem() {
-            state_dir::remove_unlocked(&found, &found);
-        }
-    }
 }
 
 fn new_key() -> Result<Zeroizing<Vec<u8>>, SessionError> {

@@ -62,6 +62,7 @@ mod state_dir;
 mod stored;
 mod throttle;
 mod tls;
+mod unfinished_keys;
 mod worker;
 
 pub use acceptor::{Acceptor, Incoming};

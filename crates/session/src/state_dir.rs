@@ -58,7 +58,7 @@ impl StateDir {
                 remove_unlocked(&abandoned.with_extension(guard), &abandoned);
             }
         }
-        crate::identity::remove_abandoned(&self.identity());
+        crate::unfinished_keys::remove_copies(&self.identity());
         Ok(())
     }
 
