@@ -225,10 +225,13 @@ fn write_all(
     Ok(())
 }
 
-/// Sends close_notify, and waits a little for the other side to have received everything: closing a socket with unread bytes
-/// would discard what was sent last.
-impl Drop for SecureChannel {
-    fn drop(&mut self) {
+impl SecureChannel {
+    /// Sends close_notify, and waits a little for the other side to have received everything: closing a socket with unread bytes
+    /// would discard what was sent last. Dropping a channel does the same.
+    pub(crate) fn close(&mut self) {
+        let Some(incoming) = self.incoming.take() else {
+            return;
+        };
         self.connection.begin_close();
         let _ = self.flush();
         // The writer ends when it has written everything, or when the close timeout has passed.
@@ -238,16 +241,21 @@ impl Drop for SecureChannel {
         }
         let _ = self.connection.close_notify();
         let deadline = Instant::now() + CLOSE_TIMEOUT;
-        if let Some(incoming) = self.incoming.take() {
-            while let Ok(Ok(_)) =
-                incoming.receive(Some(deadline.saturating_duration_since(Instant::now())))
-            {
-            }
-        }
+        while let Ok(Ok(_)) =
+            incoming.receive(Some(deadline.saturating_duration_since(Instant::now())))
+        {}
+        // The threads end when nobody receives from them.
+        drop(incoming);
         self.connection.shutdown();
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
+    }
+}
+
+impl Drop for SecureChannel {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 

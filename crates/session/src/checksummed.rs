@@ -76,6 +76,11 @@ impl BitFlips {
 }
 
 impl<C: Channel> ChecksummedChannel<C> {
+    /// The channel without checksums, for what it can do beyond sending and receiving.
+    pub fn inner_mut(&mut self) -> &mut C {
+        &mut self.inner
+    }
+
     /// Packets are counted from zero in both directions.
     pub fn new(inner: C) -> Self {
         Self {

@@ -192,8 +192,9 @@ impl AgreedSession {
             (Some(_), None) => return Err(Misbehaviour::InvalidSignature.into()),
             (None, _) => {}
         }
+        // What follows takes longer if all outputs were possible results. The other side must not notice which ones were.
+        self.session.channel.uncounted().inner_mut().close();
         self.group_answer()?;
-        // Only now: the other side must not learn which of its outputs were possible.
         if self.agreement.journal.has_rejected() {
             let misbehaviour = veilpath_protocol::Misbehaviour::ResultOutOfRange;
             return Err(ProtocolError::PeerMisbehaved(misbehaviour).into());
@@ -335,18 +336,27 @@ impl AgreedSession {
         {
             return Err(failure);
         }
-        let answers = match answers {
+        let answers: Vec<(usize, Answer)> = match answers {
             // Reported at the end of the session. Any other error ends it here.
             Err(ProtocolError::PeerMisbehaved(
                 veilpath_protocol::Misbehaviour::ResultOutOfRange,
-            )) if bookkeeping.journal.has_rejected() => return Ok(()),
-            answers => answers?,
+            )) if bookkeeping.journal.has_rejected() => {
+                // As much work as with possible results, so that the other side cannot tell them by the time.
+                let pairs = compare.iter();
+                pairs
+                    .filter_map(|&pair| Some((pair, bookkeeping.journal.answer(pair)?)))
+                    .collect()
+            }
+            answers => {
+                let answers = answers?;
+                let learns = agreement.group.is_none() && spec.reveal_to.includes(session.role);
+                if answers.len() != if learns { compare.len() } else { 0 } {
+                    return Err(InternalError::LostResults.into());
+                }
+                compare.iter().copied().zip(answers).collect()
+            }
         };
-        let learns = agreement.group.is_none() && spec.reveal_to.includes(session.role);
-        if answers.len() != if learns { compare.len() } else { 0 } {
-            return Err(InternalError::LostResults.into());
-        }
-        for (&pair, answer) in compare.iter().zip(answers) {
+        for (pair, answer) in answers {
             check_revealed(spec, &answer)?;
             bookkeeping.journal.store(pair, answer)?;
         }
