@@ -62,14 +62,17 @@ mod tests {
             "{bin}"
         );
         assert!(!bin.contains("--line"), "{bin}");
-        for option in [
-            "--reveal-to",
-            "--limit-per-scanpath",
-            "--estimate",
-            "--memory",
+        let of_sessions = "`veilpath host` and `veilpath join`";
+        let of_workers =
+            "`veilpath host`, `veilpath join`, `veilpath coordinator` and `veilpath worker`";
+        for (option, commands) in [
+            ("--reveal-to", of_sessions),
+            ("--limit-per-scanpath", of_sessions),
+            ("--estimate", of_sessions),
+            ("--memory", of_workers),
         ] {
             let several = text(&format!("veilpath compare a.csv b.csv {option} 5"));
-            let advice = format!("{option} is an option of `veilpath host` and `veilpath join`");
+            let advice = format!("{option} is an option of {commands}");
             assert!(several.contains(&advice), "{several}");
             assert!(!several.contains("a similar argument") && !several.contains("-- --"));
         }

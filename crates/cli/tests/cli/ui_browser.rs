@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 /// A program with its page in a separate browser.
 struct Institution {
@@ -114,8 +115,17 @@ impl Institution {
             let metrics =
                 json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
             browser.devtools("Emulation.setDeviceMetricsOverride", &metrics);
-            let overflow = browser.run("return document.documentElement.scrollWidth - innerWidth");
-            assert_eq!(overflow, json!(0), "{name} scrolls sideways at {width}");
+            // The picture is drawn again in its new width with a later frame.
+            let overflow =
+                || browser.run("return document.documentElement.scrollWidth - innerWidth");
+            let deadline = Instant::now() + Duration::from_secs(5);
+            while overflow() != json!(0) {
+                assert!(
+                    Instant::now() < deadline,
+                    "{name} scrolls sideways at {width}"
+                );
+                std::thread::sleep(Duration::from_millis(20));
+            }
             self.save(&format!("{name}-{width}"));
         }
         browser.devtools("Emulation.clearDeviceMetricsOverride", &json!({}));

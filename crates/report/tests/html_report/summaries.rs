@@ -66,7 +66,7 @@ fn a_single_participant_is_compared_with_itself() {
     let numbers = numbers([0.0, 1.0]);
     let mut one = common::outcome(common::spec("score"), &[("p", "p", "cows", &numbers)]);
     one.one_cohort = true;
-    assert!(page_of(one).contains("1 participant of Clinic, compared with itself, 1 stimulus"));
+    assert!(page_of(one).contains("1 participant of Clinic, compared with themselves, 1 stimulus"));
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn numbers_beyond_the_scale_are_explained() {
         let _ = writeln!(rows, "{a},{b},,1,{similarity}\n{b},{a},,1,{similarity}");
     }
     let diagonal = "p,p,,0,1\nq,q,,0,1\nr,r,,0,1\n";
-    let words = "such as on the diagonal, has the colour of its end";
+    let words = "such as those on the diagonal, have the colour of its nearer end";
     assert!(page(&format!("{rows}{diagonal}")).contains(words));
 }
 
