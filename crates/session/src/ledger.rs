@@ -34,7 +34,7 @@ use veilpath_protocol::Tile;
 pub(crate) use account::{Account, LimitsInForce, Totals};
 pub(crate) use file::LedgerFile;
 
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// What is known about one peer.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

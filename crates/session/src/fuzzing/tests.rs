@@ -30,7 +30,7 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         7,
-        "VEILPATH\u{e}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
+        "VEILPATH\u{f}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
     ),
     (8, "\u{3}\u{4}\u{2}\0\0\0{}"),
     (
@@ -98,7 +98,7 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         25,
-        r#"{"version":5,"answers":[{"agreement":"a","parts":"stimuli","weights":"scanpaths","by_stimulus":true,"counts_as":1,"cohort":"c"}],"cohorts":{"c":[{"participant":"0123456789abcdef01234567","scanpaths":[["aaaaaaaaaaaaaaaaaaaaaaaa","bbbbbbbbbbbbbbbbbbbbbbbb",1]],"scanpaths_per_stimulus":[["aaaaaaaaaaaaaaaaaaaaaaaa",1]]}]},"withdrawn":[]}"#,
+        r#"{"version":6,"answers":[{"agreement":"a","parts":"stimuli","weights":"scanpaths","by_stimulus":true,"counts_as":1,"cohort":"c"}],"cohorts":{"c":[{"participant":"0123456789abcdef01234567","scanpaths":[["aaaaaaaaaaaaaaaaaaaaaaaa","bbbbbbbbbbbbbbbbbbbbbbbb",1]],"scanpaths_per_stimulus":[["aaaaaaaaaaaaaaaaaaaaaaaa",1]]}]},"withdrawn":[]}"#,
     ),
     // A number of a group answer, alone and in a journal.
     (
@@ -134,7 +134,7 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         15,
-        r#"{"version":4,"stamp":"00","scanpaths":{"ab":{"cd":3}}}"#,
+        r#"{"version":5,"stamp":"00","scanpaths":{"ab":{"cd":3}}}"#,
     ),
     // A key for tests only.
     (

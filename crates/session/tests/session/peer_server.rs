@@ -410,7 +410,7 @@ fn a_host_does_not_wait_for_a_banned_peer() {
     let ledgers = setup.state_dir("host").identity().with_file_name("peers");
     std::fs::create_dir_all(&ledgers).unwrap();
     let banned = setup.peers[1].fingerprint().to_string().replace('-', "");
-    let ledger = r#"{"version":4,"stamp":"00","scanpaths":{},"banned":"failed_check"}"#;
+    let ledger = r#"{"version":5,"stamp":"00","scanpaths":{},"banned":"failed_check"}"#;
     std::fs::write(ledgers.join(format!("{banned}.json")), ledger).unwrap();
     std::fs::write(
         ledgers.join(format!("{banned}.log")),

@@ -89,7 +89,7 @@ fn multipliers_are_longer_than_differences_by_forty_bits_and_a_session() {
         // of a session and those of the randomness of ciphertexts, 3·2⁻⁴³, stay below 2⁻⁴⁰.
         let (masks, counted) = if width == 3 { (4.5, 3) } else { (8.0, 4) };
         assert_eq!(floor, difference + 40 + counted + log);
-        let of_all_sets = masks * 2f64.powi(-40 - counted as i32);
+        let of_all_sets = masks * 2f64.powi(-40 - counted.cast_signed());
         assert!(of_all_sets + 3.0 * 2f64.powi(-43) < 2f64.powi(-40));
         assert!(top >= floor + 127, "{top}");
         let mut rng = rng(7);
