@@ -204,12 +204,15 @@ impl Running {
 
     /// The rest of the first line that starts with `start`, up to a semicolon.
     pub(crate) fn wait_for_line(&self, start: &str) -> String {
+        let mut others = String::new();
         while let Ok(line) = self.lines.recv_timeout(RUN_TIMEOUT) {
             if let Some(rest) = line.strip_prefix(start) {
                 return rest.split(';').next().unwrap_or_default().to_string();
             }
+            others.push_str(&line);
+            others.push('\n');
         }
-        panic!("veilpath {} did not print {start:?}", self.call);
+        panic!("veilpath {} did not print {start:?}, but\n{others}", self.call);
     }
 
     /// The next event of this name; `None` if the process ended first.
