@@ -11,6 +11,7 @@
 //! | what does it cost to replace one letter by another | [`Substitution`], [`Grid`], [`Table`] |
 //! | which metric, with which parameters | [`Metric`] |
 //! | the same in integers, as every engine computes it | [`Model`] |
+//! | what of a scanpath its scores depend on | [`Dependence`] |
 //! | the numbers that the user sees | [`PairScore`] |
 //! | whether that number meets a threshold | [`Threshold`], [`Bound`] |
 //!
@@ -33,6 +34,7 @@ mod alphabet;
 mod batch;
 mod cohort;
 mod comparison;
+mod dependence;
 mod encoding_setting;
 mod error;
 mod fixation_comparison;
@@ -56,6 +58,7 @@ mod traceback;
 pub use alphabet::{Alphabet, LetterError, Notation, NotationError};
 pub use cohort::{Cohort, Encoding, Entry};
 pub use comparison::Comparison;
+pub use dependence::Dependence;
 pub use encoding_setting::EncodingSetting;
 pub use error::MetricError;
 pub use fixation_comparison::FixationComparison;

@@ -6,6 +6,10 @@
 //! letters, even if the partner adapts its questions to earlier answers. The default limit is **half of that number**:
 //! answers within it carry at most half of a scanpath's information.
 //!
+//! Some metrics depend on less than the letters ([`Dependence`]): a Hausdorff distance depends on which letters occur, a
+//! recurrence rate on how often each occurs. If that has `V` possible values for `n` letters, `log₂ V` replaces `n·log₂ k`.
+//! Likewise, letters that the metric treats alike count as one.
+//!
 //! `R` counts the values that an answer can have *even if the partner cheats*:
 //!
 //! | engine | what a cheating partner can do | values |
@@ -32,11 +36,11 @@
 
 use crate::engines::{garbled, paillier};
 use crate::{Engine, GroupSizes, Reveal, Spec};
-use veilpath_metrics::{Comparison, Costs, Distance, MetricError, Model, Scores};
+use veilpath_metrics::{Comparison, Costs, Dependence, Distance, MetricError, Model, Scores};
 use veilpath_mpc::circuit::numbers::bits_for;
 
-/// A letter counts for at most this many bits, because a declared alphabet may be larger than necessary.
-const MAX_LETTER_BITS: f64 = 6.0;
+/// An alphabet counts as at most this many letters, because a declared alphabet may be larger than necessary.
+const MAX_LETTERS: u32 = 64;
 
 /// An undeclared alphabet counts as this many letters, because scanpaths over only a few areas of interest are common.
 const UNDECLARED_LETTERS: u32 = 4;
@@ -47,7 +51,9 @@ const PADDING_PER_LETTER: u64 = 4;
 /// The default limit of a plan, for scanpaths of every length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefaultLimit {
-    letter_bits: f64,
+    dependence: Dependence,
+    /// How many letters count.
+    letters: u32,
     undeclared: bool,
     answer: AnswerSize,
     /// Letters of the longest scanpath that an answer may be about; 0 if every answer is about its own scanpath.
@@ -69,6 +75,8 @@ pub(crate) enum AnswerSize {
 impl DefaultLimit {
     /// The default limit of this plan, on a side that declares this many letters.
     pub fn new(spec: &Spec, declared_letters: Option<u32>) -> Result<Self, MetricError> {
+        let comparison = Comparison::new(spec.metric.clone(), spec.alphabet)?;
+        let model = comparison.model();
         let answer = match spec.reveal {
             Reveal::Threshold(_) => AnswerSize::Bits(1),
             // The answer names one of at most this many groups for each scanpath.
@@ -78,18 +86,15 @@ impl DefaultLimit {
                 AnswerSize::Bits(bits_for(GroupSizes::MAX_GROUPS as u64 - 1))
             }
             // A group answer has its own limits. Pairs count as if scores were revealed.
-            Reveal::Score | Reveal::Group(_) => {
-                let comparison = Comparison::new(spec.metric.clone(), spec.alphabet)?;
-                match (spec.engine, comparison.model()) {
-                    (_, Model::Clear) => AnswerSize::Bits(NUMBER_BITS),
-                    (Engine::Paillier(_), _) => {
-                        AnswerSize::ResultsPerLetter(paillier::result_range_per_letter(&comparison))
-                    }
-                    (Engine::Garbled | Engine::Shares | Engine::Plain, _) => {
-                        garbled::answer_size(&comparison, spec.pad_to)
-                    }
+            Reveal::Score | Reveal::Group(_) => match (spec.engine, model) {
+                (_, Model::Clear) => AnswerSize::Bits(NUMBER_BITS),
+                (Engine::Paillier(_), _) => {
+                    AnswerSize::ResultsPerLetter(paillier::result_range_per_letter(&comparison))
                 }
-            }
+                (Engine::Garbled | Engine::Shares | Engine::Plain, _) => {
+                    garbled::answer_size(&comparison, spec.pad_to)
+                }
+            },
         };
         let agreed = spec.alphabet.size();
         // With rounded fixations, all letters can occur. The plan says how many there are, not the file.
@@ -99,7 +104,8 @@ impl DefaultLimit {
         };
         let letters = declared.map_or(agreed, |declared| declared.min(agreed));
         Ok(Self {
-            letter_bits: f64::from(letters).log2().min(MAX_LETTER_BITS),
+            dependence: model.dependence(),
+            letters: model.distinct_letters(letters).min(MAX_LETTERS),
             undeclared: declared.is_none() && agreed > UNDECLARED_LETTERS,
             answer,
             longest: 0,
@@ -130,21 +136,20 @@ impl DefaultLimit {
         (u64::from(pad_to) / PADDING_PER_LETTER).max(1)
     }
 
-    /// The number of comparisons needed on average to learn every letter of a random scanpath of this length, even if
-    /// the partner cheats.
+    /// The number of comparisons needed on average to learn what the metric depends on, for scanpaths of this length, even
+    /// if the partner cheats.
     pub fn bound(&self, length: u64) -> f64 {
-        self.bound_for(length, self.letter_bits)
+        self.bound_for(length, self.letters)
     }
 
-    #[allow(clippy::cast_precision_loss)] // lengths are below 2³²
-    fn bound_for(&self, length: u64, letter_bits: f64) -> f64 {
-        length as f64 * letter_bits / self.answer.bits(length.max(self.longest))
+    fn bound_for(&self, length: u64, letters: u32) -> f64 {
+        self.dependence.bits(length, letters) / self.answer.bits(length.max(self.longest))
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
     fn limit_for(&self, length: u64) -> u64 {
-        let assumed = self.assumed_letters().map(|it| f64::from(it).log2());
-        let bound = self.bound_for(length, assumed.unwrap_or(self.letter_bits));
+        let assumed = self.assumed_letters().unwrap_or(self.letters);
+        let bound = self.bound_for(length, self.letters.min(assumed));
         if length == 0 || bound.is_nan() {
             return u64::MAX;
         }
@@ -226,8 +231,8 @@ mod tests {
     use super::*;
     use crate::{Engine, PairRule, Role};
     use veilpath_metrics::{
-        Alphabet, Cohort, Dtw, Encoding, Frechet, Grid, Metric, PathDivisor, Positions,
-        Substitution, Threshold,
+        Alphabet, Cohort, Crqa, CrqaMeasure, Dtw, Encoding, Frechet, Grid, Hausdorff, Metric,
+        PathDivisor, Positions, RecurrenceRule, Substitution, Threshold, Undefined,
     };
 
     fn limit(metric: Metric, letters: u32) -> DefaultLimit {
@@ -326,6 +331,27 @@ mod tests {
         };
         assert!(rule(frechet(32), None).comparisons(100) > fine.comparisons(100));
         assert!(rule(frechet(32), None).comparisons(100) < rule(frechet(8), None).comparisons(100));
+    }
+
+    /// These metrics depend on less than the letters.
+    #[test]
+    fn the_limit_counts_what_the_metric_depends_on() {
+        let grid = Grid::new(7, 7).unwrap();
+        let positions = Positions::Grid { grid, wrap: false };
+        let hausdorff = Metric::Hausdorff(Hausdorff { positions });
+        let rec = Metric::Crqa(Crqa {
+            rule: RecurrenceRule::SameLetter,
+            line: 2,
+            measures: vec![CrqaMeasure::Rec],
+            undefined: Undefined::Missing,
+            rounded: true,
+        });
+        let of = |metric: &Metric, length| limit(metric.clone(), 49).comparisons(length);
+        assert_eq!(
+            [20, 100, 500].map(|length| of(&hausdorff, length)),
+            [4, 4, 4]
+        );
+        assert_eq!([20, 200, 500].map(|length| of(&rec, length)), [0, 2, 3]);
     }
 
     /// A cheating matrix owner reads a letter from each opened number: 26 pairs for an alphabet of 51 letters with 21

@@ -10,6 +10,8 @@
 //! | [`Attack::Insertion`] | unit costs | about `k + n·log₂ n` |
 //! | [`Attack::Positions`] | costs that differ, with gaps that no alignment uses | `n + 1` |
 //! | [`Attack::Digits`] | the table of [`digit_table`] | `n / 6` for 26 letters |
+//! | [`Attack::Counts`] | recurrence rates of equal letters | `(k−1) / 3` for 500 letters |
+//! | [`Attack::Candidates`] | Hausdorff distances of up to 10 letters, Fréchet distances of 2 | 8 of 9 letters |
 //! | [`Attack::Search`] | everything | depends; most effective for short scanpaths |
 //!
 //! With |a−b| and 26 letters, `Positions` finds no scanpath for gaps up to 26, one in ten with gap 30, and all from gap 40 on.
@@ -23,6 +25,8 @@
 //! of 2.7 with ScanMatch, where the limit is 0 (`masked_tests.rs`; runs differ by 0.1). For 20 letters, neither this attack nor
 //! `Search` was measured; only the bound is known.
 
+mod candidates;
+mod counts;
 mod digits;
 mod insertion;
 #[cfg(test)]
@@ -37,7 +41,7 @@ pub use digits::digit_table;
 
 use crate::AuditError;
 use rand::Rng;
-use veilpath_metrics::{Bound, Comparison, Costs, CrqaMeasure, Model, Scanpath};
+use veilpath_metrics::{Bound, Comparison, Costs, Model, Scanpath};
 use veilpath_protocol::Reveal;
 
 /// One scanpath of the other side, and what the partner may ask about it.
@@ -46,6 +50,8 @@ pub struct Oracle<'a> {
     comparison: &'a Comparison,
     reveal: Reveal,
     secret: &'a Scanpath,
+    /// For each letter, the first one that the metric treats alike.
+    first_alike: Vec<u16>,
     length_is_hidden: bool,
     asked: usize,
 }
@@ -68,6 +74,10 @@ pub enum Attack {
     Positions,
     /// Reads several letters from the digits of one score.
     Digits,
+    /// Reads how often several letters occur from the digits of one count.
+    Counts,
+    /// Lists everything that the metric may depend on, and asks until one is left.
+    Candidates,
     /// Keeps scanpaths that explain all answers, and asks what they disagree about.
     Search(Effort),
 }
@@ -92,6 +102,7 @@ impl<'a> Oracle<'a> {
             comparison,
             reveal,
             secret,
+            first_alike: comparison.model().first_alike(comparison.alphabet().size()),
             length_is_hidden: false,
             asked: 0,
         }
@@ -159,20 +170,9 @@ impl<'a> Oracle<'a> {
 
     /// What the metric depends on: the letters, or less.
     fn visible(&self, letters: &[u16]) -> Vec<u16> {
-        let mut letters = letters.to_vec();
-        match self.comparison.model() {
-            // Repeating a letter does not change the largest distance.
-            Model::Bottleneck(_) => letters.dedup(),
-            Model::Hausdorff(_) => {
-                letters.sort_unstable();
-                letters.dedup();
-            }
-            Model::Recurrence(model) if model.measures == [CrqaMeasure::Rec] => {
-                letters.sort_unstable();
-            }
-            _ => {}
-        }
-        letters
+        let first = |letter: &u16| self.first_alike.get(usize::from(*letter)).copied();
+        let letters: Vec<u16> = letters.iter().map(|it| first(it).unwrap_or(*it)).collect();
+        self.comparison.model().dependence().reduce(&letters)
     }
 }
 
@@ -194,13 +194,15 @@ impl Attack {
                 scores && !matches!(model.costs, Costs::Unit { .. })
             }
             (Attack::Digits, _) => scores && digits::is_digit_table(comparison),
+            (Attack::Counts, model) => scores && counts::applies_to(model),
+            (Attack::Candidates, _) => scores && candidates::applies_to(comparison),
             _ => false,
         }
     }
 
     /// Whether a query depends on earlier answers.
     pub fn is_adaptive(self) -> bool {
-        self != Attack::LetterByLetter
+        !matches!(self, Attack::LetterByLetter | Attack::Counts)
     }
 
     /// The name in reports.
@@ -210,6 +212,8 @@ impl Attack {
             Attack::Insertion => "count and insert",
             Attack::Positions => "one position at a time",
             Attack::Digits => "digits",
+            Attack::Counts => "digits of a count",
+            Attack::Candidates => "candidates",
             Attack::Search(_) => "search",
         }
     }
@@ -225,6 +229,8 @@ impl Attack {
             Attack::Insertion => insertion::attack(oracle).map(Some),
             Attack::Positions => positions::attack(oracle),
             Attack::Digits => digits::attack(oracle).map(Some),
+            Attack::Counts => counts::attack(oracle).map(Some),
+            Attack::Candidates => candidates::attack(oracle, rng),
             Attack::Search(effort) => search::attack(oracle, effort, rng),
         }
     }

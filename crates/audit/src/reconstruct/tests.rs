@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use veilpath_metrics::{
     Alphabet, Crqa, CrqaMeasure, Distance, Dtw, DurationClasses, DurationDivisor, Frechet, Grid,
     Hausdorff, LocalScoring, Metric, PathDivisor, Positions, RecurrenceRule, ScaSim, Substitution,
-    Threshold, Undefined, View,
+    Table, Threshold, Undefined, View,
 };
 use veilpath_protocol::{DefaultLimit, Engine, PairRule, RevealTo, Spec, risky_settings};
 
@@ -59,11 +59,16 @@ fn counts_with(
         if hidden {
             oracle = oracle.with_hidden_length();
         }
-        let guess = attack.run(&mut oracle, &mut rng).unwrap();
-        let right = guess.is_some_and(|guess| oracle.is_right(&guess));
-        right.then_some(oracle.asked())
+        asked_by(attack, &mut oracle, &mut rng)
     };
     (0..rounds).map(round).collect()
+}
+
+/// How many comparisons an attack needed; `None` if its guess was wrong.
+fn asked_by(attack: Attack, oracle: &mut Oracle<'_>, rng: &mut ChaCha20Rng) -> Option<usize> {
+    let guess = attack.run(oracle, rng).unwrap();
+    let right = guess.is_some_and(|guess| oracle.is_right(&guess));
+    right.then_some(oracle.asked())
 }
 
 fn max_count(counts: &[Option<usize>]) -> usize {
@@ -232,6 +237,96 @@ fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
     }
 }
 
+/// These metrics depend on less than the letters, so fewer answers than for all letters are enough.
+#[test]
+fn the_default_limit_of_metrics_that_depend_on_less_is_at_most_half_of_the_attack() {
+    let rec = Metric::Crqa(Crqa {
+        rule: RecurrenceRule::SameLetter,
+        line: 2,
+        measures: vec![CrqaMeasure::Rec],
+        undefined: Undefined::Missing,
+        rounded: true,
+    });
+    let positions = |columns, rows| Positions::Grid {
+        grid: Grid::new(columns, rows).unwrap(),
+        wrap: false,
+    };
+    let hausdorff = Metric::Hausdorff(Hausdorff {
+        positions: positions(3, 3),
+    });
+    let frechet = Metric::Frechet(Frechet {
+        positions: positions(2, 1),
+    });
+    let cases = [
+        (&rec, Attack::Counts, (200, 49), 16),
+        (&rec, Attack::Counts, (500, 49), 16),
+        (&hausdorff, Attack::Candidates, (20, 9), 8),
+        (&hausdorff, Attack::Candidates, (50, 9), 8),
+        (&frechet, Attack::Candidates, (10, 2), 12),
+    ];
+    for (metric, attack, (length, letters), known) in cases {
+        let spec = Spec {
+            alphabet: Alphabet::letters(letters).unwrap(),
+            ..spec(metric, Reveal::Score)
+        };
+        let comparison = Comparison::new(metric.clone(), spec.alphabet).unwrap();
+        let found = (0..5).map(|seed| {
+            let mut rng = ChaCha20Rng::seed_from_u64(seed);
+            let secret = uneven_scanpath(length, letters, &mut rng);
+            let mut oracle = Oracle::new(&comparison, Reveal::Score, &secret);
+            asked_by(attack, &mut oracle, &mut rng).expect("not reconstructed")
+        });
+        let found: Vec<usize> = found.collect();
+        // The bound is about the average.
+        let all: usize = found.iter().sum();
+        assert!(all <= known * found.len(), "{metric:?} {length}: {found:?}");
+        let limit = limit(&spec, length as u64);
+        println!("{metric:?} {length}: limit {limit}, {found:?}");
+        assert!(
+            2 * limit * found.len() as u64 <= all as u64,
+            "{metric:?} {length}: {limit} of {found:?}"
+        );
+    }
+}
+
+/// A scanpath over some of the letters that stays at letters: with random ones, nearly all letters occur.
+fn uneven_scanpath(length: usize, letters: u32, rng: &mut ChaCha20Rng) -> Scanpath {
+    let mut visited: Vec<u16> = (0..letters)
+        .filter(|_| rng.random())
+        .map(|letter| u16::try_from(letter).unwrap())
+        .collect();
+    if visited.len() < 2 {
+        visited = vec![0, 1];
+    }
+    let stay: f64 = rng.random();
+    let mut path: Vec<u16> = Vec::new();
+    while path.len() < length {
+        let next = visited[rng.random_range(0..visited.len())];
+        path.push(match path.last() {
+            Some(&last) if rng.random_bool(stay) => last,
+            _ => next,
+        });
+    }
+    Scanpath::new(path)
+}
+
+/// With a table that tells only two kinds of letters apart, a scanpath has one bit per letter.
+#[test]
+fn letters_that_a_table_treats_alike_lower_the_limit() {
+    let values = (0..625)
+        .map(|at| f64::from((at / 25 + at % 25) % 2))
+        .collect();
+    let table = Table::new(25, values).unwrap();
+    let metric = needleman_wunsch(Substitution::Table { table }, 1.0);
+    check(&metric, Reveal::Score, 6);
+    let two = Spec {
+        alphabet: Alphabet::letters(2).unwrap(),
+        ..spec(&Metric::Levenshtein, Reveal::Score)
+    };
+    let spec = spec(&metric, Reveal::Score);
+    assert_eq!(limit(&spec, 40), limit(&two, 40));
+}
+
 fn spec(metric: &Metric, reveal: Reveal) -> Spec {
     Spec {
         engine: Engine::Garbled,
@@ -300,6 +395,8 @@ fn check_spec(spec: &Spec, declared: Option<u32>, (length, letters): (usize, u32
         Attack::Insertion,
         Attack::Positions,
         Attack::Digits,
+        Attack::Counts,
+        Attack::Candidates,
         Attack::Search(EFFORT),
     ];
     let found: Vec<usize> = attacks

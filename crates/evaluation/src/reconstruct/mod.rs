@@ -233,6 +233,8 @@ fn cases(options: &Options) -> Result<Vec<Case<'_>>, Error> {
                     Attack::Insertion,
                     Attack::Positions,
                     Attack::Digits,
+                    Attack::Counts,
+                    Attack::Candidates,
                     search,
                 ];
                 let attacks = attacks
