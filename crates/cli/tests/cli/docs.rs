@@ -97,6 +97,14 @@ fn links_resolve_to_files_and_headings() {
     assert!(links > 20, "only {links} links were found");
 }
 
+#[test]
+fn the_wire_format_has_the_present_version() {
+    let text = read(&root().join("docs/wire-format.md"));
+    let version = veilpath_session::limits::PROTOCOL_VERSION;
+    let sentence = format!("`PROTOCOL_VERSION` (`limits`), now {version}.");
+    assert!(text.contains(&sentence), "{sentence}");
+}
+
 /// The documents whose commands are run.
 fn guides() -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = std::fs::read_dir(root().join("docs"))

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 /// How many participants of an answer are known only under other encoding settings, if either answer is about groups. A
 /// stimulus does not count if a group answer with the same settings already had at least as many of the participant's
-/// scanpaths of it: with fewer, one of them may be known under the other settings only.
+/// scanpaths of it: with fewer, one of them may be known under the other settings only. With as many, it may be another one,
+/// which is not noticed.
 pub(super) fn with_changed_encoding(disclosed: &Disclosures, answer: &Answer) -> u64 {
     let Some(encoding) = answer.encoding else {
         return 0;

@@ -48,7 +48,7 @@
 //! # Assumption
 //! Both sides are semi-honest. Then what the matrix owner sees is hidden under the decisional composite residuosity assumption
 //! for keys of κ bits. What the key holder sees beyond the leakage above is hidden up to 2⁻⁴⁰ for a whole session, whatever
-//! its size: up to 2⁻⁴¹ by the masks (`masking.rs`), and up to 3·2⁻⁴³ by the randomness of ciphertexts (`RandomizerTable`, for
+//! its size: up to 2⁻⁴¹ by the masks (`masking.rs`; hardened: 1.125·2⁻⁴¹), and up to 3·2⁻⁴³ by the randomness of ciphertexts (`RandomizerTable`, for
 //! keys of random primes).
 //!
 //! # Malicious sides
