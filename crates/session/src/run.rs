@@ -1,7 +1,7 @@
 //! Computes the remaining pairs.
 
 use crate::control::{self, Tag};
-use crate::counted_store::{AgreedPairs, Bookkeeping, CountedStore, check_revealed};
+use crate::counted_store::{AgreedPairs, Bookkeeping, CountedStore};
 use crate::error::{InternalError, Misbehaviour, SessionError};
 use crate::identity::hex;
 use crate::resend::Resend;
@@ -61,6 +61,8 @@ impl AgreedSession {
         }
         let mut start = Instant::now();
         let computed = self.compute(observer, &mut start);
+        let seconds = start.elapsed().as_secs_f64();
+        let computed = computed.and_then(|()| self.end());
         let journal_failure = self.agreement.journal.finish().err();
         let journal_failure = journal_failure.or(self.record_failure.take());
         if let Err(error) = computed {
@@ -72,7 +74,7 @@ impl AgreedSession {
         }
         let (restarted_pairs, max_starts) = self.agreement.repeated_starts();
         let mut outcome = self.outcome();
-        outcome.cost.seconds = start.elapsed().as_secs_f64();
+        outcome.cost.seconds = seconds;
         Ok(CompletedSession {
             outcome,
             agreement: hex(&self.agreement.id),
@@ -192,7 +194,12 @@ impl AgreedSession {
             (Some(_), None) => return Err(Misbehaviour::InvalidSignature.into()),
             (None, _) => {}
         }
-        // What follows takes longer if all outputs were possible results. The other side must not notice which ones were.
+        Ok(())
+    }
+
+    /// Opens the group answer and reports impossible outputs. This takes longer if all outputs were possible results, which
+    /// the other side must not notice.
+    fn end(&mut self) -> Result<(), SessionError> {
         self.session.channel.uncounted().inner_mut().close();
         self.group_answer()?;
         if self.agreement.journal.has_rejected() {
@@ -336,29 +343,19 @@ impl AgreedSession {
         {
             return Err(failure);
         }
-        let answers: Vec<(usize, Answer)> = match answers {
+        match answers {
             // Reported at the end of the session. Any other error ends it here.
             Err(ProtocolError::PeerMisbehaved(
                 veilpath_protocol::Misbehaviour::ResultOutOfRange,
-            )) if bookkeeping.journal.has_rejected() => {
-                // As much work as with possible results, so that the other side cannot tell them by the time.
-                let pairs = compare.iter();
-                pairs
-                    .filter_map(|&pair| Some((pair, bookkeeping.journal.answer(pair)?)))
-                    .collect()
-            }
+            )) if bookkeeping.journal.has_rejected() => {}
+            // The store has every answer already. With impossible outputs, nothing more is done either, so that the other
+            // side cannot tell them by the time.
             answers => {
-                let answers = answers?;
                 let learns = agreement.group.is_none() && spec.reveal_to.includes(session.role);
-                if answers.len() != if learns { compare.len() } else { 0 } {
+                if answers?.len() != if learns { compare.len() } else { 0 } {
                     return Err(InternalError::LostResults.into());
                 }
-                compare.iter().copied().zip(answers).collect()
             }
-        };
-        for (pair, answer) in answers {
-            check_revealed(spec, &answer)?;
-            bookkeeping.journal.store(pair, answer)?;
         }
         Ok(())
     }
