@@ -5,7 +5,7 @@
 
 use crate::error::{FileProblem, InternalError, SessionError};
 use crate::state_dir;
-use crate::unfinished_keys::{NEW_KEY_PREFIX, remove_abandoned};
+use crate::unfinished_keys::{NEW_KEY_PREFIX, remove_abandoned, remove_copies};
 use ring::digest::{SHA256, digest};
 use ring::{hmac, rand::SystemRandom, signature::Ed25519KeyPair};
 use rustls::SignatureScheme;
@@ -60,6 +60,7 @@ impl Identity {
         }
         check_permissions(path, &metadata)?;
         let text = Zeroizing::new(std::fs::read(path).map_err(failed)?);
+        remove_copies(path, &text);
         Self::from_pem(&text).ok_or_else(|| SessionError::file(path, FileProblem::NotAnIdentity))
     }
 

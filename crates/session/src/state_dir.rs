@@ -58,7 +58,6 @@ impl StateDir {
                 remove_unlocked(&abandoned.with_extension(guard), &abandoned);
             }
         }
-        crate::unfinished_keys::remove_copies(&self.identity());
         Ok(())
     }
 

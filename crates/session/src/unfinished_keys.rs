@@ -16,13 +16,10 @@ pub(crate) fn remove_abandoned(path: &Path) {
 
 /// Removes other copies of an identity. A process that was killed before it had removed the temporary name of its new key
 /// leaves one.
-pub(crate) fn remove_copies(path: &Path) {
-    let content = |path: &Path| std::fs::read(path).ok().map(Zeroizing::new);
-    let Some(identity) = content(path) else {
-        return;
-    };
+pub(crate) fn remove_copies(path: &Path, identity: &[u8]) {
     for found in unfinished(path) {
-        if content(&found).is_some_and(|it| it == identity) {
+        let content = std::fs::read(&found).ok().map(Zeroizing::new);
+        if content.is_some_and(|it| *it == identity) {
             let _ = std::fs::remove_file(&found);
         }
     }

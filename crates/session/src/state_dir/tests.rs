@@ -60,7 +60,7 @@ fn a_second_copy_of_the_identity_is_removed() {
     std::fs::hard_link(state_dir.identity(), &copy).unwrap();
     let other = state_dir.identity().with_extension("new-2");
     std::fs::write(&other, "another key").unwrap();
-    state_dir.prepare().unwrap();
+    Identity::load(&state_dir.identity()).unwrap();
     assert!(!copy.exists() && state_dir.identity().exists());
     assert!(other.exists(), "it may be in use, or a backup");
 }
