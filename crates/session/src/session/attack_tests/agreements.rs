@@ -116,6 +116,7 @@ fn concurrent_sessions_share_one_limit() {
             });
             let (learned, _) = setup.audit(paths(&folders));
             assert!(learned <= 1, "{case:?}");
+            assert_eq!(setup.counted(), 1, "{case:?}");
             for error in ends.into_iter().filter_map(|result| result.victim) {
                 let locked = matches!(
                     error,

@@ -1,5 +1,5 @@
 //! The other side is honest, but its connection breaks again and again. What is charged is compared with what the
-//! engine has started, which neither the journal nor the ledger counts here.
+//! engine asks its store to start, which is counted here without the journal and the ledger.
 
 use super::*;
 use rand::{RngExt, SeedableRng};

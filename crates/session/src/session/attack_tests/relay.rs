@@ -26,6 +26,7 @@ pub(super) struct Relay {
 struct State {
     cut: Option<Cut>,
     counting: AtomicBool,
+    has_cut: AtomicBool,
     /// To the victim, and to the attacker.
     records: [AtomicUsize; 2],
 }
@@ -43,6 +44,7 @@ impl Relay {
         let state = Arc::new(State {
             cut,
             counting: AtomicBool::new(false),
+            has_cut: AtomicBool::new(false),
             records: Default::default(),
         });
         let shared = Arc::clone(&state);
@@ -62,8 +64,12 @@ impl Relay {
                         .forward_record(&mut from, &mut to, to_victim)
                         .is_some()
                     {}
-                    for socket in [&from, &to] {
-                        let _ = socket.shutdown(Shutdown::Both);
+                    // If a side hangs up, the other can still read everything before that.
+                    let _ = to.shutdown(Shutdown::Write);
+                    if state.has_cut.load(Ordering::SeqCst) {
+                        for socket in [&from, &to] {
+                            let _ = socket.shutdown(Shutdown::Both);
+                        }
                     }
                 });
             }
@@ -113,6 +119,7 @@ impl State {
             let before = count.fetch_add(1, Ordering::SeqCst);
             let cut = self.cut.filter(|cut| cut.to_victim == to_victim);
             if cut.is_some_and(|cut| before >= cut.records) {
+                self.has_cut.store(true, Ordering::SeqCst);
                 return None;
             }
         }
