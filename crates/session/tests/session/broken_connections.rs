@@ -326,9 +326,11 @@ fn paillier_stores_results_long_before_the_end() {
 #[test]
 fn an_agreement_leaves_few_bytes_on_the_disk() {
     const ID_BYTES: usize = 1000;
+    let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
     for (engine, count) in [
         (Engine::Garbled, 4),
         (Engine::Shares, 4),
+        (Engine::Paillier(options), 4),
         (Engine::Garbled, 24),
     ] {
         let mut setup = Setup::new(engine, count, 8);
