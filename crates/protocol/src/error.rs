@@ -262,6 +262,16 @@ pub enum JobError {
         /// Letters of the joining side's.
         join: u32,
     },
+    /// The numbers of one pair are wider than an output.
+    #[error(
+        "the numbers of a scanpath of {host} letters and one of {join} do not fit 63 bits; choose fewer measures"
+    )]
+    TooManyNumbers {
+        /// Letters of the host's scanpath.
+        host: u32,
+        /// Letters of the joining side's.
+        join: u32,
+    },
     /// The question is about groups, but a cohort has none.
     #[error("this answer needs groups, but a cohort has none")]
     NoGroups,

@@ -25,7 +25,8 @@ pub(crate) fn decode_all(
     outputs.iter().map(answer).collect()
 }
 
-/// The answer for the output of a pair with these lengths; `None` if it is not a possible result.
+/// The answer for the output of a pair with these lengths; `None` if it is not a possible result. An error must not depend on
+/// the output, because it ends the run early, which the other side sees.
 pub(in crate::engines) fn decode(
     scoring: &PrivateMetric,
     job: &Job<'_>,
@@ -40,14 +41,14 @@ pub(in crate::engines) fn decode(
         let Some(adjusted) = scoring.adjusted(output) else {
             return Ok(None);
         };
-        let pair_score = job.comparison.model().read_without_lengths(adjusted)?;
-        return Ok(Some(pair_score.into()));
+        let pair_score = job.comparison.model().read_without_lengths(adjusted);
+        return Ok(pair_score.ok().map(Answer::from));
     }
     let Some(raw) = scoring.raw(output, rows, columns) else {
         return Ok(None);
     };
-    let pair_score = job.comparison.read(raw, rows as usize, columns as usize)?;
-    Ok(Some(pair_score.into()))
+    let pair_score = job.comparison.read(raw, rows as usize, columns as usize);
+    Ok(pair_score.ok().map(Answer::from))
 }
 
 /// The test of a number that decides the threshold, for a pair with these lengths.

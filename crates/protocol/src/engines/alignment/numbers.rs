@@ -9,6 +9,9 @@ use veilpath_metrics::Bound;
 use veilpath_mpc::circuit::numbers::bits_for;
 use veilpath_mpc::circuit::recurrence::RecurrenceOutput;
 
+/// Raw results are not negative, and have 64 bits with the sign.
+const MAX_OUTPUT_BITS: usize = 63;
+
 impl PrivateMetric {
     /// The possible numbers of a matrix of this shape.
     fn numbers(&self, rows: u32, columns: u32) -> RangeInclusive<u64> {
@@ -49,6 +52,15 @@ impl PrivateMetric {
                 }
                 _ => self.output_bits(padding.length, padding.length),
             },
+        }
+    }
+
+    /// Fails if the numbers of a pair with these lengths do not fit an output. This must be known before the computation:
+    /// later, whether a number fits would depend on letters.
+    pub(in crate::engines) fn check_output(&self, host: u32, join: u32) -> Result<(), JobError> {
+        match self.output_bits(host, join) {
+            0..=MAX_OUTPUT_BITS => Ok(()),
+            _ => Err(JobError::TooManyNumbers { host, join }),
         }
     }
 

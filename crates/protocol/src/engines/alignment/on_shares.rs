@@ -109,9 +109,7 @@ impl PrivateMetric {
             (Method::Matrix { .. }, Some(cell)) => matrix_fits(m, n, cell, self.alphabet_size()),
             (Method::CrossRecurrence(outputs), cell) => {
                 let (divisor, quotient) = divisor_bits(&outputs, rows, columns);
-                divisor + quotient <= 64
-                    && self.output_bits(rows, columns) < 64
-                    && (cell.is_none() || runs_fit(m, n, self.alphabet_size()))
+                divisor + quotient <= 64 && (cell.is_none() || runs_fit(m, n, self.alphabet_size()))
             }
             _ => true,
         }

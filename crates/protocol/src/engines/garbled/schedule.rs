@@ -155,6 +155,11 @@ impl Schedule {
                 !schedule.scoring.follows_from_lengths(rows, columns)
             })
             .collect();
+        for &pair in &schedule.pending {
+            let (host, join) = schedule.lengths(job, pair);
+            let checked = schedule.scoring.check_output(host, join);
+            checked.map_err(ProtocolError::Job)?;
+        }
         if schedule.column_bytes(job) > MAX_COLUMN_BYTES {
             return Err(ProtocolError::Job(JobError::TooMuchMemory));
         }

@@ -305,6 +305,7 @@ pub(crate) fn check(spec: &Spec, size: &JobSize) -> Result<(), JobError> {
     super::check_alphabet_size(scoring.alphabet_size())?;
     let [host, join] = [size.host.longest, size.join.longest]
         .map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
+    scoring.check_output(host, join)?;
     match scoring.fits_shares(host.max(1), join.max(1)) {
         true => Ok(()),
         false => Err(JobError::PairTooLarge { host, join }),

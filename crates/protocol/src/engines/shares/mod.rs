@@ -99,6 +99,9 @@ fn run_with(
     let schedule = Schedule::new(job, &scoring, own, theirs);
     for &pair in &schedule.pending {
         let (host, join) = schedule.lengths(job, pair);
+        scoring
+            .check_output(host, join)
+            .map_err(ProtocolError::Job)?;
         if !scoring.fits_shares(host, join) {
             return Err(ProtocolError::Job(JobError::PairTooLarge { host, join }));
         }

@@ -6,7 +6,7 @@ use crate::engines::alignment::private_metric::PrivateMetric;
 use crate::engines::tests::{
     Cases, documented_alphabet, non_alignment_metrics, rounded_fixations, scanmatch,
 };
-use crate::{Capability, DefaultLimit, Reveal, Unsupported};
+use crate::{Capability, DefaultLimit, JobError, Reveal, Unsupported};
 use veilpath_channel::Counted;
 use veilpath_metrics::{
     Alphabet, Crqa, CrqaMeasure, Dtw, Frechet, Grid, Hausdorff, Model, PathDivisor, Positions,
@@ -359,4 +359,40 @@ fn outputs_are_the_possible_numbers() {
             assert_eq!(model.bits(9, 7), Ok(bits));
         }
     }
+}
+
+/// Whether four numbers fit an output depends on the lengths. If it were found out after the computation, it would depend
+/// on the numbers, and the other side would see whether the run ends early.
+#[test]
+fn numbers_that_do_not_fit_an_output_are_refused_before_the_computation() {
+    let [rec, det, lam, _, _, corm] = CrqaMeasure::ALL;
+    let metric = Metric::Crqa(Crqa {
+        rule: RecurrenceRule::SameLetter,
+        line: 2,
+        measures: vec![rec, det, lam, corm],
+        undefined: Undefined::Missing,
+        rounded: true,
+    });
+    let (rows, columns) = (30, 40_000);
+    let long = cohort(&[vec![2; columns as usize]]);
+    for letter in [0, 2] {
+        let short = cohort(&[vec![letter; rows as usize]]);
+        for engine in [Engine::Garbled, Engine::Shares] {
+            let spec = Spec {
+                engine,
+                ..spec(&metric, &short, &long)
+            };
+            let end = crate::compare_locally(spec, &short, &long, &());
+            let refused = JobError::TooManyNumbers {
+                host: rows,
+                join: columns,
+            };
+            assert_eq!(end.unwrap_err(), ProtocolError::Job(refused), "{engine:?}");
+        }
+    }
+    // A number less fits.
+    let comparison = Comparison::new(metric, cohort(&[]).alphabet).unwrap();
+    let scoring = PrivateMetric::new(comparison.model(), 4, None);
+    assert_eq!(scoring.check_output(1023, 1024), Ok(()));
+    assert!(scoring.check_output(1024, 1024).is_err());
 }
