@@ -170,6 +170,27 @@ fn common_comparisons_stay_below_the_default_memory() {
     }
 }
 
+#[test]
+fn participants_without_a_pair_need_no_memory_in_a_histogram() {
+    let cohort = |participants: usize| {
+        let mut text = HEADER.replace("participant,", "participant,stimulus,");
+        for number in 0..participants {
+            let row = if number < 10 {
+                "common,ABCDEFGHIJ"
+            } else {
+                "other,A"
+            };
+            writeln!(text, "{number},{row}").unwrap();
+        }
+        text
+    };
+    let both = ["--engine", "shares", "--reveal", "histogram:21"];
+    let ([host, join], peak) = run_with(&both, [cohort(10), cohort(185_000)], &[]);
+    assert_eq!(host.code, 0, "{}", host.stderr);
+    assert_eq!(join.code, 0, "{}", join.stderr);
+    assert!(peak <= ALLOWED, "{peak} MiB");
+}
+
 /// Runs both sides with the `shares` engine and the default of `--memory`, and returns the peak memory of both.
 fn shares(scanpaths: usize, letters: usize) -> [f64; 2] {
     shares_by("levenshtein", scanpaths, letters)

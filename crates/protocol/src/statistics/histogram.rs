@@ -2,6 +2,7 @@
 
 use super::{SecretNumbers, SharesSide, at_once};
 use crate::{ProtocolError, Role};
+use std::collections::HashMap;
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
@@ -13,7 +14,8 @@ pub(crate) struct HistogramShares {
     pub(crate) counts: SecretNumbers,
 }
 
-/// The participants of a histogram's pairs, which both sides know.
+/// The participants of a histogram's pairs, which both sides know. Only those in a pair are numbered: a peer may announce
+/// many others.
 pub(crate) struct PairParticipants {
     /// For each pair, the host's participant and the joining side's.
     pub(crate) by_pair: [Vec<usize>; 2],
@@ -198,6 +200,21 @@ impl<C: Channel> SharesSide<'_, C> {
 }
 
 impl PairParticipants {
+    /// For each pair, the participant of each side.
+    pub(crate) fn of(pairs: impl Iterator<Item = [usize; 2]>) -> Self {
+        let mut numbers = [HashMap::new(), HashMap::new()];
+        let mut by_pair = [Vec::new(), Vec::new()];
+        for pair in pairs {
+            for ((numbers, by_pair), participant) in numbers.iter_mut().zip(&mut by_pair).zip(pair)
+            {
+                let next = numbers.len();
+                by_pair.push(*numbers.entry(participant).or_insert(next));
+            }
+        }
+        let counts = numbers.map(|numbers| numbers.len());
+        Self { by_pair, counts }
+    }
+
     /// From one share per pair, the sum of all shares, and the sum for each participant of the host and of the joining side.
     fn sums(&self, shares: &[u64]) -> SecretNumbers {
         let [host, join] = self.counts;

@@ -152,14 +152,7 @@ impl GroupPlan<'_> {
     pub(super) fn participants_of_pairs(&self) -> PairParticipants {
         let [host, join] = &self.layout.participants;
         let pairs = self.job.pairs.iter();
-        let by_pair = [
-            pairs.clone().map(|it| host.of_scanpaths()[it.0]).collect(),
-            pairs.map(|it| join.of_scanpaths()[it.1]).collect(),
-        ];
-        PairParticipants {
-            by_pair,
-            counts: [host.len(), join.len()],
-        }
+        PairParticipants::of(pairs.map(|it| [host.of_scanpaths()[it.0], join.of_scanpaths()[it.1]]))
     }
 
     /// This side's shares of the scores of pairs of participants.
