@@ -29,10 +29,6 @@ pub trait CotSender {
     /// The most COTs that are made together. It is cheapest to ask for multiples of it.
     fn batch(&self) -> usize;
 
-    /// Announces that the next calls will ask for `count` COTs in total, so that small calls share a batch. Both sides
-    /// must announce the same.
-    fn reserve(&mut self, count: usize);
-
     /// Fills in v of the next COTs. After an error there are no more.
     fn extend(&mut self, v: &mut [Block], channel: &mut dyn Channel) -> Result<(), MpcError>;
 }
@@ -41,9 +37,6 @@ pub trait CotSender {
 pub trait CotReceiver {
     /// As [`CotSender::batch`].
     fn batch(&self) -> usize;
-
-    /// As [`CotSender::reserve`].
-    fn reserve(&mut self, count: usize);
 
     /// Fills in u and w of the next COTs. One word of u belongs to 64 blocks of w, the first bit lowest; bits beyond
     /// the last are zero.

@@ -4,7 +4,6 @@
 //! |---|---|---|---|
 //! | [`base`] | 128 random transfers, once per stage | elliptic curve (Masny and Rindal) | 64 |
 //! | [`correlated`] | any number of transfers whose two messages differ by the garbling offset: wire labels | SoftSpoken (Roy, CRYPTO 2022), of which IKNP is the case k = 1, with its checks | 16/k |
-//! | [`random`] | transfers of two independent random blocks | a hash over the correlated ones | 0 |
 //! | [`cot`] | correlated transfers with random choices, in bulk | an interface; today [`correlated`] | 16/k − 1/8 |
 //! | [`pads`] | 1 of 2^m random words | one hash over a combination of m correlated transfers | 0 |
 //! | [`letters`] | 1 of N keys per letter | one hash over the ⌈log₂ N⌉ transfers of the letter's bits | 0 |
@@ -19,7 +18,7 @@
 //! Ristretto255, the prime-order group over Curve25519:
 //!
 //! - **Against a malicious receiver** (the evaluator, or either side of `shares`), [`base`], [`correlated`],
-//!   [`random`], [`pads`] and [`letters`] give it one label of each wire, one pad of each transfer and one key of each
+//!   [`pads`] and [`letters`] give it one label of each wire, one pad of each transfer and one key of each
 //!   letter; the others are indistinguishable from random ones. It learns about Δ what it guesses and no more: a guess
 //!   that is right for a fraction 2⁻ᵐ of all Δ passes the checks with that probability, and a wrong one ends the
 //!   session before anything that depends on the transfers is sent. (Worker threads share Δ, and the others may still send
@@ -48,7 +47,6 @@ pub mod ideal;
 pub mod letters;
 pub mod lookup;
 pub mod pads;
-pub mod random;
 
 pub use cot::{CotReceiver, CotSender};
 

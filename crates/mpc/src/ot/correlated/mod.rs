@@ -72,7 +72,7 @@
 //!
 //! **The labels are used directly**, correlated by Δ, and the receiver can choose its t. Anything built on them needs a
 //! hash that is circular correlation robust for such labels, with a tweak per use. Garbling uses [`crate::hash`], whose
-//! bound holds for labels of the attacker's choice. [`super::random`] uses the same hash, and [`super::letters`] uses
+//! bound holds for labels of the attacker's choice. [`super::pads`] uses the same hash, and [`super::letters`] uses
 //! SHA-256 over labels, column and letter.
 //!
 //! **The check costs** 544 bytes for every batch of up to [`MAX_BATCH`] transfers, and at most 3 % of the CPU time of a

@@ -228,10 +228,6 @@ impl CotReceiver for Receiver {
         MAX_BATCH
     }
 
-    fn reserve(&mut self, count: usize) {
-        self.demand.announce(count);
-    }
-
     fn extend(
         &mut self,
         u: &mut [u64],

@@ -256,10 +256,6 @@ impl CotSender for Sender {
         MAX_BATCH
     }
 
-    fn reserve(&mut self, count: usize) {
-        self.demand.announce(count);
-    }
-
     fn extend(&mut self, v: &mut [Block], channel: &mut dyn Channel) -> Result<(), MpcError> {
         let mut rest = v;
         while !rest.is_empty() {

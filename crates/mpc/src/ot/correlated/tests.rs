@@ -137,7 +137,7 @@ fn a_closed_receiver_is_an_error() {
     assert!(matches!(refused, Err(MpcError::Channel(_))));
 }
 
-/// Lists of COTs after what is reserved: odd sizes, whole batches, several chunks and batches.
+/// Lists of COTs after these announcements: odd sizes, whole batches, several chunks and batches.
 const LISTS: [(usize, &[usize]); 4] = [
     (0, &[1, 127, 300, 0]),
     (5000, &[777, 64, 4000, 159]),
@@ -161,8 +161,8 @@ fn every_cot_satisfies_the_correlation() {
                     Sender::start(offset, group_bits, kernel, &mut rng, &mut left).unwrap();
                 let before = left.traffic().sent;
                 let mut all = Vec::new();
-                for (reserved, counts) in LISTS {
-                    sender.reserve(reserved);
+                for (announced, counts) in LISTS {
+                    sender.announce(announced);
                     for count in counts {
                         let mut v = vec![Block::new(5); *count];
                         sender.extend(&mut v, &mut left).unwrap();
@@ -175,8 +175,8 @@ fn every_cot_satisfies_the_correlation() {
             let kernel = Kernel::portable();
             let mut receiver = Receiver::start(group_bits, kernel, &mut rng, &mut right).unwrap();
             let mut received = Vec::new();
-            for (reserved, counts) in LISTS {
-                receiver.reserve(reserved);
+            for (announced, counts) in LISTS {
+                receiver.announce(announced);
                 for count in counts {
                     let mut u = vec![u64::MAX; count.div_ceil(64)];
                     let mut w = vec![Block::new(6); *count];
