@@ -8,9 +8,9 @@
 use crate::aes_kernel::{AesNi, Vaes512};
 use crate::aes_portable as portable;
 use crate::block::Block;
+use crate::chain_hash;
 use crate::circuit::LANES;
 use crate::field;
-use crate::lane_hash;
 use crate::transpose::transpose_columns;
 use aes::Aes128;
 #[cfg(target_arch = "x86_64")]
@@ -195,16 +195,16 @@ impl Kernel {
         }
     }
 
-    /// Compresses blocks of all lanes (see [`crate::lane_hash`]).
-    pub(crate) fn compress_lanes(
+    /// Compresses blocks of all chains (see [`crate::chain_hash`]).
+    pub(crate) fn compress_chains(
         self,
-        states: &mut [lane_hash::Words; 8],
-        groups: &[[u8; lane_hash::GROUP_BYTES]],
+        states: &mut [chain_hash::Words; 8],
+        groups: &[[u8; chain_hash::GROUP_BYTES]],
     ) {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Kind::Vaes512(token) => token.compress_lanes(states, groups),
-            _ => lane_hash::compress_in_turns(states, groups),
+            Kind::Vaes512(token) => token.compress_chains(states, groups),
+            _ => chain_hash::compress_in_turns(states, groups),
         }
     }
 

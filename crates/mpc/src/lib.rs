@@ -26,6 +26,7 @@ mod aes_kernel;
 mod aes_portable;
 pub mod alignment;
 pub mod block;
+mod chain_hash;
 pub mod circuit;
 #[cfg(target_arch = "x86_64")]
 mod clmul_kernel;
@@ -35,7 +36,6 @@ pub mod half_gates;
 pub mod hash;
 pub mod kernel;
 pub mod label;
-mod lane_hash;
 pub mod ot;
 #[cfg(target_arch = "x86_64")]
 mod ot_kernel;
