@@ -68,7 +68,8 @@ impl Batch<'_> {
         let mut order: Vec<usize> = (0..self.pairs.len()).collect();
         order.sort_by_key(|&index| shared(index));
         let total: u64 = order.iter().map(|&index| self.cells(index)).sum();
-        let cells_per_task = total / (rayon::current_num_threads() as u64 * TASKS_PER_THREAD).max(1);
+        let cells_per_task =
+            total / (rayon::current_num_threads() as u64 * TASKS_PER_THREAD).max(1);
         let limit = cells_per_task.max(MIN_TASK_CELLS);
         let mut tasks = Vec::new();
         for row in order.chunk_by(|&left, &right| shared(left) == shared(right)) {

@@ -25,6 +25,7 @@
 mod aes_kernel;
 mod aes_portable;
 pub mod alignment;
+mod bits;
 pub mod block;
 mod chain_hash;
 pub mod circuit;

@@ -2,6 +2,7 @@
 
 use super::schedule::{self, DiagonalSpan, Group, LOOKAHEAD};
 use super::{Fold, value_of};
+use crate::bits::bits_at;
 use crate::block::{BLOCK_BYTES, Block};
 use crate::circuit::cells::Cell;
 use crate::circuit::reduce::{Number, public_number};
@@ -13,7 +14,7 @@ use crate::label::ActiveLabel;
 use crate::ot::correlated::{GroupBits, Receiver};
 use crate::ot::letters::{self, ReceivedLetters};
 use crate::ot::lookup::messages::column_bytes;
-use crate::ot::lookup::{ColumnShare, PadPosition, read_column, share_bits};
+use crate::ot::lookup::{ColumnShare, PadPosition, read_column};
 use crate::ot::{Bits, CorrelatedReceiver};
 use crate::wavefront::{Shape, Sweep, SweepOutput};
 use crate::worker_thread::{CreatedThreads, WorkerThread};
@@ -298,7 +299,7 @@ impl Prefetched<'_> {
             for at in geometry.cells(span.strip, step) {
                 let share = &self.shares[at.comparison][at.column];
                 bits.push_low_bits(
-                    share_bits(share, at.row * self.width, self.width),
+                    bits_at(&share[..], at.row * self.width, self.width),
                     self.width,
                 );
             }

@@ -2,6 +2,7 @@
 
 use super::schedule::{self, DiagonalSpan, Group, LOOKAHEAD};
 use super::{Fold, value_of};
+use crate::bits::bits_at;
 use crate::circuit::cells::Cell;
 use crate::circuit::reduce::{Number, public_number};
 use crate::error::MpcError;
@@ -12,7 +13,7 @@ use crate::label::{Delta, ZeroLabel};
 use crate::ot::CorrelatedSender;
 use crate::ot::correlated::{GroupBits, Sender};
 use crate::ot::letters::{self, SentLetters};
-use crate::ot::lookup::{ColumnShare, PadPosition, StripTable, share_bits, write_column};
+use crate::ot::lookup::{ColumnShare, PadPosition, StripTable, write_column};
 use crate::prg::Prg;
 use crate::wavefront::{STRIP_ROWS, Shape, Sweep, SweepOutput};
 use crate::worker_thread::{CreatedThreads, WorkerThread};
@@ -222,7 +223,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
                 let cells = geometry.cells(span.strip, step);
                 for (at, inputs) in cells.zip(inputs.chunks_exact_mut(width.max(1))) {
                     let share = &shares[at.comparison][at.column];
-                    let bits = share_bits(share, at.row * width, width);
+                    let bits = bits_at(&share[..], at.row * width, width);
                     for (wire, label) in inputs.iter_mut().enumerate() {
                         *label = label.flipped(bits >> wire & 1 == 1, &self.delta);
                     }

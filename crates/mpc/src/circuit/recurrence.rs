@@ -5,7 +5,7 @@
 
 use super::Party;
 use super::adders::{Multiple, Weights, add_multiple, sums_of_weights, weighted_sums};
-use super::cells::{LineCounters, RecurrenceCell};
+use super::cells::{CountedRuns, RecurrenceCell};
 use super::numbers::bits_for;
 use super::quotients::quotients;
 use super::reduce::{Number, Pair};
@@ -19,13 +19,13 @@ use zeroize::Zeroize;
 pub enum RecurrenceOutput {
     /// C, the points.
     Points,
-    /// The fraction of points on diagonal lines.
+    /// The fraction of points in diagonal runs.
     Diagonals,
-    /// The mean of the fractions on lines along rows and down columns.
+    /// The mean of the fractions in runs along rows and down columns.
     RowsAndColumns,
-    /// The fraction of points on lines along rows.
+    /// The fraction of points in runs along rows.
     Rows,
-    /// The fraction of points on lines down columns.
+    /// The fraction of points in runs down columns.
     Columns,
     /// The mean distance of points from the main diagonal: Σ (column − row) / ((max(m, n) − 1)·C), plus 1 so that it is not negative.
     Centre,
@@ -63,7 +63,7 @@ pub struct RecurrenceOutputs {
 }
 
 impl RecurrenceOutputs {
-    /// Packs these numbers, each once and the first in the lowest bits. Lines have at least `shortest` points. A fraction
+    /// Packs these numbers, each once and the first in the lowest bits. Runs have at least `shortest` points. A fraction
     /// is undefined if there is no point. It then counts as 0 (the centre: as the main diagonal), or is the number
     /// after the largest.
     pub fn new(outputs: &[RecurrenceOutput], shortest: usize, undefined_is_zero: bool) -> Self {
@@ -74,7 +74,7 @@ impl RecurrenceOutputs {
         }
     }
 
-    /// The least number of points on a line.
+    /// The least number of points of a run.
     pub fn shortest(&self) -> usize {
         self.shortest
     }
@@ -114,13 +114,13 @@ impl RecurrenceOutputs {
     pub fn cell(&self) -> RecurrenceCell {
         let any = |outputs: &[RecurrenceOutput]| self.iter().any(|it| outputs.contains(&it));
         let both = RecurrenceOutput::RowsAndColumns;
-        let lines = LineCounters {
+        let runs = CountedRuns {
             shortest: self.shortest,
             diagonals: any(&[RecurrenceOutput::Diagonals]),
             rows: any(&[RecurrenceOutput::Rows, both]),
             columns: any(&[RecurrenceOutput::Columns, both]),
         };
-        RecurrenceCell::new(lines, any(&[RecurrenceOutput::Centre]))
+        RecurrenceCell::new(runs, any(&[RecurrenceOutput::Centre]))
     }
 
     /// The packed numbers of all matrices.
@@ -219,22 +219,22 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
         cell: &RecurrenceCell,
         mut swept: Vec<SweepOutput<L>>,
     ) -> Result<Self, MpcError> {
-        let lines = cell.lines();
+        let runs = cell.runs();
         let mut next = 1;
         let mut ends = (0, 0);
-        let mut of_lines = |counted: bool, row_ends: bool, column_ends: bool| {
-            if !counted {
+        let mut of_runs = |is_counted: bool, row_ends: bool, column_ends: bool| {
+            if !is_counted {
                 return Vec::new();
             }
             let weights = swept.iter().map(|swept| {
                 let mut weights = Weights::new();
-                let factors = [1, lines.shortest as u64 - 1];
-                for (counter, factor) in (next..).zip(&factors[..lines.counters()]) {
+                let factors = [1, runs.shortest as u64 - 1];
+                for (counter, factor) in (next..).zip(&factors[..runs.counters()]) {
                     for tally in swept.counters.get(counter).into_iter().flatten() {
                         add_weights(&mut weights, tally, *factor);
                     }
                 }
-                if lines.have_ends() {
+                if runs.have_ends() {
                     let rows = swept.rows.iter().filter(|_| row_ends);
                     let rows = rows.filter_map(|row| row.get(ends.0));
                     let columns = swept.columns.iter().filter(|_| column_ends);
@@ -246,16 +246,16 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
                 weights
             });
             let weights = weights.collect();
-            next += lines.counters();
+            next += runs.counters();
             ends = (
                 ends.0 + usize::from(row_ends),
                 ends.1 + usize::from(column_ends),
             );
             weights
         };
-        let diagonals = of_lines(lines.diagonals, true, true);
-        let rows = of_lines(lines.rows, true, false);
-        let columns = of_lines(lines.columns, false, true);
+        let diagonals = of_runs(runs.diagonals, true, true);
+        let rows = of_runs(runs.rows, true, false);
+        let columns = of_runs(runs.columns, false, true);
         let tallies = |swept: &mut SweepOutput<L>| match swept.counters.first_mut() {
             Some(tallies) => std::mem::take(tallies),
             None => Vec::new(),

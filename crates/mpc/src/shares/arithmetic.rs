@@ -4,10 +4,11 @@
 //! Their results are again shares; nothing is opened.
 
 use super::gates::{Factor, Gates};
-use super::packing::{Words, mask, words};
-use super::portions::{MAX_UNREAD, max_active};
+use super::grouping::{MAX_UNREAD, max_active};
+use super::packing::{Words, words};
 use super::rounds::{Task, run};
 use super::session::SharesSession;
+use crate::bits::mask;
 use crate::error::MpcError;
 use std::ops::Range;
 use std::rc::Rc;

@@ -11,9 +11,10 @@
 
 use super::gates::Gates;
 use super::group::Group;
-use super::packing::{Words, mask, words};
+use super::packing::{Words, words};
 use super::pool::Demand;
 use super::rounds::join2;
+use crate::bits::mask;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 

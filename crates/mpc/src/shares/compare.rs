@@ -11,9 +11,10 @@
 //! side learns any of them.
 
 use super::gates::Gates;
-use super::packing::{Reader, Words, Writer, list_bytes, mask, unpacked, words};
+use super::packing::{Reader, Words, Writer, list_bytes, unpacked, words};
 use super::pool::{Demand, aligned_count};
 use super::rounds::join_all;
+use crate::bits::mask;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 

@@ -1,9 +1,10 @@
 //! Conversions between XOR-shared bits and additively shared numbers.
 
 use super::gates::{Factor, Gates};
-use super::packing::{Words, mask, words};
+use super::packing::{Words, words};
 use super::pool::Demand;
 use super::rounds::join_all;
+use crate::bits::mask;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 

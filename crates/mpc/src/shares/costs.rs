@@ -1,12 +1,12 @@
 //! Estimates what comparisons cost: messages, transfers and bytes. Both directions cost the same.
 
 use super::compare::{clamp_cost, clamp_lists};
+use super::grouping::group_count;
 use super::letters::uses_line_trees;
 use super::line_lookup::MESSAGE_BITS;
 use super::list_costs::diagonal_runs;
 use super::lookup::SEGMENT;
-use super::portions::group_count;
-use super::recurrence::MatrixRecurrence;
+use super::matrix_recurrence::MatrixRecurrence;
 use super::session::{Outputs, Party};
 use crate::ot::correlated::messages::{seed_bytes, transfer_bytes};
 use crate::ot::correlated::{GroupBits, MAX_BATCH};

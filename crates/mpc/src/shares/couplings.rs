@@ -19,8 +19,9 @@
 use super::cells::prepare;
 use super::gates::Gates;
 use super::group::Group;
-use super::packing::{Words, mask, words};
+use super::packing::{Words, words};
 use super::rounds::join2;
+use crate::bits::mask;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 

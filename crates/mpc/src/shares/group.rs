@@ -6,7 +6,6 @@
 //! Cell (line i, position j) belongs to step i + j. Costs are looked up one step ahead, in the messages of the current
 //! step, so look-ups cost no extra round.
 
-use super::bits::BitList;
 use super::gates::Gates;
 use super::line_lookup::LineCosts;
 use super::lookup::{
@@ -15,6 +14,7 @@ use super::lookup::{
 };
 use super::packing::{Reader, Words, Writer};
 use super::session::MatrixInput;
+use crate::bits::Bits;
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
@@ -216,20 +216,20 @@ impl<'a> Group<'a> {
 
     /// The costs of a step's cells, 64 to a word. Only for costs of one bit.
     pub(crate) fn packed_costs(&self, step: usize) -> Words {
-        let mut costs = BitList::with_capacity(self.count(step));
+        let mut costs = Bits::with_capacity(self.count(step));
         let (mut word, mut filled) = (0, 0);
         self.for_each_cost(step, |cost| {
             word |= cost << filled;
             filled += 1;
             if filled == 64 {
-                costs.push(word, 64);
+                costs.push_low_bits(word, 64);
                 (word, filled) = (0, 0);
             }
         });
         if filled > 0 {
-            costs.push(word, filled);
+            costs.push_low_bits(word, filled);
         }
-        costs.finish()
+        costs.into_words()
     }
 
     #[inline]

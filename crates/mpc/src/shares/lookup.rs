@@ -157,7 +157,7 @@ pub(crate) const MAX_POSITIONS: usize = SEGMENT << 20;
 
 /// The most letters of a table. The cost of look-ups grows with the square of their number, and stream counters have 16
 /// bits for a column.
-pub(crate) const MAX_ALPHABET_SIZE: usize = 1 << 10;
+pub const MAX_ALPHABET_SIZE: usize = 1 << 10;
 
 /// One line's costs for a segment of positions: `width` blocks with one bit per position.
 pub(crate) type SegmentShare = Zeroizing<Vec<Block>>;

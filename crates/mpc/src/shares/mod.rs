@@ -19,9 +19,9 @@
 //! | `gates`, `compare`, `quotients`, `convert` | products, comparisons, divisions, and conversions between XOR and additive sharing |
 //! | `seeds`, `lookup`, `line_lookup`, `letters` | substitution costs of letters that neither side reveals: seed trees, one for each letter or for several lines |
 //! | `unit`, `bits`, `cells`, `couplings`, `group` | matrices that advance together by anti-diagonals |
-//! | `runs`, `sets` | metrics without a recurrence: diagonal runs, and sums and maxima over letters |
-//! | `portions` | how many matrices advance at once |
-//! | `recurrence`, `outputs` | what a cell computes and costs; from the last lines of matrices to halves of outputs |
+//! | `runs`, `sets` | metrics without a matrix recurrence: diagonal runs, and sums and maxima over letters |
+//! | `grouping` | how many matrices advance at once |
+//! | `matrix_recurrence`, `outputs` | what a cell computes and costs; from the last lines of matrices to halves of outputs |
 //! | `session` | a session of two parties, from letters to halves of outputs |
 //! | `arithmetic` | computations on results before anything is opened |
 //! | `costs`, `list_costs` | cost estimates |
@@ -61,7 +61,7 @@
 //!   most three secrets of a stage, a node of a letter's tree and a node and a leaf of the transfers: 3·2⁸⁰/2¹²⁸. The
 //!   numbers are the same in every stage, so the advantages of stages add up.
 //!
-//! Metrics without a recurrence (`runs`, `sets`, `quotients`) consist of the same products and comparisons. What a
+//! Metrics without a matrix recurrence (`runs`, `sets`, `quotients`) consist of the same products and comparisons. What a
 //! side counts in its own scanpath enters them only as a factor. Their sizes depend on the alphabet and on lengths, not
 //! on what occurs in a scanpath.
 //!
@@ -82,7 +82,6 @@ mod alignment_tests;
 mod arithmetic;
 #[cfg(test)]
 mod arithmetic_tests;
-mod bits;
 mod cells;
 #[cfg(test)]
 mod cheating_tests;
@@ -94,18 +93,18 @@ mod count_tests;
 mod couplings;
 mod gates;
 mod group;
+mod grouping;
 mod letters;
 mod line_lookup;
 pub mod list_costs;
 mod lookup;
+mod matrix_recurrence;
 #[cfg(test)]
 mod non_alignment_tests;
 mod outputs;
 mod packing;
 mod pool;
-mod portions;
 mod quotients;
-mod recurrence;
 mod rounds;
 mod runs;
 mod seeds;
@@ -119,9 +118,10 @@ mod unit;
 
 pub use arithmetic::{Factors, Products};
 pub use compare::GadgetCost;
+pub use grouping::matrix_fits;
 pub use letters::{LetterLists, SharedLetters};
-pub use portions::matrix_fits;
-pub use recurrence::MatrixRecurrence;
+pub use lookup::MAX_ALPHABET_SIZE;
+pub use matrix_recurrence::MatrixRecurrence;
 pub use runs::runs_fit;
 pub use session::{Finish, MatrixInput, Outputs, Party, SharesSession};
 pub use sets::{ChosenNumbers, InnerProduct};

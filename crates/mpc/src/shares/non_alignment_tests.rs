@@ -1,4 +1,4 @@
-//! Metrics without a recurrence, compared with simple implementations.
+//! Metrics without a matrix recurrence, compared with simple implementations.
 
 use super::arithmetic_tests::{of, random, run_both_parties};
 use super::*;

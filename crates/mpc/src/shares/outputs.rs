@@ -4,10 +4,11 @@ use super::cells::{self, Local};
 use super::couplings::{self, Coupling, Total};
 use super::gates::Gates;
 use super::group::Group;
-use super::packing::{Words, mask, words};
-use super::recurrence::MatrixRecurrence;
+use super::matrix_recurrence::MatrixRecurrence;
+use super::packing::{Words, words};
 use super::session::{Finish, MatrixInput, Outputs};
 use super::unit;
+use crate::bits::mask;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 

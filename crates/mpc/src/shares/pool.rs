@@ -75,21 +75,17 @@ pub(crate) trait CotSource {
 }
 
 impl<S: CotSender, R: CotReceiver> CotSource for (S, R) {
-    fn extend_sent(
-        &mut self,
-        v: &mut [Block],
-        mut channel: &mut dyn Channel,
-    ) -> Result<(), MpcError> {
-        self.0.extend(v, &mut channel)
+    fn extend_sent(&mut self, v: &mut [Block], channel: &mut dyn Channel) -> Result<(), MpcError> {
+        self.0.extend(v, channel)
     }
 
     fn extend_received(
         &mut self,
         u: &mut [u64],
         w: &mut [Block],
-        mut channel: &mut dyn Channel,
+        channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
-        self.1.extend(u, w, &mut channel)
+        self.1.extend(u, w, channel)
     }
 }
 

@@ -4,7 +4,8 @@
 //! is always below twice the shifted divisor, so comparisons become shorter from bit to bit.
 
 use super::gates::Gates;
-use super::packing::{Words, mask, words};
+use super::packing::{Words, words};
+use crate::bits::mask;
 use crate::error::MpcError;
 
 impl Gates {

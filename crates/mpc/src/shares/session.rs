@@ -2,13 +2,13 @@
 
 use super::gates::Gates;
 use super::group::{Group, Matrix};
+use super::grouping::{groups, max_active, message_bytes};
 use super::letters::{LookupTrees, SharedLetters};
 use super::line_lookup::{LineCosts, LineLookup, lookup_batches};
 use super::lookup::{MAX_MATRICES, MAX_POSITIONS};
+use super::matrix_recurrence::MatrixRecurrence;
 use super::outputs::{number_bits, numbers, output};
 use super::pool::{Hashes, Pool};
-use super::portions::{groups, max_active, message_bytes};
-use super::recurrence::MatrixRecurrence;
 use super::rounds::{Rounds, Task, run};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;

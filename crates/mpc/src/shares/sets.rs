@@ -9,11 +9,12 @@ use super::arithmetic::BITS;
 use super::cells::largest;
 use super::compare::{GadgetCost, clamp_cost};
 use super::gates::{Factor, Gates};
+use super::grouping::MAX_UNREAD;
 use super::outputs::output;
-use super::packing::{Words, mask, words};
-use super::portions::MAX_UNREAD;
+use super::packing::{Words, words};
 use super::rounds::{join_all, join2};
 use super::session::{Outputs, SharesSession};
+use crate::bits::mask;
 use crate::error::MpcError;
 use std::ops::Range;
 use veilpath_channel::Channel;
@@ -94,7 +95,9 @@ impl SharesSession {
             return Err(MpcError::Misuse("comparisons have different sizes"));
         }
         let cost = largest_chosen_cost(each, width);
-        self.expect(comparisons.len() * cost.cots / 2);
+        self.pool
+            .borrow_mut()
+            .expect(comparisons.len() * cost.cots / 2);
         let halves = self.on_lists(
             comparisons.len(),
             largest_chosen_bytes(each, width),
@@ -129,15 +132,11 @@ impl SharesSession {
             return Err(MpcError::Misuse("inner products have the wrong size"));
         }
         let rows = own.len() / each;
-        self.expect(rows * size.cost().cots / 2);
+        self.pool.borrow_mut().expect(rows * size.cost().cots / 2);
         self.on_lists(rows, size.bytes(), channel, async |gates, range| {
             let own = &own[range.start * each..range.end * each];
             gates.inner_products(own, size).await
         })
-    }
-
-    fn expect(&self, transfers: usize) {
-        self.pool.borrow_mut().expect(transfers);
     }
 }
 

@@ -2,10 +2,11 @@
 
 use super::compare::clamp_cost;
 use super::gates::Gates;
-use super::packing::{Words, mask};
+use super::packing::Words;
 use super::pool::{Demand, Hashes, Pool};
 use super::rounds::{Rounds, Task, run};
 use super::{GadgetCost, MatrixRecurrence};
+use crate::bits::mask;
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::kernel::Kernel;

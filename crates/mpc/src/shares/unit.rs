@@ -8,11 +8,11 @@
 //! line, h from the line before, so h moves by one line after every step. For products, the bits of the lines with a
 //! cell in the step are packed without gaps, across all matrices.
 
-use super::bits::{BitList, copy_bits};
 use super::gates::Gates;
 use super::group::{Group, Matrix};
 use super::packing::{Words, words};
 use super::rounds::join2;
+use crate::bits::{Bits, copy_bits};
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
@@ -59,12 +59,12 @@ impl<'a> LineStates<'a> {
     /// The bits of a step's cells.
     fn packed(&self, plane: Plane, step: usize, count: usize) -> Words {
         let plane = &self.planes[plane as usize];
-        let mut bits = BitList::with_capacity(count);
+        let mut bits = Bits::with_capacity(count);
         for (matrix, start) in self.matrices.iter().zip(&self.offsets) {
             let lines = matrix.lines_of_step(step);
             bits.extend(&plane[*start..], lines.start, lines.len());
         }
-        bits.finish()
+        bits.into_words()
     }
 
     fn replace(&mut self, plane: Plane, step: usize, bits: &[u64]) {

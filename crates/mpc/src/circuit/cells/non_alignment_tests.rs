@@ -237,7 +237,7 @@ proptest! {
         }
     }
 
-    /// Padding has no points, so it makes no lines.
+    /// Padding has no points, so it makes no runs.
     #[test]
     fn padding_changes_no_fraction_of_points(matrices in matrices(1, 20), more in (0usize..4, 0usize..4), shortest in 2usize..5) {
         let fold = RecurrenceOutputs::new(&OUTPUTS[1..5], shortest, false);
@@ -295,7 +295,7 @@ fn cells_cost_the_documented_gates() {
     assert_eq!(FrechetCell::new(31, true).input_wires(), 6);
 }
 
-/// Gates of a cell and its counters, for several numbers of directions and shortest lines.
+/// Gates of a cell and its counters, for several numbers of directions and shortest runs.
 #[test]
 fn recurrence_plots_cost_the_documented_gates() {
     let matrix: Matrix = (0..100u64)
@@ -315,7 +315,7 @@ fn recurrence_plots_cost_the_documented_gates() {
         let cell = fold.cell();
         assert_eq!(cell.and_gates() + cell.counters().len(), per_cell);
         let (_, gates) = numbers(&cell, Fold::Recurrence(fold), std::slice::from_ref(&matrix));
-        // The rest is for line ends, weights and divisions, once per matrix.
+        // The rest is for run ends, weights and divisions, once per matrix.
         let rest = gates.abs_diff(per_cell * 10_000);
         assert!(rest < 2500 * outputs.len(), "{outputs:?}: {rest}");
     }

@@ -6,12 +6,13 @@ use super::ready::{Demand, Ready, Step, drop_first};
 use super::scratch::{Rows, Scratch};
 use super::seed_check::SeedCheck;
 use super::{GroupBits, MAX_BATCH, tree};
+use crate::bits::{bits_at, copy_bits};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
 use crate::kernel::Kernel;
 use crate::label::ActiveLabel;
 use crate::ot::cot::check_lengths;
-use crate::ot::{Bits, CorrelatedReceiver, CotReceiver, base, bits_at};
+use crate::ot::{Bits, CorrelatedReceiver, CotReceiver, base};
 use crate::prg::TreeStreams;
 use crate::worker_thread::WorkerThread;
 use rand::CryptoRng;
@@ -209,10 +210,10 @@ impl CorrelatedReceiver for Receiver {
         self.demand.used(bits.len());
         let (first, labels) = self.ready.take(bits.len());
         // The sender swaps the two labels of each transfer whose random choice differs from the bit.
-        let mut swaps = Vec::with_capacity(bits.words.len() * 8);
-        for (at, word) in bits.words.iter().enumerate() {
+        let mut swaps = Vec::with_capacity(bits.words().len() * 8);
+        for (at, word) in bits.words().iter().enumerate() {
             let count = (bits.len() - at * 64).min(64);
-            let swap = word ^ bits_at(&self.choices, first + at * 64, count);
+            let swap = word ^ bits_at(&self.choices[..], first + at * 64, count);
             swaps.extend_from_slice(&swap.to_le_bytes());
         }
         swaps.truncate(bits.len().div_ceil(8));
@@ -245,30 +246,19 @@ impl CotReceiver for Receiver {
                     let out = rest.split_off_mut(..batch).unwrap_or_default();
                     let mut choices = Zeroizing::new(vec![Block::ZERO; batch / 128]);
                     self.make_batch(out, &mut choices, channel)?;
-                    copy_bits(&choices, 0, batch, u, done);
+                    copy_bits(&choices[..], 0, u, done, batch);
                     done += batch;
                 }
                 Step::Take(count) => {
                     let out = rest.split_off_mut(..count).unwrap_or_default();
                     let (first, labels) = self.ready.take(count);
                     out.copy_from_slice(labels);
-                    copy_bits(&self.choices, first, count, u, done);
+                    copy_bits(&self.choices[..], first, u, done, count);
                     done += count;
                 }
             }
         }
         channel.flush()?;
         Ok(())
-    }
-}
-
-/// Adds `count` bits from `from` on to words that are zero from bit `at` on.
-fn copy_bits(bits: &[Block], from: usize, count: usize, words: &mut [u64], at: usize) {
-    let mut done = 0;
-    while done < count {
-        let (word, shift) = ((at + done) / 64, (at + done) % 64);
-        let now = (64 - shift).min(count - done);
-        words[word] |= bits_at(bits, from + done, now) << shift;
-        done += now;
     }
 }

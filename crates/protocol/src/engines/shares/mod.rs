@@ -58,13 +58,11 @@ use std::sync::Mutex;
 use veilpath_channel::Channel;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::shares::{
-    Finish, LetterLists, MatrixInput, Outputs, Party, SharedLetters, SharesSession,
+    Finish, LetterLists, MAX_ALPHABET_SIZE, MatrixInput, Outputs, Party, SharedLetters,
+    SharesSession,
 };
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
-
-/// The largest alphabet: the cost of a look-up grows with the square of its size.
-const MAX_ALPHABET_SIZE: usize = 1024;
 
 /// Checks that an alphabet of this many letters, including padding, is small enough to look up.
 pub(crate) fn check_alphabet_size(letters: usize) -> Result<(), JobError> {
