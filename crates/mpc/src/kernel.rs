@@ -60,8 +60,8 @@ pub(crate) const fn lane_tweak(lane: usize) -> u64 {
 /// The two ciphertexts of an AND gate in all lanes.
 #[derive(Default)]
 pub(crate) struct Tables {
-    pub(crate) generator: Lanes,
-    pub(crate) evaluator: Lanes,
+    pub(crate) garbler_half: Lanes,
+    pub(crate) evaluator_half: Lanes,
 }
 
 /// The result of garbling a gate.
@@ -124,17 +124,17 @@ impl StreamSums<'_> {
     }
 }
 
-/// Points to hash (see [`crate::hash`]): each offset from each combination of blocks. A combination is Σ Xʲ·b_j in
+/// Points to hash (see [`crate::hash`]): each multiple of an offset added to each combination of blocks. A combination is Σ Xʲ·b_j in
 /// GF(2¹²⁸) over its blocks b, and has its own key.
 pub(crate) struct HashedPoints<'a> {
-    pub(crate) start: Block,
+    pub(crate) hash_key: Block,
     /// The tweak of the first combination. The others count from it.
     pub(crate) first: u64,
     pub(crate) blocks: &'a [Block],
     /// How many blocks are combined.
     pub(crate) blocks_each: usize,
-    /// The offsets, already mapped by σ. Their number is a power of two.
-    pub(crate) offsets: &'a [Block],
+    /// The multiples, already mapped by σ. Their number is a power of two.
+    pub(crate) multiples: &'a [Block],
 }
 
 impl LeafSchedules {

@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 const ALPHABET: usize = 5;
 const LENGTH: usize = 40;
 
-/// Bytes that the garbler sends before the columns: the points of the base transfers, then the initial tweak.
+/// Bytes that the garbler sends before the columns: the points of the base transfers, then the hash key.
 const POINTS: usize = 64 * 128;
 const START: usize = POINTS + 16;
 

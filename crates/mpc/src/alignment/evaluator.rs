@@ -64,7 +64,7 @@ impl EvaluatorSession<Receiver> {
             correlated: self.correlated.for_thread(thread),
             columns: thread.first_column(),
             comparisons: thread.first_comparison(),
-            threads: CreatedThreads::none(),
+            threads: CreatedThreads::all_claimed(),
         })
     }
 }

@@ -92,7 +92,7 @@ impl GarblerSession<Sender> {
             randomness: Prg::new(self.kernel, self.randomness.next_block()),
             columns: thread.first_column(),
             comparisons: thread.first_comparison(),
-            threads: CreatedThreads::none(),
+            threads: CreatedThreads::all_claimed(),
         })
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! garbler (rows, tables of costs)                                        evaluator (columns, letters)
 //!   start:    base transfers and seed trees (≈ 12 kB)      ◀────────▶
-//!             initial tweak                                ─────────▶
+//!             hash key                                     ─────────▶
 //!   letters:  transfers for the bits of all letters        ◀─────────     4 bytes per bit
 //!   align:    for every span of anti-diagonals
 //!               columns of masked costs                    ─────────▶     N·w/8 bytes per cell

@@ -23,16 +23,16 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
-    /// Receives the initial tweak from the garbler.
+    /// Receives the hash key from the garbler.
     pub fn start(kernel: Kernel, channel: &mut dyn Channel) -> Result<Self, MpcError> {
-        let mut initial_tweak = [0; BLOCK_BYTES];
-        channel.receive(&mut initial_tweak)?;
-        Ok(Self::new(kernel, Block::from_bytes(initial_tweak)))
+        let mut hash_key = [0; BLOCK_BYTES];
+        channel.receive(&mut hash_key)?;
+        Ok(Self::new(kernel, Block::from_bytes(hash_key)))
     }
 
-    /// An evaluator that already knows the initial tweak.
-    pub fn new(kernel: Kernel, initial_tweak: Block) -> Self {
-        Self::with_hash(TweakedHash::new(kernel, initial_tweak))
+    /// An evaluator that already knows the hash key.
+    pub fn new(kernel: Kernel, hash_key: Block) -> Self {
+        Self::with_hash(TweakedHash::new(kernel, hash_key))
     }
 
     /// The evaluator of another worker thread. The first thread creates all others.
@@ -100,9 +100,9 @@ impl Circuit for Evaluator {
         self.used += bytes.len();
         let mut tables = Tables::default();
         let (blocks, _) = bytes.as_chunks::<BLOCK_BYTES>();
-        let (generator, evaluator) = blocks.split_at(self.lanes);
-        pull(generator, &mut tables.generator);
-        pull(evaluator, &mut tables.evaluator);
+        let (garbler_halves, evaluator_halves) = blocks.split_at(self.lanes);
+        pull(garbler_halves, &mut tables.garbler_half);
+        pull(evaluator_halves, &mut tables.evaluator_half);
         let out = self.hash.evaluate(self.gates, a, b, &tables, self.lanes);
         self.gates += 1;
         self.lane_gates += self.lanes as u64;

@@ -110,9 +110,9 @@ impl PadSender {
         pads: &mut [u64],
     ) -> Result<(), MpcError> {
         let count = check(choice_bits, v, pads.len(), 1 << choice_bits.min(63))?;
-        let offsets = &self.multiples[..1 << choice_bits];
+        let multiples = &self.multiples[..1 << choice_bits];
         self.hash
-            .hash_low_words(self.next, (v, choice_bits), offsets, pads);
+            .hash_low_words(self.next, (v, choice_bits), multiples, pads);
         self.next = self.next.wrapping_add(count as u64);
         Ok(())
     }

@@ -109,7 +109,7 @@ pub(crate) struct Pool {
     used: Demand,
 }
 
-/// Keys from transfers: whole blocks. Their hashes start differently from those of pads.
+/// Keys from transfers: whole blocks. Their hashes have other keys than those of pads.
 struct Keys {
     sending: TweakedHash,
     receiving: TweakedHash,
@@ -126,12 +126,12 @@ pub(crate) struct Hashes {
 }
 
 impl Hashes {
-    /// The hashes of transfers whose sender drew this start.
-    pub(crate) fn new(kernel: Kernel, start: Block) -> Self {
+    /// The hashes of transfers whose sender drew this hash key.
+    pub(crate) fn new(kernel: Kernel, hash_key: Block) -> Self {
         // Tweak counters have 64 bits.
         Self {
-            pads: TweakedHash::new(kernel, start),
-            keys: TweakedHash::new(kernel, start ^ Block::new(1 << 96)),
+            pads: TweakedHash::new(kernel, hash_key),
+            keys: TweakedHash::new(kernel, hash_key ^ Block::new(1 << 96)),
         }
     }
 }

@@ -89,13 +89,13 @@ impl SharesSession {
         channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         let delta = Arc::new(Delta::random(rng));
-        // Each side draws the start for the transfers that it sends, because the start protects its own offset.
-        let own_start = random_block(rng);
-        channel.send(&own_start.to_bytes())?;
+        // Each side draws the hash key for the transfers that it sends, because the key protects its own offset.
+        let own_hash_key = random_block(rng);
+        channel.send(&own_hash_key.to_bytes())?;
         channel.flush()?;
         let mut bytes = [0; BLOCK_BYTES];
         channel.receive(&mut bytes)?;
-        let their_start = Block::from_bytes(bytes);
+        let their_hash_key = Block::from_bytes(bytes);
         let (sender, receiver);
         match party {
             Party::Host => {
@@ -107,8 +107,13 @@ impl SharesSession {
                 sender = Sender::start(delta, group_bits, kernel, rng, channel)?;
             }
         }
-        let hashes = |start| Hashes::new(kernel, start);
-        let pool = Pool::new(sender, receiver, hashes(own_start), hashes(their_start));
+        let hashes = |hash_key| Hashes::new(kernel, hash_key);
+        let pool = Pool::new(
+            sender,
+            receiver,
+            hashes(own_hash_key),
+            hashes(their_hash_key),
+        );
         let party = match party {
             Party::Host => 0,
             Party::Join => 1,

@@ -324,12 +324,12 @@ fn shared_trees_take_a_fraction_of_the_bits() {
 }
 
 /// Changes the first byte that is sent.
-struct ChangedStart {
+struct ChangedHashKey {
     channel: MemoryChannel,
     change: u8,
 }
 
-impl Channel for ChangedStart {
+impl Channel for ChangedHashKey {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         let mut bytes = bytes.to_vec();
         if let Some(first) = bytes.first_mut() {
@@ -348,7 +348,7 @@ impl Channel for ChangedStart {
 }
 
 /// One side's shares of products with bits of the receiver and numbers of the sender.
-fn products(party: Party, sender: Party, mut channel: ChangedStart) -> Words {
+fn products(party: Party, sender: Party, mut channel: ChangedHashKey) -> Words {
     let mut rng = ChaCha20Rng::seed_from_u64(party as u64);
     let kernel = Kernel::best();
     let session =
@@ -372,17 +372,17 @@ fn products(party: Party, sender: Party, mut channel: ChangedStart) -> Words {
     shares.pop().unwrap()
 }
 
-/// The start of the keys protects the sender's offset, so the receiver must not choose it. If a sender announces a
-/// start that it does not use, results are wrong without an error: nothing authenticates shares.
+/// The hash key protects the sender's offset, so the receiver must not choose it. If a sender announces a
+/// hash key that it does not use, results are wrong without an error: nothing authenticates shares.
 #[test]
-fn the_sender_of_transfers_chooses_where_their_keys_start() {
+fn the_sender_of_transfers_chooses_their_hash_key() {
     let parties = [Party::Host, Party::Join];
     for (changed, sender) in parties
         .into_iter()
         .flat_map(|it| parties.map(|by| (it, by)))
     {
         let (left, right) = memory_pair();
-        let with = |party, channel| ChangedStart {
+        let with = |party, channel| ChangedHashKey {
             channel,
             change: u8::from(party == changed),
         };
