@@ -3,7 +3,7 @@
 //! With C points, the circuit computes the fraction P / (k·C) in hundredths of a percent, rounded: ⌊(20,000·P + k·C) /
 //! (2·k·C)⌋, where k is a public factor. So it reveals neither P nor C unless that was agreed.
 
-use super::Party;
+use super::TwoPartyCircuit;
 use super::adders::{Multiple, Weights, add_multiple, sums_of_weights, weighted_sums};
 use super::cells::{CountedRuns, RecurrenceCell};
 use super::numbers::bits_for;
@@ -124,24 +124,24 @@ impl RecurrenceOutputs {
     }
 
     /// The packed numbers of all matrices.
-    pub fn run<P: Party>(
+    pub fn run<C: TwoPartyCircuit>(
         &self,
-        party: &mut P,
+        circuit: &mut C,
         channel: &mut dyn Channel,
-        swept: Vec<SweepOutput<P::Label>>,
-    ) -> Result<Vec<Number<P::Label>>, MpcError> {
+        swept: Vec<SweepOutput<C::Label>>,
+    ) -> Result<Vec<Number<C::Label>>, MpcError> {
         let shapes: Vec<Shape> = swept.iter().map(|swept| swept.shape).collect();
-        let mut counts = Counts::new(party, channel, &self.cell(), swept)?;
+        let mut counts = Counts::new(circuit, channel, &self.cell(), swept)?;
         for (points, shape) in counts.points.iter_mut().zip(&shapes) {
             points.truncate(RecurrenceOutput::Points.bits(*shape));
         }
-        let mut packed: Vec<Number<P::Label>> = shapes.iter().map(|_| Number::default()).collect();
+        let mut packed: Vec<Number<C::Label>> = shapes.iter().map(|_| Number::default()).collect();
         for output in self.iter() {
             let values = match output {
                 RecurrenceOutput::Points => counts.points.clone(),
-                _ => self.fractions(party, channel, output, &counts, &shapes)?,
+                _ => self.fractions(circuit, channel, output, &counts, &shapes)?,
             };
-            let zero = party.constant(false);
+            let zero = circuit.constant(false);
             for ((packed, value), shape) in packed.iter_mut().zip(values).zip(&shapes) {
                 let bits = value.iter().copied().chain(std::iter::repeat(zero));
                 packed.extend(bits.take(output.bits(*shape)));
@@ -151,14 +151,14 @@ impl RecurrenceOutputs {
     }
 
     /// ⌊(20,000·P + k·C) / (2·k·C)⌋ for all matrices.
-    fn fractions<P: Party>(
+    fn fractions<C: TwoPartyCircuit>(
         &self,
-        party: &mut P,
+        circuit: &mut C,
         channel: &mut dyn Channel,
         output: RecurrenceOutput,
-        counts: &Counts<P::Label>,
+        counts: &Counts<C::Label>,
         shapes: &[Shape],
-    ) -> Result<Vec<Number<P::Label>>, MpcError> {
+    ) -> Result<Vec<Number<C::Label>>, MpcError> {
         // (x / 2^a) / y is x / (2^a·y), rounded down as well, so powers of two only shift.
         let of_shape = |shape: &Shape| match output {
             RecurrenceOutput::RowsAndColumns => 2,
@@ -167,7 +167,7 @@ impl RecurrenceOutputs {
         };
         let factors: Vec<u64> = shapes.iter().map(of_shape).collect();
         let shifts: Vec<u32> = factors.iter().map(|k| k.trailing_zeros() % 64).collect();
-        let numerators: Vec<Vec<Multiple<'_, P::Label>>> = (0..shapes.len())
+        let numerators: Vec<Vec<Multiple<'_, C::Label>>> = (0..shapes.len())
             .map(|at| {
                 let mut terms = vec![(&counts.points[at][..], factors[at])];
                 for part in counts.parts(output) {
@@ -176,19 +176,19 @@ impl RecurrenceOutputs {
                 terms
             })
             .collect();
-        let mut numerators = weighted_sums(party, channel, &numerators)?;
+        let mut numerators = weighted_sums(circuit, channel, &numerators)?;
         for (numerator, shift) in numerators.iter_mut().zip(&shifts) {
             let dropped = (*shift as usize + 1).min(numerator.len());
             numerator.drain(..dropped);
         }
-        let denominators: Vec<Vec<Multiple<'_, P::Label>>> = counts
+        let denominators: Vec<Vec<Multiple<'_, C::Label>>> = counts
             .points
             .iter()
             .zip(factors.iter().zip(&shifts))
             .map(|(points, (factor, shift))| vec![(&points[..], factor >> shift)])
             .collect();
-        let denominators = weighted_sums(party, channel, &denominators)?;
-        let pairs: Vec<Pair<'_, P::Label>> = numerators
+        let denominators = weighted_sums(circuit, channel, &denominators)?;
+        let pairs: Vec<Pair<'_, C::Label>> = numerators
             .iter()
             .zip(&denominators)
             .map(|(x, y)| (&x[..], &y[..]))
@@ -198,7 +198,7 @@ impl RecurrenceOutputs {
             columns: 0,
         });
         let of_zero = self.undefined(output);
-        quotients(party, channel, &pairs, bits_for(largest + 1), of_zero)
+        quotients(circuit, channel, &pairs, bits_for(largest + 1), of_zero)
     }
 }
 
@@ -213,8 +213,8 @@ struct Counts<L: Zeroize> {
 }
 
 impl<L: Copy + Default + Zeroize> Counts<L> {
-    fn new<P: Party<Label = L>>(
-        party: &mut P,
+    fn new<C: TwoPartyCircuit<Label = L>>(
+        circuit: &mut C,
         channel: &mut dyn Channel,
         cell: &RecurrenceCell,
         mut swept: Vec<SweepOutput<L>>,
@@ -265,7 +265,7 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
             .map(|swept| swept.counters.first().map_or(0, Vec::len))
             .collect();
         let all: Vec<Weights<L>> = swept.iter_mut().flat_map(tallies).collect();
-        let mut all = sums_of_weights(party, channel, all)?.into_iter();
+        let mut all = sums_of_weights(circuit, channel, all)?.into_iter();
         let mut points = Vec::with_capacity(swept.len());
         let mut centre = Vec::with_capacity(swept.len());
         for (swept, count) in swept.iter().zip(by_diagonal) {
@@ -283,11 +283,11 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
             centre.push(weighted);
         }
         Ok(Self {
-            points: sums_of_weights(party, channel, points)?,
-            diagonals: sums_of_weights(party, channel, diagonals)?,
-            rows: sums_of_weights(party, channel, rows)?,
-            columns: sums_of_weights(party, channel, columns)?,
-            centre: sums_of_weights(party, channel, centre)?,
+            points: sums_of_weights(circuit, channel, points)?,
+            diagonals: sums_of_weights(circuit, channel, diagonals)?,
+            rows: sums_of_weights(circuit, channel, rows)?,
+            columns: sums_of_weights(circuit, channel, columns)?,
+            centre: sums_of_weights(circuit, channel, centre)?,
         })
     }
 

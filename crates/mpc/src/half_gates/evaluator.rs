@@ -2,7 +2,7 @@
 
 use super::messages::TABLE_BYTES;
 use crate::block::{BLOCK_BYTES, Block};
-use crate::circuit::{Bundle, Circuit, LANES, Party};
+use crate::circuit::{Bundle, Circuit, LANES, TwoPartyCircuit};
 use crate::error::MpcError;
 use crate::hash::TweakedHash;
 use crate::kernel::{Kernel, Lanes, Tables};
@@ -57,7 +57,7 @@ impl Evaluator {
         self.lane_gates
     }
 
-    /// Adds tables that were received by other means than [`Party::prepare`].
+    /// Adds tables that were received by other means than [`TwoPartyCircuit::prepare`].
     pub fn add_tables(&mut self, tables: &[u8]) {
         self.drop_used();
         self.tables.extend_from_slice(tables);
@@ -110,7 +110,7 @@ impl Circuit for Evaluator {
     }
 }
 
-impl Party for Evaluator {
+impl TwoPartyCircuit for Evaluator {
     fn prepare(&mut self, and_gates: usize, channel: &mut dyn Channel) -> Result<(), MpcError> {
         let needed = and_gates * TABLE_BYTES;
         if self.tables.len() - self.used >= needed {

@@ -2,7 +2,7 @@
 
 use super::messages::TABLE_BYTES;
 use crate::block::{BLOCK_BYTES, Block};
-use crate::circuit::{Bundle, Circuit, LANES, Party};
+use crate::circuit::{Bundle, Circuit, LANES, TwoPartyCircuit};
 use crate::error::MpcError;
 use crate::hash::TweakedHash;
 use crate::kernel::Kernel;
@@ -138,7 +138,7 @@ impl Circuit for Garbler {
     }
 }
 
-impl Party for Garbler {
+impl TwoPartyCircuit for Garbler {
     fn prepare(&mut self, _: usize, _: &mut dyn Channel) -> Result<(), MpcError> {
         Ok(())
     }

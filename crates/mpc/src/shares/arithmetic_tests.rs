@@ -1,5 +1,6 @@
 //! Arithmetic on shares gives the same results as in the clear.
 
+use super::session::Party;
 use super::*;
 use crate::Kernel;
 use crate::error::MpcError;

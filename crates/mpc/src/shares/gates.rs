@@ -15,19 +15,19 @@
 use super::packing::{Reader, Words, Writer, list_bytes, words};
 use super::pool::{Demand, Pool, ReceiverPads, aligned_count};
 use super::rounds::Rounds;
+use super::session::Party;
 use crate::bits::mask;
 use crate::error::MpcError;
 use std::cell::RefCell;
 use std::rc::Rc;
 use zeroize::Zeroizing;
 
-/// One side of a task.
+/// Computes products for one task.
 #[derive(Clone)]
 pub(crate) struct Gates {
     pub(crate) rounds: Rc<Rounds>,
     pub(crate) pool: Rc<RefCell<Pool>>,
-    /// 0 for the host and 1 for the joining side.
-    pub(crate) party: usize,
+    pub(crate) party: Party,
 }
 
 /// One side's factors of products in one direction.

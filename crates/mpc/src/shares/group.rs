@@ -14,6 +14,7 @@ use super::lookup::{
 };
 use super::packing::{Reader, Words, Writer};
 use super::session::MatrixInput;
+use super::session::Party;
 use crate::bits::Bits;
 use crate::block::Block;
 use crate::error::MpcError;
@@ -39,7 +40,7 @@ pub(crate) struct Matrix {
 impl Matrix {
     /// The matrix of a comparison.
     pub(crate) fn new(
-        party: usize,
+        party: Party,
         number: u64,
         rows_are_lines: bool,
         comparison: &MatrixInput,
@@ -50,7 +51,7 @@ impl Matrix {
         };
         Self {
             rows_are_lines,
-            own_lines: rows_are_lines == (party == 0),
+            own_lines: rows_are_lines == party.is_host(),
             lines: lines.clone(),
             positions: positions.clone(),
             number,

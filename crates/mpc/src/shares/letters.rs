@@ -131,11 +131,11 @@ impl SharesSession {
             entry(host, join)
         });
         let (own_table, their_table) = match self.party {
-            0 => (by_host, by_join),
-            _ => (by_join, by_host),
+            Party::Host => (by_host, by_join),
+            Party::Join => (by_join, by_host),
         };
         let theirs: usize = their_lengths.iter().sum();
-        let own_lines = tree_owner == self.party();
+        let own_lines = tree_owner == self.party;
         let lines = if own_lines { own.len() } else { theirs };
         let kernel = self.kernel;
         let longest = |lengths: &[usize]| lengths.iter().max().map_or(0, |length| *length as u64);
@@ -157,7 +157,7 @@ impl SharesSession {
                 seeds = LineSeeds::Theirs(theirs);
             }
             LookupTrees::PerLineBlock(LineTrees {
-                rows_are_lines: own_lines == (self.party == 0),
+                rows_are_lines: own_lines == (self.party.is_host()),
                 blocks,
                 seeds,
             })

@@ -319,7 +319,7 @@ impl Runs {
         let bits = words((0..all).map(|at| packed[at / 64] >> (at % 64) & 1));
         // Half of the products in each direction.
         let (first, second) = bits.split_at(all / 2);
-        let directions = [gates.party == 0, gates.party == 1];
+        let directions = [gates.party.is_host(), !gates.party.is_host()];
         let demand = [first.len(), second.len()]
             .into_iter()
             .zip(directions)

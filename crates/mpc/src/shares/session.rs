@@ -31,6 +31,29 @@ pub enum Party {
     Join,
 }
 
+impl Party {
+    /// Its place in lists with the host first.
+    pub(super) fn index(self) -> usize {
+        match self {
+            Self::Host => 0,
+            Self::Join => 1,
+        }
+    }
+
+    /// Whether it is the host.
+    pub(super) fn is_host(self) -> bool {
+        self == Self::Host
+    }
+
+    /// This party if `number` is even, else the other one.
+    pub(super) fn alternate(self, number: usize) -> Self {
+        match (self.index() + number) % 2 {
+            0 => Self::Host,
+            _ => Self::Join,
+        }
+    }
+}
+
 /// The inputs of one matrix.
 #[derive(Clone, Debug)]
 pub struct MatrixInput {
@@ -68,7 +91,7 @@ pub struct Finish {
 
 /// One side's part of a session.
 pub struct SharesSession {
-    pub(super) party: usize,
+    pub(super) party: Party,
     pub(super) kernel: Kernel,
     pub(super) pool: Rc<RefCell<Pool>>,
     /// How many comparisons have been numbered.
@@ -114,10 +137,6 @@ impl SharesSession {
             hashes(own_hash_key),
             hashes(their_hash_key),
         );
-        let party = match party {
-            Party::Host => 0,
-            Party::Join => 1,
-        };
         Ok(Self {
             party,
             kernel,
@@ -126,13 +145,6 @@ impl SharesSession {
             lines_per_tree: group_bits.bits(),
             line_streams: 0,
         })
-    }
-
-    pub(super) fn party(&self) -> Party {
-        match self.party {
-            0 => Party::Host,
-            _ => Party::Join,
-        }
     }
 
     pub(super) fn gates(&self) -> Gates {

@@ -1,7 +1,7 @@
 //! Alignment with unit costs, on bits.
 //!
 //! Differences of neighbours are −1, 0 or 1 and have two bits, m and p, which mean −1 and +1. With n = ¬[letters are
-//! equal] and the differences v along the line and h across it, the three products n·¬m_v·¬m_h, n·p_v·¬m_h and
+//! equal] and the differences v along the line and h to the next line, the three products n·¬m_v·¬m_h, n·p_v·¬m_h and
 //! n·¬m_v·p_h determine the new differences.
 //!
 //! Each line of a matrix has one bit per plane: the differences that enter its cell of the step. v comes from the same
@@ -12,6 +12,7 @@ use super::gates::Gates;
 use super::group::{Group, Matrix};
 use super::packing::{Words, words};
 use super::rounds::join2;
+use super::session::Party;
 use crate::bits::{Bits, copy_bits};
 use crate::error::MpcError;
 use zeroize::Zeroizing;
@@ -19,13 +20,13 @@ use zeroize::Zeroizing;
 /// The bits of differences, as planes.
 #[derive(Clone, Copy)]
 enum Plane {
-    MinusAlong,
-    PlusAlong,
-    MinusAcross,
-    PlusAcross,
+    MinusAlongLine,
+    PlusAlongLine,
+    MinusToNextLine,
+    PlusToNextLine,
 }
 
-use Plane::{MinusAcross, MinusAlong, PlusAcross, PlusAlong};
+use Plane::{MinusAlongLine, MinusToNextLine, PlusAlongLine, PlusToNextLine};
 
 /// The differences of a group, for each line.
 struct LineStates<'a> {
@@ -38,8 +39,8 @@ struct LineStates<'a> {
 }
 
 impl<'a> LineStates<'a> {
-    fn new(matrices: &'a [Matrix], party: usize) -> Self {
-        let one = u64::from(party == 0);
+    fn new(matrices: &'a [Matrix], party: Party) -> Self {
+        let one = u64::from(party.is_host());
         let mut offsets = vec![0];
         let mut end = 0;
         for matrix in matrices {
@@ -84,7 +85,7 @@ impl<'a> LineStates<'a> {
         for (number, matrix) in self.matrices.iter().enumerate() {
             let lines = matrix.lines_of_step(step);
             let range = self.offsets[number]..self.offsets[number + 1];
-            for (plane, (edge, below)) in [MinusAcross, PlusAcross]
+            for (plane, (edge, below)) in [MinusToNextLine, PlusToNextLine]
                 .into_iter()
                 .zip([0, self.one].into_iter().zip(below.iter_mut()))
             {
@@ -122,8 +123,13 @@ pub(crate) async fn unit(
         let count = group.count(step);
         gates.rounds.reserve(Gates::cross_demand(count) * 3).await;
         let unequal = flipped(&group.packed_costs(step));
-        let [mv, pv, mh, ph] = [MinusAlong, PlusAlong, MinusAcross, PlusAcross]
-            .map(|plane| states.packed(plane, step, count));
+        let [mv, pv, mh, ph] = [
+            MinusAlongLine,
+            PlusAlongLine,
+            MinusToNextLine,
+            PlusToNextLine,
+        ]
+        .map(|plane| states.packed(plane, step, count));
         let (not_mv, not_mh) = (flipped(&mv), flipped(&mh));
         let (planes, plane): ([&[u64]; 2], [&[u64]; 1]) = ([&not_mv, &pv], [&ph]);
         let products = join2(
@@ -137,15 +143,15 @@ pub(crate) async fn unit(
         let products = gates.and_planes(&unequal, &products, count).await?;
         let [t0, t1, t2] = [0, 1, 2].map(|at| &products[at]);
         let xor = |a: &Words, b: &Words| words(a.iter().zip(b.iter()).map(|(a, b)| a ^ b));
-        let (minus_across, minus_along) = (xor(&pv, t1), xor(&ph, t2));
+        let (minus_to_next_line, minus_along_line) = (xor(&pv, t1), xor(&ph, t2));
         // The two constants of the formulas, ¬t0 and ¬, cancel.
         let plus = |old: [&Words; 2], minus: &Words| {
             words((0..minus.len()).map(|at| old[0][at] ^ old[1][at] ^ t0[at] ^ minus[at]))
         };
-        states.replace(PlusAlong, step, &plus([&mh, &ph], &minus_along));
-        states.replace(PlusAcross, step, &plus([&mv, &pv], &minus_across));
-        states.replace(MinusAlong, step, &minus_along);
-        states.replace(MinusAcross, step, &minus_across);
+        states.replace(PlusAlongLine, step, &plus([&mh, &ph], &minus_along_line));
+        states.replace(PlusToNextLine, step, &plus([&mv, &pv], &minus_to_next_line));
+        states.replace(MinusAlongLine, step, &minus_along_line);
+        states.replace(MinusToNextLine, step, &minus_to_next_line);
         states.move_down(step, &mut below);
         on_cells(count);
     }

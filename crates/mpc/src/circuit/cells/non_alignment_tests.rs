@@ -18,10 +18,10 @@ fn numbers<K: Cell>(cell: &K, fold: Fold, matrices: &[Matrix]) -> (Vec<u128>, us
         columns: matrix[0].len(),
     });
     let geometry = Geometry::new(shapes.collect());
-    let mut party = Clear::new();
-    let mut sweep = Sweep::new(cell, &geometry, &party);
+    let mut circuit = Clear::new();
+    let mut sweep = Sweep::new(cell, &geometry, &circuit);
     for strip in 0..geometry.strips() {
-        sweep.start_strip(strip, &party);
+        sweep.start_strip(strip, &circuit);
         for step in 0..geometry.steps(strip) {
             let cells = geometry.cells(strip, step);
             let inputs: Vec<bool> = cells
@@ -32,17 +32,19 @@ fn numbers<K: Cell>(cell: &K, fold: Fold, matrices: &[Matrix]) -> (Vec<u128>, us
                     (0..cell.input_wires()).map(move |bit| value >> bit & 1 == 1)
                 })
                 .collect();
-            sweep.step(step, &inputs, &mut party, &mut channel).unwrap();
+            sweep
+                .step(step, &inputs, &mut circuit, &mut channel)
+                .unwrap();
         }
     }
-    let swept = sweep.finish(&party);
-    let numbers = fold.run(&mut party, &mut channel, swept).unwrap();
+    let swept = sweep.finish(&circuit);
+    let numbers = fold.run(&mut circuit, &mut channel, swept).unwrap();
     let value = |number: &Vec<bool>| {
         let bits = number.iter().rev();
         bits.fold(0, |sum, bit| sum * 2 + u128::from(*bit))
     };
     let values = numbers.iter().map(|number| value(number)).collect();
-    (values, party.and_gates())
+    (values, circuit.and_gates())
 }
 
 /// The matrix with padding appended to both strings.
