@@ -11,7 +11,7 @@ use crate::half_gates::Evaluator;
 use crate::half_gates::messages::{receive_bits, send_bits};
 use crate::kernel::Kernel;
 use crate::label::ActiveLabel;
-use crate::ot::correlated::{GroupBits, Receiver};
+use crate::ot::correlated::{Receiver, TreeLevels};
 use crate::ot::letters::{self, ReceivedLetters};
 use crate::ot::lookup::messages::column_bytes;
 use crate::ot::lookup::{ColumnShare, PadPosition, read_column};
@@ -50,7 +50,7 @@ impl EvaluatorSession<Receiver> {
         rng: &mut impl CryptoRng,
         channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
-        let correlated = Receiver::start(GroupBits::default(), kernel, rng, channel)?;
+        let correlated = Receiver::start(TreeLevels::default(), kernel, rng, channel)?;
         Self::with_transfers(kernel, correlated, channel)
     }
 

@@ -11,7 +11,7 @@ use crate::half_gates::messages::{receive_bits, send_bits};
 use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel};
 use crate::ot::CorrelatedSender;
-use crate::ot::correlated::{GroupBits, Sender};
+use crate::ot::correlated::{Sender, TreeLevels};
 use crate::ot::letters::{self, SentLetters};
 use crate::ot::lookup::{ColumnShare, PadPosition, StripTable, write_column};
 use crate::prg::Prg;
@@ -75,8 +75,8 @@ impl GarblerSession<Sender> {
         channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         let delta = Arc::new(Delta::random(rng));
-        let group_bits = GroupBits::default();
-        let correlated = Sender::start(Arc::clone(&delta), group_bits, kernel, rng, channel)?;
+        let tree_levels = TreeLevels::default();
+        let correlated = Sender::start(Arc::clone(&delta), tree_levels, kernel, rng, channel)?;
         Self::with_transfers(kernel, delta, correlated, rng, channel)
     }
 

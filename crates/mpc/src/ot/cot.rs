@@ -13,7 +13,7 @@
 //! of [`CotSender::batch`] gets them written in place. [`super::correlated`] is the implementation today: its receiver
 //! only sends and its sender only receives, so with two channels the two directions never wait for each other. On one
 //! channel, a party may call its receiver for one batch and then its sender, while the other side does the same: with
-//! groups of four or more bits, a batch has fewer bytes than [`veilpath_channel::UNREAD_BYTES`]. The interface also
+//! trees of four or more levels, a batch has fewer bytes than [`veilpath_channel::UNREAD_BYTES`]. The interface also
 //! fits silent OT, where both sides send little and batches are large.
 
 use crate::block::Block;

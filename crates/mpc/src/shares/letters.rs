@@ -143,7 +143,7 @@ impl SharesSession {
         let trees = if uses_line_trees(entry_bits, cells, lines as u64, largest) {
             let (blocks, seeds);
             if own_lines {
-                blocks = LineBlocks::new(self.lines_per_tree, own_lengths);
+                blocks = LineBlocks::new(self.tree_levels.count(), own_lengths);
                 let entries = LineEntries::new(&own_table, own, own_lengths, &blocks);
                 let (own, _) = self.seeds(&entries.leaves, 0, blocks.lines, channel)?;
                 seeds = LineSeeds::Own {
@@ -151,7 +151,7 @@ impl SharesSession {
                     seeds: own,
                 };
             } else {
-                blocks = LineBlocks::new(self.lines_per_tree, their_lengths);
+                blocks = LineBlocks::new(self.tree_levels.count(), their_lengths);
                 let trees = blocks.count() * their_table.streams();
                 let (_, theirs) = self.seeds(&[], trees, blocks.lines, channel)?;
                 seeds = LineSeeds::Theirs(theirs);

@@ -14,7 +14,7 @@ use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
 use crate::kernel::Kernel;
 use crate::label::{Delta, random_block};
-use crate::ot::correlated::{GroupBits, Receiver, Sender};
+use crate::ot::correlated::{Receiver, Sender, TreeLevels};
 use rand::CryptoRng;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -96,8 +96,8 @@ pub struct SharesSession {
     pub(super) pool: Rc<RefCell<Pool>>,
     /// How many comparisons have been numbered.
     pub(super) matrices: u64,
-    /// How many lines share trees, if any do.
-    pub(super) lines_per_tree: usize,
+    /// The levels of the transfers' seed trees, and how many lines share a tree, if any do.
+    pub(super) tree_levels: TreeLevels,
     /// Where the unused streams of the line trees begin.
     line_streams: u64,
 }
@@ -106,7 +106,7 @@ impl SharesSession {
     /// Runs the base transfers in both directions.
     pub fn start(
         party: Party,
-        group_bits: GroupBits,
+        tree_levels: TreeLevels,
         kernel: Kernel,
         rng: &mut impl CryptoRng,
         channel: &mut dyn Channel,
@@ -122,12 +122,12 @@ impl SharesSession {
         let (sender, receiver);
         match party {
             Party::Host => {
-                sender = Sender::start(delta, group_bits, kernel, rng, channel)?;
-                receiver = Receiver::start(group_bits, kernel, rng, channel)?;
+                sender = Sender::start(delta, tree_levels, kernel, rng, channel)?;
+                receiver = Receiver::start(tree_levels, kernel, rng, channel)?;
             }
             Party::Join => {
-                receiver = Receiver::start(group_bits, kernel, rng, channel)?;
-                sender = Sender::start(delta, group_bits, kernel, rng, channel)?;
+                receiver = Receiver::start(tree_levels, kernel, rng, channel)?;
+                sender = Sender::start(delta, tree_levels, kernel, rng, channel)?;
             }
         }
         let hashes = |hash_key| Hashes::new(kernel, hash_key);
@@ -142,7 +142,7 @@ impl SharesSession {
             kernel,
             pool: Rc::new(RefCell::new(pool)),
             matrices: 0,
-            lines_per_tree: group_bits.bits(),
+            tree_levels,
             line_streams: 0,
         })
     }

@@ -44,8 +44,8 @@ impl PreparedGroupAnswer<'_> {
             Role::Host => Party::Host,
             Role::Join => Party::Join,
         };
-        let (kernel, bits) = (Kernel::best(), levels.group_bits());
-        let mut session = SharesSession::start(party, bits, kernel, rng, &mut channel)?;
+        let (kernel, tree_levels) = (Kernel::best(), levels.of_transfers());
+        let mut session = SharesSession::start(party, tree_levels, kernel, rng, &mut channel)?;
         let numbers = match self.number_bits {
             Some(bits) => session.additive_from_xor(halves, bits, &mut channel)?,
             None => Zeroizing::new(halves.to_vec()),

@@ -92,11 +92,12 @@ pub(crate) mod tree;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// k of the module documentation: how many bits of Δ share a seed tree. Both sides must use the same.
+/// k of the module documentation: the levels of a seed tree, and how many bits of Δ share it. Both sides must use the
+/// same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GroupBits(usize);
+pub struct TreeLevels(usize);
 
-impl GroupBits {
+impl TreeLevels {
     /// The extension of Ishai, Kilian, Nissim and Petrank: 16 bytes per transfer, the least AES work.
     pub const ONE: Self = Self(1);
     /// 8 bytes per transfer, with the same AES work as one.
@@ -106,16 +107,17 @@ impl GroupBits {
     /// 2 bytes per transfer, for slow connections: eight times the AES work of four.
     pub const EIGHT: Self = Self(8);
 
-    pub(crate) fn bits(self) -> usize {
+    pub(crate) fn count(self) -> usize {
         self.0
     }
 
-    fn groups(self) -> usize {
+    /// How many trees there are.
+    fn trees(self) -> usize {
         128 / self.0
     }
 }
 
-impl Default for GroupBits {
+impl Default for TreeLevels {
     fn default() -> Self {
         Self::FOUR
     }

@@ -5,7 +5,7 @@ use super::messages::{append_block, chunks, corrections_bytes};
 use super::ready::{Demand, Ready, Step, drop_first};
 use super::scratch::{Rows, Scratch};
 use super::seed_check::SeedCheck;
-use super::{GroupBits, MAX_BATCH, tree};
+use super::{MAX_BATCH, TreeLevels, tree};
 use crate::bits::{bits_at, copy_bits};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 /// Receives the labels of its bits. Has the seeds of all trees.
 pub struct Receiver {
     kernel: Kernel,
-    group_bits: GroupBits,
+    tree_levels: TreeLevels,
     trees: Vec<TreeStreams>,
     /// The transcript before the first worker thread's messages, from which the transcripts of all threads start.
     root: Transcript,
@@ -37,22 +37,22 @@ pub struct Receiver {
 impl Receiver {
     /// Runs the base transfers (as their sender) and grows the trees.
     pub fn start(
-        group_bits: GroupBits,
+        tree_levels: TreeLevels,
         kernel: Kernel,
         rng: &mut impl CryptoRng,
         channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         let base = base::send(rng, channel)?;
-        let (leaves, message) = grow_trees(kernel, group_bits, &base.keys);
+        let (leaves, message) = grow_trees(kernel, tree_levels, &base.keys);
         channel.send(&message)?;
         channel.flush()?;
         let root = Transcript::new(kernel, &base.transcript, &message);
-        Ok(Self::with_leaves(kernel, group_bits, &leaves, root))
+        Ok(Self::with_leaves(kernel, tree_levels, &leaves, root))
     }
 
     pub(super) fn with_leaves(
         kernel: Kernel,
-        group_bits: GroupBits,
+        tree_levels: TreeLevels,
         leaves: &[Zeroizing<Vec<Block>>],
         root: Transcript,
     ) -> Self {
@@ -60,7 +60,7 @@ impl Receiver {
         let trees = trees.map(|(number, leaves)| TreeStreams::new(kernel, leaves, number));
         Self::with_streams(
             kernel,
-            group_bits,
+            tree_levels,
             trees.collect(),
             root,
             WorkerThread::FIRST,
@@ -69,14 +69,14 @@ impl Receiver {
 
     fn with_streams(
         kernel: Kernel,
-        group_bits: GroupBits,
+        tree_levels: TreeLevels,
         trees: Vec<TreeStreams>,
         root: Transcript,
         thread: WorkerThread,
     ) -> Self {
         Self {
             kernel,
-            group_bits,
+            tree_levels,
             trees,
             transcript: root.for_thread(thread),
             root,
@@ -92,7 +92,7 @@ impl Receiver {
         let trees = self.trees.iter().map(|tree| tree.for_thread(thread));
         Self::with_streams(
             self.kernel,
-            self.group_bits,
+            self.tree_levels,
             trees.collect(),
             self.root.clone(),
             thread,
@@ -127,7 +127,7 @@ impl Receiver {
         mut used_choices: &mut [Block],
         channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
-        let group_bits = self.group_bits.bits();
+        let levels = self.tree_levels.count();
         let mut sums = Sums::new(self.kernel);
         // The last block of the first chunk masks the proof and has no other use.
         let mut masks = 1;
@@ -137,10 +137,10 @@ impl Receiver {
                 choices,
                 total,
             } = self.scratch.of_width(width);
-            let mut corrections = vec![0; corrections_bytes(width, self.group_bits)];
+            let mut corrections = vec![0; corrections_bytes(width, self.tree_levels)];
             let (blocks, _) = corrections.as_chunks_mut::<BLOCK_BYTES>();
             let mut trees = self.trees.iter_mut();
-            let mut rows_of_trees = rows.chunks_exact_mut(group_bits * width);
+            let mut rows_of_trees = rows.chunks_exact_mut(levels * width);
             // The first tree determines the choices.
             if let (Some(tree), Some(rows)) = (trees.next(), rows_of_trees.next()) {
                 rows.fill(Block::ZERO);
@@ -176,13 +176,13 @@ impl Receiver {
 /// The leaves of all trees, and the message with their corrections and their check.
 pub(super) fn grow_trees(
     kernel: Kernel,
-    group_bits: GroupBits,
+    tree_levels: TreeLevels,
     pairs: &[[Block; 2]],
 ) -> (Vec<Zeroizing<Vec<Block>>>, Vec<u8>) {
-    let mut trees = Vec::with_capacity(group_bits.groups());
+    let mut trees = Vec::with_capacity(tree_levels.trees());
     let mut message = Vec::new();
     let mut check = SeedCheck::new();
-    for (number, pairs) in pairs.chunks_exact(group_bits.bits()).enumerate() {
+    for (number, pairs) in pairs.chunks_exact(tree_levels.count()).enumerate() {
         let (leaves, corrections) = tree::grow(kernel, number, pairs);
         let sum = check.add_whole(number, &leaves);
         for block in corrections.into_iter().chain(sum) {

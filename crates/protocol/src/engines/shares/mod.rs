@@ -93,7 +93,7 @@ fn run_with(
     let scoring = PrivateMetric::of(job);
     check_alphabet_size(scoring.alphabet_size()).map_err(ProtocolError::Job)?;
     let (own, theirs) = exchange_lengths(job, channel)?;
-    let group_bits = job.tree_levels.group_bits();
+    let tree_levels = job.tree_levels.of_transfers();
     let schedule = Schedule::new(job, &scoring, own, theirs);
     for &pair in &schedule.pending {
         let (host, join) = schedule.lengths(job, pair);
@@ -117,7 +117,7 @@ fn run_with(
             let kernel = Kernel::best();
             Ok(SharesSession::start(
                 party,
-                group_bits,
+                tree_levels,
                 kernel,
                 rng,
                 &mut channel,
