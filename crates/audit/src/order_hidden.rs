@@ -270,10 +270,10 @@ impl Search<'_> {
                     continue;
                 }
                 let at = &self.nodes[node as usize];
-                let share = weight / total / self.weights[position][at.class];
+                let fraction = weight / total / self.weights[position][at.class];
                 for &letter in &self.view.classes[at.class].members {
                     let letter = usize::from(letter);
-                    belief[position][letter] += share * prior[position][letter];
+                    belief[position][letter] += fraction * prior[position][letter];
                 }
                 node = at.parent;
             }

@@ -87,8 +87,8 @@ fn belief(
             };
             for &letter in &view.classes[class].members {
                 let letter = usize::from(letter);
-                let share = prior[position][letter] / weights[position][class];
-                belief[position][letter] += weight / total * share;
+                let fraction = prior[position][letter] / weights[position][class];
+                belief[position][letter] += weight / total * fraction;
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::half_gates::messages::{receive_bits, send_bits};
 use crate::kernel::Kernel;
 use crate::label::ActiveLabel;
 use crate::ot::correlated::{Receiver, TreeLevels};
-use crate::ot::letters::{self, ReceivedLetters};
+use crate::ot::letters::{self, ReceiverLetterKeys};
 use crate::ot::lookup::messages::column_bytes;
 use crate::ot::lookup::{ColumnShare, PadPosition, read_column};
 use crate::ot::{Bits, CorrelatedReceiver};
@@ -92,7 +92,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         alphabet: usize,
         letters: &[usize],
         channel: &mut dyn Channel,
-    ) -> Result<ReceivedLetters, MpcError> {
+    ) -> Result<ReceiverLetterKeys, MpcError> {
         let first = self.columns;
         self.columns += letters.len() as u64;
         letters::receive(alphabet, letters, first, &mut self.correlated, channel)
@@ -104,7 +104,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         &mut self,
         cell: &K,
         fold: Fold,
-        letters: &ReceivedLetters,
+        letters: &ReceiverLetterKeys,
         comparisons: &[EvaluatorComparison],
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
@@ -126,7 +126,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         }
         let groups = schedule::groups(shapes, width, letters.alphabet());
         let mut upcoming = schedule::all_spans(&groups, width);
-        let mut ahead = Prefetched {
+        let mut ahead = ReceivedAhead {
             width,
             letters,
             comparisons,
@@ -150,7 +150,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         cell: &K,
         group: &'g Group,
         upcoming: &mut impl Iterator<Item = (&'g Group, DiagonalSpan)>,
-        ahead: &mut Prefetched<'_>,
+        ahead: &mut ReceivedAhead<'_>,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
     ) -> Result<Vec<SweepOutput<ActiveLabel>>, MpcError> {
@@ -210,12 +210,12 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
 
     /// The underlying evaluator, to run circuits on the results of [`EvaluatorSession::align`]; see
     /// [`crate::circuit::reduce`].
-    pub fn party(&mut self) -> &mut Evaluator {
+    pub fn circuit(&mut self) -> &mut Evaluator {
         &mut self.evaluator
     }
 
-    /// This side's halves of numbers; see [`super::GarblerSession::xor_shares`].
-    pub fn xor_shares(&self, numbers: &[Number<ActiveLabel>]) -> Vec<u64> {
+    /// This side's halves of numbers; see [`super::GarblerSession::halves`].
+    pub fn halves(&self, numbers: &[Number<ActiveLabel>]) -> Vec<u64> {
         let half = |number: &Number<ActiveLabel>| value_of(number.iter().map(|wire| wire.colour()));
         numbers.iter().map(half).collect()
     }
@@ -250,9 +250,9 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
 }
 
 /// Data received ahead of the tables: columns of masked costs, and the labels of the evaluator's shares.
-struct Prefetched<'a> {
+struct ReceivedAhead<'a> {
     width: usize,
-    letters: &'a ReceivedLetters,
+    letters: &'a ReceiverLetterKeys,
     comparisons: &'a [EvaluatorComparison],
     first_number: u32,
     shares: Vec<Vec<ColumnShare>>,
@@ -260,7 +260,7 @@ struct Prefetched<'a> {
     message: Vec<u8>,
 }
 
-impl Prefetched<'_> {
+impl ReceivedAhead<'_> {
     fn receive<O: CorrelatedReceiver>(
         &mut self,
         session: &mut EvaluatorSession<O>,

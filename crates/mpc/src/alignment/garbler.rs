@@ -12,7 +12,7 @@ use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel};
 use crate::ot::CorrelatedSender;
 use crate::ot::correlated::{Sender, TreeLevels};
-use crate::ot::letters::{self, SentLetters};
+use crate::ot::letters::{self, SenderLetterKeys};
 use crate::ot::lookup::{ColumnShare, PadPosition, StripTable, write_column};
 use crate::prg::Prg;
 use crate::wavefront::{STRIP_ROWS, Shape, Sweep, SweepOutput};
@@ -126,7 +126,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         alphabet: usize,
         count: usize,
         channel: &mut dyn Channel,
-    ) -> Result<SentLetters, MpcError> {
+    ) -> Result<SenderLetterKeys, MpcError> {
         self.garbler.finish(channel)?;
         let first = self.columns;
         self.columns += count as u64;
@@ -146,7 +146,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         &mut self,
         cell: &K,
         fold: Fold,
-        letters: &SentLetters,
+        letters: &SenderLetterKeys,
         comparisons: &[GarblerComparison<R>],
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
@@ -169,7 +169,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         self.garbler.finish(channel)?;
         let groups = schedule::groups(shapes, width, letters.alphabet());
         let mut upcoming = schedule::all_spans(&groups, width);
-        let mut ahead = Prefetched {
+        let mut ahead = SentAhead {
             cell,
             letters,
             comparisons,
@@ -194,7 +194,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         &mut self,
         group: &'g Group,
         upcoming: &mut impl Iterator<Item = (&'g Group, DiagonalSpan)>,
-        ahead: &mut Prefetched<'_, K, R>,
+        ahead: &mut SentAhead<'_, K, R>,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
     ) -> Result<Vec<SweepOutput<ZeroLabel>>, MpcError> {
@@ -271,14 +271,14 @@ impl<O: CorrelatedSender> GarblerSession<O> {
 
     /// The underlying garbler, to run circuits on the results of [`GarblerSession::align`]; see
     /// [`crate::circuit::reduce`].
-    pub fn party(&mut self) -> &mut Garbler {
+    pub fn circuit(&mut self) -> &mut Garbler {
         &mut self.garbler
     }
 
     /// This side's halves of numbers: a number is the XOR of both sides' halves, and either half alone is random. The
     /// call sends all pending tables, so that the evaluator can compute its own halves. A number may have up to 64
     /// bits.
-    pub fn xor_shares(
+    pub fn halves(
         &mut self,
         numbers: &[Number<ZeroLabel>],
         channel: &mut dyn Channel,
@@ -321,9 +321,9 @@ impl<O: CorrelatedSender> GarblerSession<O> {
 }
 
 /// Data sent ahead of the tables: columns of masked costs. Stores the garbler's shares until their cells are garbled.
-struct Prefetched<'a, K, R> {
+struct SentAhead<'a, K, R> {
     cell: &'a K,
-    letters: &'a SentLetters,
+    letters: &'a SenderLetterKeys,
     comparisons: &'a [GarblerComparison<R>],
     first_number: u32,
     strips: VecDeque<Strip>,
@@ -340,7 +340,7 @@ struct Strip {
     shares: Vec<Vec<ColumnShare>>,
 }
 
-impl<K: Cell, R: Rows> Prefetched<'_, K, R> {
+impl<K: Cell, R: Rows> SentAhead<'_, K, R> {
     fn send<O>(
         &mut self,
         session: &mut GarblerSession<O>,

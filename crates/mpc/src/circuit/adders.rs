@@ -12,7 +12,7 @@ use veilpath_channel::Channel;
 use zeroize::{Zeroize, Zeroizing};
 
 /// Bits to be added, by weight: those of weight 1, those of weight 2, those of weight 4 and so on.
-pub type Weights<L> = Vec<Number<L>>;
+pub type BitsByWeight<L> = Vec<Number<L>>;
 
 /// A number and a public factor.
 pub type Multiple<'a, L> = (&'a [L], u64);
@@ -37,7 +37,7 @@ pub fn weighted_sums<C: TwoPartyCircuit>(
     let weights = lists
         .iter()
         .map(|list| {
-            let mut weights = Weights::new();
+            let mut weights = BitsByWeight::new();
             for (number, factor) in list {
                 add_multiple(&mut weights, number, *factor);
             }
@@ -51,11 +51,11 @@ pub fn weighted_sums<C: TwoPartyCircuit>(
 pub fn sums_of_weights<C: TwoPartyCircuit>(
     circuit: &mut C,
     channel: &mut dyn Channel,
-    mut weights: Vec<Weights<C::Label>>,
+    mut weights: Vec<BitsByWeight<C::Label>>,
 ) -> Result<Vec<Number<C::Label>>, MpcError> {
     add_until(circuit, channel, &mut weights, 1)?;
     let zero = circuit.constant(false);
-    let sum = |weights: &Weights<C::Label>| {
+    let sum = |weights: &BitsByWeight<C::Label>| {
         let bits = weights
             .iter()
             .map(|bits| bits.first().copied().unwrap_or(zero));
@@ -68,7 +68,7 @@ pub fn sums_of_weights<C: TwoPartyCircuit>(
 /// Counters that add up bits as they arrive. A counter soon reduces the bits of each weight to at most two, and costs
 /// less than one gate per bit.
 pub struct Tallies<L: Zeroize> {
-    counters: Vec<Weights<L>>,
+    counters: Vec<BitsByWeight<L>>,
     /// Counters with at least three bits of weight 1.
     full: Vec<usize>,
     pending: usize,
@@ -81,7 +81,7 @@ impl<L: Copy + Default + Zeroize> Tallies<L> {
     /// Creates this many counters, all at 0.
     pub fn new(count: usize) -> Self {
         Self {
-            counters: (0..count).map(|_| Weights::new()).collect(),
+            counters: (0..count).map(|_| BitsByWeight::new()).collect(),
             full: Vec::new(),
             pending: 0,
         }
@@ -112,7 +112,7 @@ impl<L: Copy + Default + Zeroize> Tallies<L> {
         self.pending = 0;
         let full = std::mem::take(&mut self.full);
         let taken = |counter: &usize| std::mem::take(&mut self.counters[*counter]);
-        let mut weights: Vec<Weights<L>> = full.iter().map(taken).collect();
+        let mut weights: Vec<BitsByWeight<L>> = full.iter().map(taken).collect();
         add_until(circuit, channel, &mut weights, 2)?;
         for (counter, weights) in full.into_iter().zip(weights) {
             self.counters[counter] = weights;
@@ -121,13 +121,13 @@ impl<L: Copy + Default + Zeroize> Tallies<L> {
     }
 
     /// The bits of each counter, by weight. Their sum is its count.
-    pub fn into_weights(self) -> Vec<Weights<L>> {
+    pub fn into_weights(self) -> Vec<BitsByWeight<L>> {
         self.counters
     }
 }
 
 /// Adds a number, times a public factor, to the bits of a sum. No gates.
-pub fn add_multiple<L: Copy + Zeroize>(weights: &mut Weights<L>, number: &[L], factor: u64) {
+pub fn add_multiple<L: Copy + Zeroize>(weights: &mut BitsByWeight<L>, number: &[L], factor: u64) {
     for shift in (0..u64::BITS as usize).filter(|shift| factor >> shift & 1 == 1) {
         while weights.len() < shift + number.len() {
             weights.push(Number::new(Vec::new()));
@@ -143,7 +143,7 @@ pub fn add_multiple<L: Copy + Zeroize>(weights: &mut Weights<L>, number: &[L], f
 fn add_until<C: TwoPartyCircuit>(
     circuit: &mut C,
     channel: &mut dyn Channel,
-    weights: &mut [Weights<C::Label>],
+    weights: &mut [BitsByWeight<C::Label>],
     most: usize,
 ) -> Result<(), MpcError> {
     let mut weight = 0;
@@ -177,7 +177,7 @@ fn add_until<C: TwoPartyCircuit>(
     Ok(())
 }
 
-fn by_weight<L: Copy + Zeroize>(numbers: &[Number<L>]) -> Weights<L> {
+fn by_weight<L: Copy + Zeroize>(numbers: &[Number<L>]) -> BitsByWeight<L> {
     let width = numbers.iter().map(|number| number.len()).max().unwrap_or(0);
     let of_weight = |weight: usize| numbers.iter().filter_map(move |number| number.get(weight));
     (0..width)

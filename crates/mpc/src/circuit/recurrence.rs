@@ -4,7 +4,7 @@
 //! (2·k·C)⌋, where k is a public factor. So it reveals neither P nor C unless that was agreed.
 
 use super::TwoPartyCircuit;
-use super::adders::{Multiple, Weights, add_multiple, sums_of_weights, weighted_sums};
+use super::adders::{BitsByWeight, Multiple, add_multiple, sums_of_weights, weighted_sums};
 use super::cells::{CountedRuns, RecurrenceCell};
 use super::numbers::bits_for;
 use super::quotients::quotients;
@@ -227,7 +227,7 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
                 return Vec::new();
             }
             let weights = swept.iter().map(|swept| {
-                let mut weights = Weights::new();
+                let mut weights = BitsByWeight::new();
                 let factors = [1, runs.shortest as u64 - 1];
                 for (counter, factor) in (next..).zip(&factors[..runs.counters()]) {
                     for tally in swept.counters.get(counter).into_iter().flatten() {
@@ -264,13 +264,13 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
             .iter()
             .map(|swept| swept.counters.first().map_or(0, Vec::len))
             .collect();
-        let all: Vec<Weights<L>> = swept.iter_mut().flat_map(tallies).collect();
+        let all: Vec<BitsByWeight<L>> = swept.iter_mut().flat_map(tallies).collect();
         let mut all = sums_of_weights(circuit, channel, all)?.into_iter();
         let mut points = Vec::with_capacity(swept.len());
         let mut centre = Vec::with_capacity(swept.len());
         for (swept, count) in swept.iter().zip(by_diagonal) {
             let Shape { rows, columns } = swept.shape;
-            let (mut sum, mut weighted) = (Weights::new(), Weights::new());
+            let (mut sum, mut weighted) = (BitsByWeight::new(), BitsByWeight::new());
             // The first diagonal is that of the lower left corner: its points are m − 1 rows below the main diagonal.
             let first = rows.max(columns) - rows;
             for (at, number) in all.by_ref().take(count).enumerate() {
@@ -305,7 +305,11 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
 }
 
 /// Adds bits by weight, times a public factor, to other bits by weight. No gates.
-fn add_weights<L: Copy + Zeroize>(weights: &mut Weights<L>, more: &Weights<L>, factor: u64) {
+fn add_weights<L: Copy + Zeroize>(
+    weights: &mut BitsByWeight<L>,
+    more: &BitsByWeight<L>,
+    factor: u64,
+) {
     for (weight, bits) in more.iter().enumerate() {
         for bit in bits.iter() {
             add_multiple(weights, &[*bit], factor << weight);

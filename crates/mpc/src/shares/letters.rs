@@ -32,7 +32,7 @@ pub struct LetterLists<'a> {
 }
 
 /// The letters of both sides, ready to be looked up.
-pub struct SharedLetters {
+pub struct LetterLookup {
     pub(super) own: Zeroizing<Vec<usize>>,
     pub(super) own_table: Table,
     pub(super) their_table: Table,
@@ -51,7 +51,7 @@ pub(super) enum LookupTrees {
     PerLineBlock(LineTrees),
 }
 
-impl SharedLetters {
+impl LetterLookup {
     /// The data that look-ups read.
     pub(super) fn tables(&self, kernel: Kernel) -> LetterTables<'_> {
         LetterTables {
@@ -113,7 +113,7 @@ impl SharesSession {
         entry_bits: usize,
         entry: impl Fn(usize, usize) -> u64,
         channel: &mut dyn Channel,
-    ) -> Result<SharedLetters, MpcError> {
+    ) -> Result<LetterLookup, MpcError> {
         let LetterLists {
             own,
             own_lengths,
@@ -169,7 +169,7 @@ impl SharesSession {
                 theirs: Trees::whole(kernel, &their_seeds),
             }
         };
-        Ok(SharedLetters {
+        Ok(LetterLookup {
             own: Zeroizing::new(own.to_vec()),
             own_table,
             their_table,

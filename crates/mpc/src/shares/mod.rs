@@ -4,13 +4,20 @@
 //! ```text
 //! host (rows)                                                             joining side (columns)
 //!   start:    base transfers and seed trees, both ways      ◀────────▶     25 kB
-//!   letters:  trees of letters, or of several lines         ◀────────▶     160 bytes per letter, 64 leaves; or 28·(N − 1)
+//!   letters:  trees                                         ◀────────▶     see below
 //!   align:    for every anti-diagonal of all matrices
-//!               indicators of letters, masked               ◀────────▶     N − 1 bits per cell; or for 4 or 8 cells
+//!               indicators of letters, masked               ◀────────▶     see below
 //!               corrections and masked numbers              ◀────────▶     18 bits per cell with unit costs, 202 with nine bits
 //!               transfers                                   ◀────────▶     31 or 15 bits each; 6 or 39 per cell
 //!             sums or maxima, and bits of outputs           ◀────────▶
 //! ```
+//!
+//! Costs are looked up in one of two ways, for an alphabet of N letters:
+//!
+//! | message | a tree per letter | a tree per block of 4 or 8 lines |
+//! |---|---|---|
+//! | trees | 160 bytes per letter, if N = 64 | 24·(N − 1) or 28·(N − 1) bytes per line |
+//! | indicators | N − 1 bits per cell | N − 1 bits per 4 or 8 cells |
 //!
 //! | module | its job |
 //! |---|---|
@@ -119,7 +126,7 @@ mod unit;
 pub use arithmetic::{Factors, Products};
 pub use compare::GadgetCost;
 pub use grouping::matrix_fits;
-pub use letters::{LetterLists, SharedLetters};
+pub use letters::{LetterLists, LetterLookup};
 pub use lookup::MAX_ALPHABET_SIZE;
 pub use matrix_recurrence::MatrixRecurrence;
 pub use runs::runs_fit;

@@ -12,7 +12,7 @@
 use super::gates::{Factor, Gates, Multiplier};
 use super::group::{Group, Matrix};
 use super::grouping::{GROUP_BYTES, MAX_UNREAD, max_active};
-use super::letters::SharedLetters;
+use super::letters::LetterLookup;
 use super::packing::{Words, words};
 use super::pool::Demand;
 use super::rounds::{Task, join2, run};
@@ -54,7 +54,7 @@ impl SharesSession {
     /// cells. `min_length` is at least 2. Shared modulo 2⁶⁴.
     pub fn diagonal_runs(
         &mut self,
-        letters: &SharedLetters,
+        letters: &LetterLookup,
         comparisons: &[MatrixInput],
         min_length: usize,
         channel: &mut dyn Channel,

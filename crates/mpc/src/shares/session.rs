@@ -3,7 +3,7 @@
 use super::gates::Gates;
 use super::group::{Group, Matrix};
 use super::grouping::{groups, max_active, message_bytes};
-use super::letters::{LookupTrees, SharedLetters};
+use super::letters::{LetterLookup, LookupTrees};
 use super::line_lookup::{LineCosts, LineLookup, lookup_batches};
 use super::lookup::{MAX_MATRICES, MAX_POSITIONS};
 use super::matrix_recurrence::MatrixRecurrence;
@@ -160,7 +160,7 @@ impl SharesSession {
     pub fn align(
         &mut self,
         cell: MatrixRecurrence,
-        letters: &SharedLetters,
+        letters: &LetterLookup,
         comparisons: &[MatrixInput],
         finish: Finish,
         channel: &mut dyn Channel,
@@ -212,7 +212,7 @@ impl SharesSession {
     /// limited.
     pub(super) fn matrices(
         &mut self,
-        letters: &SharedLetters,
+        letters: &LetterLookup,
         comparisons: &[MatrixInput],
     ) -> Result<Vec<Matrix>, MpcError> {
         let first = self.matrices;
@@ -238,7 +238,7 @@ impl SharesSession {
     /// Looks up all costs if lines share trees.
     pub(super) fn look_up_lines(
         &mut self,
-        letters: &SharedLetters,
+        letters: &LetterLookup,
         matrices: &[Matrix],
         channel: &mut dyn Channel,
     ) -> Result<Option<Vec<LineCosts>>, MpcError> {

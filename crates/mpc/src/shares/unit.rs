@@ -17,16 +17,16 @@ use crate::bits::{Bits, copy_bits};
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
-/// The bits of differences, as planes.
+/// The bits of differences along the line and to the next line, as planes.
 #[derive(Clone, Copy)]
 enum Plane {
-    MinusAlongLine,
-    PlusAlongLine,
-    MinusToNextLine,
-    PlusToNextLine,
+    MinusAlong,
+    PlusAlong,
+    MinusToNext,
+    PlusToNext,
 }
 
-use Plane::{MinusAlongLine, MinusToNextLine, PlusAlongLine, PlusToNextLine};
+use Plane::{MinusAlong, MinusToNext, PlusAlong, PlusToNext};
 
 /// The differences of a group, for each line.
 struct LineStates<'a> {
@@ -85,7 +85,7 @@ impl<'a> LineStates<'a> {
         for (number, matrix) in self.matrices.iter().enumerate() {
             let lines = matrix.lines_of_step(step);
             let range = self.offsets[number]..self.offsets[number + 1];
-            for (plane, (edge, below)) in [MinusToNextLine, PlusToNextLine]
+            for (plane, (edge, below)) in [MinusToNext, PlusToNext]
                 .into_iter()
                 .zip([0, self.one].into_iter().zip(below.iter_mut()))
             {
@@ -123,13 +123,8 @@ pub(crate) async fn unit(
         let count = group.count(step);
         gates.rounds.reserve(Gates::cross_demand(count) * 3).await;
         let unequal = flipped(&group.packed_costs(step));
-        let [mv, pv, mh, ph] = [
-            MinusAlongLine,
-            PlusAlongLine,
-            MinusToNextLine,
-            PlusToNextLine,
-        ]
-        .map(|plane| states.packed(plane, step, count));
+        let [mv, pv, mh, ph] = [MinusAlong, PlusAlong, MinusToNext, PlusToNext]
+            .map(|plane| states.packed(plane, step, count));
         let (not_mv, not_mh) = (flipped(&mv), flipped(&mh));
         let (planes, plane): ([&[u64]; 2], [&[u64]; 1]) = ([&not_mv, &pv], [&ph]);
         let products = join2(
@@ -148,10 +143,10 @@ pub(crate) async fn unit(
         let plus = |old: [&Words; 2], minus: &Words| {
             words((0..minus.len()).map(|at| old[0][at] ^ old[1][at] ^ t0[at] ^ minus[at]))
         };
-        states.replace(PlusAlongLine, step, &plus([&mh, &ph], &minus_along_line));
-        states.replace(PlusToNextLine, step, &plus([&mv, &pv], &minus_to_next_line));
-        states.replace(MinusAlongLine, step, &minus_along_line);
-        states.replace(MinusToNextLine, step, &minus_to_next_line);
+        states.replace(PlusAlong, step, &plus([&mh, &ph], &minus_along_line));
+        states.replace(PlusToNext, step, &plus([&mv, &pv], &minus_to_next_line));
+        states.replace(MinusAlong, step, &minus_along_line);
+        states.replace(MinusToNext, step, &minus_to_next_line);
         states.move_down(step, &mut below);
         on_cells(count);
     }

@@ -1,7 +1,7 @@
 //! The sweep itself, the same for both parties and for plain bits.
 
 use super::geometry::{Geometry, STRIP_ROWS, Shape};
-use crate::circuit::adders::{Tallies, Weights};
+use crate::circuit::adders::{BitsByWeight, Tallies};
 use crate::circuit::cells::{Cell, Counter};
 use crate::circuit::reduce::Number;
 use crate::circuit::{Bundle, LANES, TwoPartyCircuit};
@@ -39,7 +39,7 @@ pub struct SweepOutput<L: Zeroize> {
     pub rows: Vec<Number<L>>,
     /// The tallies of each counter of the cell: one, or one for each diagonal from the lower left corner to the upper
     /// right.
-    pub counters: Vec<Vec<Weights<L>>>,
+    pub counters: Vec<Vec<BitsByWeight<L>>>,
 }
 
 /// Bundles of one cell, allocated once.

@@ -44,11 +44,16 @@
 //!   which d trees differ from the others passes only if the receiver guessed k·d bits of Δ, with probability 2⁻ᵏᵈ, plus
 //!   at most 2⁻¹²⁸. A receiver that guessed them learns nothing new. (It is one bit less if one of the trees belongs to
 //!   the group of the lowest bit of Δ, which is public.) The 2⁻¹²⁸ holds although many pairs of trees could collide. Let
-//!   there be m different uᵢ. Two collide if their difference sums to 0, and so do all differences that are multiples of
-//!   it. If all differences are, this is one event. Otherwise each event leaves at least one uᵢ out, whose bits must be
-//!   guessed: if j are left out, 4j − 1 bits or more, since k ≥ 4 and at most one bit is public. At most
-//!   C(m,2)/C(m−j,2) events leave out j, and the sum of C(m,2)/C(m−j,2)·2^(1−4j) over j is below 1. Two independent events
-//!   have another factor of 2⁻¹²⁸.
+//!   there be m different uᵢ.
+//!
+//!   1. Two of them collide if their difference sums to 0. Then all differences that are multiples of it sum to 0, too:
+//!      together, these are one event.
+//!   2. If all differences are multiples of one, there is no other event.
+//!   3. Otherwise each event leaves out at least one uᵢ, whose bits must be guessed: if it leaves out j, 4j − 1 bits or
+//!      more, since k ≥ 4 and at most one bit is public.
+//!   4. At most C(m,2)/C(m−j,2) events leave out j, and the sum of C(m,2)/C(m−j,2)·2^(1−4j) over j is below 1.
+//!   5. Two independent events have another factor of 2⁻¹²⁸.
+//!
 //! - **Swaps.** Whatever bits it sends are a valid choice of some x. They come after the check, which does not cover
 //!   them.
 //!

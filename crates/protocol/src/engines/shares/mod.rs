@@ -58,7 +58,7 @@ use std::sync::Mutex;
 use veilpath_channel::Channel;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::shares::{
-    Finish, LetterLists, MAX_ALPHABET_SIZE, MatrixInput, Outputs, Party, SharedLetters,
+    Finish, LetterLists, LetterLookup, MAX_ALPHABET_SIZE, MatrixInput, Outputs, Party,
     SharesSession,
 };
 use veilpath_paillier::system_rng;
@@ -197,7 +197,7 @@ struct StageRun<'a> {
     stage: &'a Stage,
     on_shares: OnShares,
     /// The shared letters, if there are matrices.
-    letters: Option<&'a SharedLetters>,
+    letters: Option<&'a LetterLookup>,
 }
 
 impl StageRun<'_> {
