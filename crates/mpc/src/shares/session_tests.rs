@@ -294,10 +294,8 @@ fn shared_trees_take_a_fraction_of_the_bits() {
     let (count, length, alphabet) = (12, 100, 48);
     let cohorts = crossed(count, &[length], alphabet);
     let (cells, lines) = ((count * length).pow(2) as f64, (count * length) as f64);
-    for (tree_levels, lines_per_tree, cot_bits) in [
-        (TreeLevels::FOUR, 4.0, 31.0),
-        (TreeLevels::EIGHT, 8.0, 15.0),
-    ] {
+    for (tree_levels, cot_bits) in [(TreeLevels::FOUR, 31.0), (TreeLevels::EIGHT, 15.0)] {
+        let lines_per_tree = tree_levels.count() as f64;
         let (_, traffic) = run(
             MatrixRecurrence::Unit,
             NUMBERS,
