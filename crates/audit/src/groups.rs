@@ -1,8 +1,8 @@
 //! The distinguisher on group answers: does a side's view tell which of two inputs the other side had?
 //!
-//! The inputs are two sets of scanpaths and labels that agree in everything that both sides may know: ids, lengths, group names
-//! and sizes, labels if they are published, and the answer. The view consists of the messages of the statistics, this side's
-//! halves of the pairs' numbers, and its shares of the answer.
+//! The inputs are two sets of scanpaths and labels that agree in everything that both sides may know: ids, lengths,
+//! group names and sizes, labels if they are published, and the answer. The view consists of the messages of the
+//! statistics, this side's halves of the pairs' numbers, and its shares of the answer.
 
 use crate::AuditError;
 use crate::transcript::{Recorder, Transcript, Transcripts, judge, shuffled_inputs};

@@ -1,5 +1,5 @@
-//! The attack if the order of the matrix cells is public, so that the cell of every clue is known. It is an upper bound on
-//! what the order hides.
+//! The attack if the order of the matrix cells is public, so that the cell of every clue is known. It is an upper bound
+//! on what the order hides.
 
 use crate::AuditError;
 use crate::clue::{Clue, Feature};

@@ -2,10 +2,10 @@
 //!
 //! One of the crate's five files with unsafe code. The safe interface consists of the types [`Vaes512`] and [`AesNi`].
 //! A value of either type proves that its instructions were detected, including those of [`crate::clmul_kernel`],
-//! [`crate::ot_kernel`], [`crate::sha_kernel`] and [`crate::transpose_kernel`]. The kernel implements half gates as a whole, because moving
-//! labels out of the vector registers between hash and table costs more than AES does. Gate round keys are computed on
-//! the fly and never reach memory. The choice of path affects only speed: tests compare both with the portable
-//! implementation, [`crate::aes_portable`].
+//! [`crate::ot_kernel`], [`crate::sha_kernel`] and [`crate::transpose_kernel`]. The kernel implements half gates as a
+//! whole, because moving labels out of the vector registers between hash and table costs more than AES does. Gate round
+//! keys are computed on the fly and never reach memory. The choice of path affects only speed: tests compare both with
+//! the portable implementation, [`crate::aes_portable`].
 //!
 //! No branch or address depends on keys or blocks.
 #![allow(unsafe_code)]

@@ -21,7 +21,8 @@ pub(crate) const GROUP_BYTES: usize = 64 * CHAINS;
 /// One word of every chain.
 pub(crate) type Words = [u32; CHAINS];
 
-/// Compresses a message as far as it fills all chains. Returns the chains' final states, and the bytes that are left over.
+/// Compresses a message as far as it fills all chains. Returns the chains' final states, and the bytes that are left
+/// over.
 pub(crate) fn compress_chains(kernel: Kernel, message: &[u8]) -> ([u8; 32 * CHAINS], &[u8]) {
     let mut states = INITIAL.map(|word| [word; CHAINS]);
     let (groups, rest) = message.as_chunks::<GROUP_BYTES>();

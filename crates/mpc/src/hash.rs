@@ -1,9 +1,9 @@
 //! The garbling hash: AES under a separate key for every half gate.
 //!
-//! H(x, i) = E(kᵢ, σ(x)) ⊕ σ(x) with kᵢ = s ⊕ i, where E is AES-128, σ is a linear orthomorphism, s is a public
-//! *hash key* that the garbler draws afresh for every session, and i is a counter that never repeats. This is the construction of
-//! Guo, Katz, Wang, Weng and Yu, "Better concrete security for half-gates garbling (in the multi-instance setting)",
-//! CRYPTO 2020.
+//! H(x, i) = E(kᵢ, σ(x)) ⊕ σ(x) with kᵢ = s ⊕ i, where E is AES-128, σ is a linear orthomorphism, s is a public *hash
+//! key* that the garbler draws afresh for every session, and i is a counter that never repeats. This is the
+//! construction of Guo, Katz, Wang, Weng and Yu, "Better concrete security for half-gates garbling (in the
+//! multi-instance setting)", CRYPTO 2020.
 //!
 //! # Bound
 //!
@@ -22,8 +22,8 @@
 //! **The largest session that the limits allow** – 2²⁸ letters on either side, all compared with all, 2⁵⁶ matrix cells
 //! of at most 620 AND gates with two half gates each – has q < 2⁶⁷ (the counter of each thread has room for 2⁶⁸). An
 //! attacker with 2⁸⁰ calls to AES succeeds with probability below 2⁻⁴⁵, to which the gates themselves contribute 2⁻⁵⁹.
-//! No connection can carry such a session: one that runs at a gigabyte per second for a year has q = 2⁵¹. Hash keys
-//! of different sessions are random: among 2³⁰ such year-long sessions, with 2⁸¹ keys in all, the probability that any key
+//! No connection can carry such a session: one that runs at a gigabyte per second for a year has q = 2⁵¹. Hash keys of
+//! different sessions are random: among 2³⁰ such year-long sessions, with 2⁸¹ keys in all, the probability that any key
 //! serves five half gates is 2⁻¹¹³. So μ ≤ 4, and the 2⁸⁰ calls succeed against any of them with probability 2⁻⁴².
 //!
 //! A hash with one fixed AES key (the tweaked TMMO of Guo, Katz, Wang and Yu, S&P 2020) loses a factor q instead,
@@ -114,7 +114,8 @@ impl TweakedHash {
     }
 
     /// The lower halves of H(x ⊕ o, i), for each combination x of `blocks_each` blocks and each multiple o of an
-    /// offset, given as σ(o). The hashes of a combination are adjacent. Tweaks count from `first`, one for each combination.
+    /// offset, given as σ(o). The hashes of a combination are adjacent. Tweaks count from `first`, one for each
+    /// combination.
     pub(crate) fn hash_low_words(
         &self,
         first: u64,

@@ -124,8 +124,8 @@ impl StreamSums<'_> {
     }
 }
 
-/// Points to hash (see [`crate::hash`]): each multiple of an offset added to each combination of blocks. A combination is Σ Xʲ·b_j in
-/// GF(2¹²⁸) over its blocks b, and has its own key.
+/// Points to hash (see [`crate::hash`]): each multiple of an offset added to each combination of blocks. A combination
+/// is Σ Xʲ·b_j in GF(2¹²⁸) over its blocks b, and has its own key.
 pub(crate) struct HashedPoints<'a> {
     pub(crate) hash_key: Block,
     /// The tweak of the first combination. The others count from it.

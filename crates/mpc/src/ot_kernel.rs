@@ -152,8 +152,8 @@ macro_rules! kernel {
                 states
             }
 
-            /// Adds vectors to the blocks at the same index. The last group of a row can be shorter. No array index is a
-            /// variable, because the vectors would then leave their registers.
+            /// Adds vectors to the blocks at the same index. The last group of a row can be shorter. No array index is
+            /// a variable, because the vectors would then leave their registers.
             #[inline]
             #[target_feature(enable = $features)]
             fn add_to(sums: &mut [Block], vectors: &Vectors) {

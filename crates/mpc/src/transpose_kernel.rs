@@ -18,10 +18,12 @@ type BitSquares = [Block; 4];
 /// For each square, the bit squares of its left and its right half: a list for every eight rows.
 type Squares = [[[BitSquares; 16]; 2]; 4];
 
-/// The identity. Multiplying a bit square (a bit matrix whose lowest row is the highest byte) by it transposes the bit square.
+/// The identity. Multiplying a bit square (a bit matrix whose lowest row is the highest byte) by it transposes the bit
+/// square.
 const UNIT_BIT_SQUARE: i64 = 0x8040_2010_0804_0201_u64.cast_signed();
 
-/// The permutation from eight rows of 16 bytes, the first four in the first vector, to the bit squares of eight byte columns.
+/// The permutation from eight rows of 16 bytes, the first four in the first vector, to the bit squares of eight byte
+/// columns.
 const fn to_bit_squares(first_column: usize) -> [u8; 64] {
     let mut from = [0; 64];
     let mut at = 0;
@@ -33,7 +35,8 @@ const fn to_bit_squares(first_column: usize) -> [u8; 64] {
     from
 }
 
-/// The permutation from 16 bit squares in a column to four of the eight rows of 16 bytes that they form when transposed.
+/// The permutation from 16 bit squares in a column to four of the eight rows of 16 bytes that they form when
+/// transposed.
 const fn from_bit_squares(first_row: usize) -> [u8; 64] {
     let mut from = [0; 64];
     let mut at = 0;

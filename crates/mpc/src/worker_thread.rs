@@ -1,7 +1,7 @@
 //! Worker threads: parts of a session that run in parallel, each with its own channel.
 //!
-//! All worker threads of a session share the offset Δ, the base transfers and the letter keys. The thread's number separates
-//! what must not repeat under them:
+//! All worker threads of a session share the offset Δ, the base transfers and the letter keys. The thread's number
+//! separates what must not repeat under them:
 //!
 //! | what | where the thread's number goes |
 //! |---|---|

@@ -1,10 +1,10 @@
 //! The fast alignment kernels.
 //!
-//! Most kernels sweep the matrix in the same way (`sweep`): a *strip* of up to 128 rows at a time, along anti-diagonals.
-//! The cells of one step are independent of each other, so the compiler turns the step into vector instructions of
-//! whatever width the target has. The shared scanpath lies along the *lanes* (rows), another one along the *steps* (columns).
-//! `global`, `local`, `double` and `walk` define the work per cell. `values` holds the value of each letter pair, and
-//! `profile` arranges the values by lane.
+//! Most kernels sweep the matrix in the same way (`sweep`): a *strip* of up to 128 rows at a time, along
+//! anti-diagonals. The cells of one step are independent of each other, so the compiler turns the step into vector
+//! instructions of whatever width the target has. The shared scanpath lies along the *lanes* (rows), another one along
+//! the *steps* (columns). `global`, `local`, `double` and `walk` define the work per cell. `values` holds the value of
+//! each letter pair, and `profile` arranges the values by lane.
 //!
 //! `edits` and `subsequence` pack 64 rows into a machine word instead.
 //!
@@ -27,8 +27,8 @@ pub(crate) mod walk;
 
 /// One scanpath to compare with several others.
 ///
-/// `shared_is_first` says which side of the comparison the shared scanpath is on. It matters if the cost of a letter pair
-/// depends on the order of the letters.
+/// `shared_is_first` says which side of the comparison the shared scanpath is on. It matters if the cost of a letter
+/// pair depends on the order of the letters.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'a> {
     /// The shared scanpath, which lies along the lanes.

@@ -54,8 +54,8 @@ impl EvaluatorSession<Receiver> {
         Self::with_transfers(kernel, correlated, channel)
     }
 
-    /// The part of the session that runs on another worker thread, with its own channel. Only the first thread creates parts,
-    /// one for each other thread. All parts share the letter keys.
+    /// The part of the session that runs on another worker thread, with its own channel. Only the first thread creates
+    /// parts, one for each other thread. All parts share the letter keys.
     pub fn for_thread(&mut self, thread: WorkerThread) -> Result<Self, MpcError> {
         self.threads.claim(thread)?;
         Ok(Self {

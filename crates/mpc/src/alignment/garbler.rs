@@ -80,8 +80,8 @@ impl GarblerSession<Sender> {
         Self::with_transfers(kernel, delta, correlated, rng, channel)
     }
 
-    /// The part of the session that runs on another worker thread, with its own channel. Only the first thread creates parts,
-    /// one for each other thread. All parts share the letter keys.
+    /// The part of the session that runs on another worker thread, with its own channel. Only the first thread creates
+    /// parts, one for each other thread. All parts share the letter keys.
     pub fn for_thread(&mut self, thread: WorkerThread) -> Result<Self, MpcError> {
         self.threads.claim(thread)?;
         Ok(Self {

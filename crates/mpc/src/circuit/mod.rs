@@ -18,7 +18,8 @@ use crate::error::MpcError;
 use veilpath_channel::Channel;
 use zeroize::Zeroize;
 
-/// Wires that go through a gate together. Keys of gates and the order of tables depend on it, so it is part of the wire format.
+/// Wires that go through a gate together. Keys of gates and the order of tables depend on it, so it is part of the wire
+/// format.
 pub const LANES: usize = 8;
 
 /// One wire of each of [`LANES`] independent cells.

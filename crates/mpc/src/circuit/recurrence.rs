@@ -27,7 +27,8 @@ pub enum RecurrenceOutput {
     Rows,
     /// The fraction of points in runs down columns.
     Columns,
-    /// The mean distance of points from the main diagonal: Σ (column − row) / ((max(m, n) − 1)·C), plus 1 so that it is not negative.
+    /// The mean distance of points from the main diagonal: Σ (column − row) / ((max(m, n) − 1)·C), plus 1 so that it is
+    /// not negative.
     Centre,
 }
 
@@ -63,9 +64,9 @@ pub struct RecurrenceOutputs {
 }
 
 impl RecurrenceOutputs {
-    /// Packs these numbers, each once and the first in the lowest bits. Runs have at least `shortest` points. A fraction
-    /// is undefined if there is no point. It then counts as 0 (the centre: as the main diagonal), or is the number
-    /// after the largest.
+    /// Packs these numbers, each once and the first in the lowest bits. Runs have at least `shortest` points. A
+    /// fraction is undefined if there is no point. It then counts as 0 (the centre: as the main diagonal), or is the
+    /// number after the largest.
     pub fn new(outputs: &[RecurrenceOutput], shortest: usize, undefined_is_zero: bool) -> Self {
         Self {
             chosen: std::array::from_fn(|at| outputs.get(at).copied()),

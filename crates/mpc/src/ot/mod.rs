@@ -17,13 +17,13 @@
 //! If SHA-256 and SHA-512 are random oracles, AES-128 is an ideal cipher, and the gap Diffie–Hellman problem is hard in
 //! Ristretto255, the prime-order group over Curve25519:
 //!
-//! - **Against a malicious receiver** (the evaluator, or either side of `shares`), [`base`], [`correlated`],
-//!   [`pads`] and [`letters`] give it one label of each wire, one pad of each transfer and one key of each
-//!   letter; the others are indistinguishable from random ones. It learns about Δ what it guesses and no more: a guess
-//!   that is right for a fraction 2⁻ᵐ of all Δ passes the checks with that probability, and a wrong one ends the
-//!   session before anything that depends on the transfers is sent. (Worker threads share Δ, and the others may still send
-//!   until all have stopped: less than one bit for eight threads.) Such a guess gains nothing: it weakens the bound for
-//!   the remaining secrets by the factor 2ᵐ, but succeeds only with probability 2⁻ᵐ.
+//! - **Against a malicious receiver** (the evaluator, or either side of `shares`), [`base`], [`correlated`], [`pads`]
+//!   and [`letters`] give it one label of each wire, one pad of each transfer and one key of each letter; the others
+//!   are indistinguishable from random ones. It learns about Δ what it guesses and no more: a guess that is right for a
+//!   fraction 2⁻ᵐ of all Δ passes the checks with that probability, and a wrong one ends the session before anything
+//!   that depends on the transfers is sent. (Worker threads share Δ, and the others may still send until all have
+//!   stopped: less than one bit for eight threads.) Such a guess gains nothing: it weakens the bound for the remaining
+//!   secrets by the factor 2ᵐ, but succeeds only with probability 2⁻ᵐ.
 //! - **Against a malicious sender** (the garbler, or either side of `shares`), they hide the receiver's bits and
 //!   letters.
 //!

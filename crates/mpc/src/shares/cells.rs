@@ -34,8 +34,8 @@ pub(crate) async fn prepare(
     numbers
 }
 
-/// Global alignment with w bits for the sum of an insertion and a deletion: e = max(0, H − V), H' = e + max(0, T − V − e),
-/// V' = H' − (H − V), modulo 2^(w + 1).
+/// Global alignment with w bits for the sum of an insertion and a deletion: e = max(0, H − V), H' = e + max(0, T − V −
+/// e), V' = H' − (H − V), modulo 2^(w + 1).
 ///
 /// Returns H below the last line of every position.
 pub(crate) async fn difference(

@@ -84,7 +84,8 @@ impl Gates {
         })
     }
 
-    /// Converts numbers shared modulo 2^`width` to bits, with an adder that computes the carries of all bit positions at once.
+    /// Converts numbers shared modulo 2^`width` to bits, with an adder that computes the carries of all bit positions
+    /// at once.
     pub(crate) async fn bits_from_numbers(
         &self,
         own: &[u64],

@@ -269,8 +269,8 @@ impl<'a> Group<'a> {
         })
     }
 
-    /// Looks up the segments that begin in a step. They replace those that ended in the step before, so read those costs
-    /// first.
+    /// Looks up the segments that begin in a step. They replace those that ended in the step before, so read those
+    /// costs first.
     pub(crate) async fn look_up(&mut self, step: usize) -> Result<(), MpcError> {
         if matches!(self.source, CostSource::Precomputed(_)) {
             return Ok(());

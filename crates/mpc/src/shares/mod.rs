@@ -68,9 +68,9 @@
 //!   most three secrets of a stage, a node of a letter's tree and a node and a leaf of the transfers: 3·2⁸⁰/2¹²⁸. The
 //!   numbers are the same in every stage, so the advantages of stages add up.
 //!
-//! Metrics without a matrix recurrence (`runs`, `sets`, `quotients`) consist of the same products and comparisons. What a
-//! side counts in its own scanpath enters them only as a factor. Their sizes depend on the alphabet and on lengths, not
-//! on what occurs in a scanpath.
+//! Metrics without a matrix recurrence (`runs`, `sets`, `quotients`) consist of the same products and comparisons. What
+//! a side counts in its own scanpath enters them only as a factor. Their sizes depend on the alphabet and on lengths,
+//! not on what occurs in a scanpath.
 //!
 //! Until outputs are opened, **a malicious party** on either side also gets only such messages. Transfers are proven
 //! against malicious parties ([`crate::ot`]): choices are uniform to a sender, and pads that it did not choose are

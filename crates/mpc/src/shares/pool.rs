@@ -229,8 +229,8 @@ impl Pool {
         Ok(())
     }
 
-    /// Erases a large surplus of one direction. Many lists use one direction more than the other, and what is left of the
-    /// other would take more memory with every list. Both sides count the same.
+    /// Erases a large surplus of one direction. Many lists use one direction more than the other, and what is left of
+    /// the other would take more memory with every list. Both sides count the same.
     pub(crate) fn limit_surplus(&mut self) -> Result<(), MpcError> {
         let Demand { sent, received } = self.available();
         match sent.abs_diff(received) > MAX_SURPLUS_BATCHES * self.batch {

@@ -50,8 +50,8 @@ pub fn runs_fit(rows: usize, columns: usize, alphabet: usize) -> bool {
 }
 
 impl SharesSession {
-    /// For each comparison, how many cells with a table entry of 1 belong to diagonal runs of at least `min_length` such
-    /// cells. `min_length` is at least 2. Shared modulo 2⁶⁴.
+    /// For each comparison, how many cells with a table entry of 1 belong to diagonal runs of at least `min_length`
+    /// such cells. `min_length` is at least 2. Shared modulo 2⁶⁴.
     pub fn diagonal_runs(
         &mut self,
         letters: &LetterLookup,

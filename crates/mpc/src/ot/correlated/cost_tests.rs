@@ -22,8 +22,8 @@ const ALPHABET: usize = 52;
 /// The most that the check may add to the time, in percent.
 const MAX_OVERHEAD_PERCENT: f64 = 3.0;
 
-/// The CPU time of this thread, or the wall-clock time where the system does not report it. Waiting for the other side does not
-/// count.
+/// The CPU time of this thread, or the wall-clock time where the system does not report it. Waiting for the other side
+/// does not count.
 fn cpu_time(start: Instant) -> Duration {
     // The kernel updates the number only when the scheduler runs.
     std::thread::yield_now();

@@ -41,10 +41,10 @@
 //!   have the same uᵢ: two different ones have the same sum with probability 2⁻¹²⁸, as the last block in which they
 //!   differ has a uniform coefficient that was not known when the difference was made. (The masking block has the
 //!   coefficient 1. It is fixed before all coefficients, and a difference in it alone is always seen.) So a batch in
-//!   which d trees differ from the others passes only if the receiver guessed k·d bits of Δ, with probability 2⁻ᵏᵈ, plus
-//!   at most 2⁻¹²⁸. A receiver that guessed them learns nothing new. (It is one bit less if one of the trees belongs to
-//!   the group of the lowest bit of Δ, which is public.) The 2⁻¹²⁸ holds although many pairs of trees could collide. Let
-//!   there be m different uᵢ.
+//!   which d trees differ from the others passes only if the receiver guessed k·d bits of Δ, with probability 2⁻ᵏᵈ,
+//!   plus at most 2⁻¹²⁸. A receiver that guessed them learns nothing new. (It is one bit less if one of the trees
+//!   belongs to the group of the lowest bit of Δ, which is public.) The 2⁻¹²⁸ holds although many pairs of trees could
+//!   collide. Let there be m different uᵢ.
 //!
 //!   1. Two of them collide if their difference sums to 0. Then all differences that are multiples of it sum to 0, too:
 //!      together, these are one event.
@@ -58,10 +58,10 @@
 //!   them.
 //!
 //! The coefficients χ come from a hash of the base transfers, the message about the seed trees, and all corrections and
-//! proofs of this worker thread so far (Fiat and Shamir; in the paper the sender draws them), so the check needs no round
-//! trip. A receiver that computes p hashes to find errors that pass succeeds with probability at most p/2¹²⁸. Each
-//! check of a chunk covers the chunks before it: errors made after a coefficient is known do not cancel earlier ones,
-//! because the last error has coefficients of its own.
+//! proofs of this worker thread so far (Fiat and Shamir; in the paper the sender draws them), so the check needs no
+//! round trip. A receiver that computes p hashes to find errors that pass succeeds with probability at most p/2¹²⁸.
+//! Each check of a chunk covers the chunks before it: errors made after a coefficient is known do not cancel earlier
+//! ones, because the last error has coefficients of its own.
 //!
 //! What remains is a guess: with probability 2⁻ᵐ all checks pass and the receiver knows m bits of Δ; otherwise the
 //! session has ended. In this sense Δ keeps its 127 bits whatever a receiver does: an attack on the garbling hash that
@@ -81,7 +81,8 @@
 //! SHA-256 over labels, column and letter.
 //!
 //! **The check costs** 544 bytes for every batch of up to [`MAX_BATCH`] transfers, and at most 3 % of the CPU time of a
-//! comparison with the smallest circuit, as measured by `cost_tests.rs`. The check of the trees is a part of the start of a stage.
+//! comparison with the smallest circuit, as measured by `cost_tests.rs`. The check of the trees is a part of the start
+//! of a stage.
 //!
 //! Seeds are secret, so the sender's tree is stored by y ⊕ δ from the start: no address depends on Δ.
 
