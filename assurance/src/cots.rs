@@ -9,15 +9,15 @@ use veilpath_mpc::Kernel;
 use veilpath_mpc::block::Block;
 use veilpath_mpc::hash::TweakedHash;
 use veilpath_mpc::label::Delta;
-use veilpath_mpc::ot::correlated::{GroupBits, Receiver, Sender};
+use veilpath_mpc::ot::correlated::{TreeLevels, Receiver, Sender};
 use veilpath_mpc::ot::pads::{MAX_CHOICE_BITS, PadReceiver, PadSender};
 use veilpath_mpc::ot::{CotReceiver, CotSender};
 
 const COUNT: usize = 180;
 
-/// COTs with both group sizes, and all kinds of pads. The offset and all randomness are secret, and so are the bits, blocks and pads.
+/// COTs with trees of both depths, and all kinds of pads. The offset and all randomness are secret, and so are the bits, blocks and pads.
 pub fn pads(kernel: Kernel) {
-    for group_bits in [GroupBits::FOUR, GroupBits::EIGHT] {
+    for tree_levels in [TreeLevels::FOUR, TreeLevels::EIGHT] {
         let (left, right) = memory_pair();
         let hash = TweakedHash::new(kernel, Block::new(7));
         thread::scope(|scope| {
@@ -25,7 +25,7 @@ pub fn pads(kernel: Kernel) {
                 let mut channel = Declassifying(left);
                 let mut rng = SecretRng::new(1);
                 let delta = Arc::new(Delta::random(&mut rng));
-                let mut sender = Sender::start(delta, group_bits, kernel, &mut rng, &mut channel)
+                let mut sender = Sender::start(delta, tree_levels, kernel, &mut rng, &mut channel)
                     .expect("a start");
                 let mut v = vec![Block::ZERO; COUNT];
                 sender.extend(&mut v, &mut channel).expect("COTs");
@@ -40,7 +40,7 @@ pub fn pads(kernel: Kernel) {
             let mut channel = Declassifying(right);
             let mut rng = SecretRng::new(2);
             let mut receiver =
-                Receiver::start(group_bits, kernel, &mut rng, &mut channel).expect("a start");
+                Receiver::start(tree_levels, kernel, &mut rng, &mut channel).expect("a start");
             let (mut u, mut w) = ([0; 3], vec![Block::ZERO; COUNT]);
             receiver.extend(&mut u, &mut w, &mut channel).expect("COTs");
             let mut pads = PadReceiver::new(hash, 0);

@@ -7,7 +7,7 @@ use crate::valgrind::mark_secret;
 use std::thread;
 use veilpath_channel::{Channel, memory_pair};
 use veilpath_mpc::Kernel;
-use veilpath_mpc::ot::correlated::GroupBits;
+use veilpath_mpc::ot::correlated::TreeLevels;
 use veilpath_mpc::shares::{MatrixRecurrence, MatrixInput, Finish, LetterLists, Outputs, Party, SharesSession};
 
 const ALPHABET: usize = 7;
@@ -26,11 +26,11 @@ pub fn session(kernel: Kernel) {
     };
     // With this many cells per letter, one-bit entries are looked up for several lines at a time: as many as a tree has levels.
     for (cell, outputs, cells, levels) in [
-        (MatrixRecurrence::Unit, Outputs::Numbers, 1, GroupBits::FOUR),
-        (MatrixRecurrence::Unit, Outputs::Numbers, 1 << 20, GroupBits::FOUR),
-        (MatrixRecurrence::Unit, Outputs::Numbers, 1 << 20, GroupBits::EIGHT),
-        (difference, Outputs::AtLeast, 1, GroupBits::FOUR),
-        (local, Outputs::Numbers, 1, GroupBits::FOUR),
+        (MatrixRecurrence::Unit, Outputs::Numbers, 1, TreeLevels::FOUR),
+        (MatrixRecurrence::Unit, Outputs::Numbers, 1 << 20, TreeLevels::FOUR),
+        (MatrixRecurrence::Unit, Outputs::Numbers, 1 << 20, TreeLevels::EIGHT),
+        (difference, Outputs::AtLeast, 1, TreeLevels::FOUR),
+        (local, Outputs::Numbers, 1, TreeLevels::FOUR),
     ] {
         let (left, right) = memory_pair();
         thread::scope(|scope| {
@@ -47,7 +47,7 @@ pub fn session(kernel: Kernel) {
 fn side(
     party: Party,
     kernel: Kernel,
-    levels: GroupBits,
+    levels: TreeLevels,
     (cell, outputs, cells): (MatrixRecurrence, Outputs, u64),
     mut channel: impl Channel,
 ) {

@@ -6,7 +6,7 @@ use std::thread;
 use veilpath_channel::memory_pair;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{
-    Engine, GroupInputs, GroupPlan, GroupSizes, Job, ScanpathId, PairRule, Role, Spec, TreeLevels,
+    Engine, GroupInputs, PreparedGroupAnswer, GroupSizes, Job, ScanpathId, PairRule, Role, Spec, TreeLevels,
     pairs_of,
 };
 
@@ -63,17 +63,17 @@ fn side(
         minimum: 2,
         coins: [7; 32],
     };
-    let plan = GroupPlan::new(&job, inputs).expect("an answer");
+    let prepared = PreparedGroupAnswer::new(&job, inputs).expect("an answer");
     let halves: Vec<u64> = (0..pairs.len() as u64).map(|pair| pair % 4).collect();
-    mark_secret(plan.own_labels());
+    mark_secret(prepared.own_labels());
     mark_secret(&halves);
     for scanpath in &scanpaths {
         mark_secret(scanpath.letters());
     }
-    let shares = plan
+    let shares = prepared
         .run(&halves, TreeLevels::default(), &mut channel)
         .expect("shares");
-    assert_eq!(shares.len(), plan.schema().count());
+    assert_eq!(shares.len(), prepared.schema().count());
 }
 
 /// Three participants in two groups, with two stimuli.

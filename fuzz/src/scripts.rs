@@ -16,8 +16,8 @@ use veilpath_channel::{Channel, memory_pair};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric, Scanpath};
 use veilpath_paillier::KeySize;
 use veilpath_protocol::{
-    Engine, GroupInputs, GroupPlan, GroupSizes, Job, PaillierOptions, PairRule, ProtocolError,
-    Reveal, Role, ScanpathId, Spec, TreeLevels,
+    Engine, GroupInputs, GroupSizes, Job, PaillierOptions, PairRule, PreparedGroupAnswer,
+    ProtocolError, Reveal, Role, ScanpathId, Spec, TreeLevels,
 };
 
 /// The result of a run against a script; `None` if the bytes do not describe one.
@@ -148,8 +148,8 @@ fn group_shares(
         minimum: 2,
         coins: [7; 32],
     };
-    let plan = GroupPlan::new(&job, inputs).ok()?;
-    let shares = plan.run(&[1; 9], levels, channel);
+    let prepared = PreparedGroupAnswer::new(&job, inputs).ok()?;
+    let shares = prepared.run(&[1; 9], levels, channel);
     Some(shares.map(|shares| shares.len()))
 }
 

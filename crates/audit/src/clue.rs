@@ -1,5 +1,5 @@
-//! What one candidate set reveals: the masked values of a matrix cell, and how well they fit the differences that a guess
-//! implies.
+//! What one candidate set reveals: the masked values of a matrix cell, and how well they fit the differences that a
+//! guess implies.
 
 use crate::AuditError;
 use crate::factors::{Difference, Factors};
@@ -58,8 +58,8 @@ impl Clue {
         })
     }
 
-    /// From the slots of a matrix cell in the hardened variant. The last slot holds the padded candidates, which are random
-    /// to a party without the pads.
+    /// From the slots of a matrix cell in the hardened variant. The last slot holds the padded candidates, which are
+    /// random to a party without the pads.
     pub fn hardened(slots: &[BoxedUint], ranges: HardenedMaskRanges) -> Option<Self> {
         let signed = |slot: &BoxedUint| {
             // The bias is removed before a number is rounded.

@@ -7,8 +7,8 @@
 //! P(v | d) = Σ P(ρ)/ρ,   P(ρ) = log₂(1 + 1/ρ) / octaves
 //! ```
 //!
-//! For small ρ, that interval may contain no integer, which rules out d. An attack that treats ρ as a real number misses
-//! this, and with it most of what small multipliers reveal.
+//! For small ρ, that interval may contain no integer, which rules out d. An attack that treats ρ as a real number
+//! misses this, and with it most of what small multipliers reveal.
 
 use crate::clue::whole;
 use crypto_bigint::BoxedUint;
@@ -59,8 +59,8 @@ impl Factors {
         }
     }
 
-    /// P(seen | truth) times the size of the seen value, up to a common factor. It is 1 for every difference with the right
-    /// sign, except at the ends of the range and where ρ being an integer matters.
+    /// P(seen | truth) times the size of the seen value, up to a common factor. It is 1 for every difference with the
+    /// right sign, except at the ends of the range and where ρ being an integer matters.
     pub(crate) fn fit(self, truth: i64, seen: &Difference) -> f64 {
         if truth == 0 || (truth < 0) != seen.negative || seen.size == 0.0 {
             return 0.0;
@@ -113,8 +113,8 @@ impl Factors {
         if first > last {
             return near;
         }
-        // Each term is nearly 1/(ρ + ¼)², so the sum is nearly the integral from half before the first to half after the
-        // last: the number of terms divided by the product of the ends.
+        // Each term is nearly 1/(ρ + ¼)², so the sum is nearly the integral from half before the first to half after
+        // the last: the number of terms divided by the product of the ends.
         let (start, end) = (first as f64 - 0.25, last as f64 + 0.75);
         near + ((last - first) as f64 + 1.0) / start / end
     }

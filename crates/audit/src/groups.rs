@@ -1,8 +1,8 @@
 //! The distinguisher on group answers: does a side's view tell which of two inputs the other side had?
 //!
-//! The inputs are two sets of scanpaths and labels that agree in everything that both sides may know: ids, lengths, group names
-//! and sizes, labels if they are published, and the answer. The view consists of the messages of the statistics, this side's
-//! halves of the pairs' numbers, and its shares of the answer.
+//! The inputs are two sets of scanpaths and labels that agree in everything that both sides may know: ids, lengths,
+//! group names and sizes, labels if they are published, and the answer. The view consists of the messages of the
+//! statistics, this side's halves of the pairs' numbers, and its shares of the answer.
 
 use crate::AuditError;
 use crate::transcript::{Recorder, Transcript, Transcripts, judge, shuffled_inputs};
@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use veilpath_channel::memory_pair;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{
-    Engine, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, Job, PairRule, PairStore,
+    Engine, GroupInputs, GroupQuestion, GroupSizes, Job, PairRule, PairStore, PreparedGroupAnswer,
     ProtocolError, Refused, Reveal, RevealTo, Role, ScanpathId, Spec, TreeLevels,
     compare_locally_with_coins, pairs_of,
 };
@@ -274,7 +274,7 @@ fn run(
             coins: COINS,
         };
         let (whole, stored) = (job()?, HalvesInMemory(Mutex::new(vec![0; pairs.len()])));
-        let plan = GroupPlan::new(&whole, inputs)?;
+        let prepared = PreparedGroupAnswer::new(&whole, inputs)?;
         spec.engine
             .run(&job()?.with_store(&stored), &mut channel, &())?;
         let halves = stored
@@ -284,13 +284,13 @@ fn run(
         // The comparisons have their own distinguisher.
         channel.received.clear();
         channel.lengths.clear();
-        let shares = plan.run(&halves, TreeLevels::default(), &mut channel)?;
+        let shares = prepared.run(&halves, TreeLevels::default(), &mut channel)?;
         Ok(View {
             received: channel.received,
             lengths: channel.lengths,
             halves,
             shares: shares.to_vec(),
-            used: plan.schema().used_bits().collect(),
+            used: prepared.schema().used_bits().collect(),
         })
     };
     let (host_end, join_end) = memory_pair();

@@ -1,8 +1,8 @@
 //! Measures what a curious party learns from the engines, by attacking them.
 //!
 //! All attacks run on synthetic scanpaths, with both sides in one process. The key holder follows the protocol and
-//! keeps what it sees; then it tries to guess the matrix owner's letters. A failed attack proves nothing: all numbers are
-//! lower bounds on what leaks. Compare them with guessing and with what the score reveals by itself.
+//! keeps what it sees; then it tries to guess the matrix owner's letters. A failed attack proves nothing: all numbers
+//! are lower bounds on what leaks. Compare them with guessing and with what the score reveals by itself.
 
 mod clue;
 mod factors;

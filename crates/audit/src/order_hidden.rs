@@ -1,10 +1,10 @@
 //! The attack on the paper's order. Neither the matrix cell that a clue belongs to nor the matrix owner's letters are
 //! known, and the attack guesses both together.
 //!
-//! Clues are processed in order of arrival. A hypothesis consists of the filled part of the matrix and the letters of the
-//! matrix owner's first columns. Each clue extends it by one of the cells that are ready, weighted by how well the clue
-//! fits. Equal hypotheses are merged, and the best few thousand are kept. Their final distribution of each letter is the
-//! key holder's belief. Because only some are kept, this is a lower bound on what can be learned.
+//! Clues are processed in order of arrival. A hypothesis consists of the filled part of the matrix and the letters of
+//! the matrix owner's first columns. Each clue extends it by one of the cells that are ready, weighted by how well the
+//! clue fits. Equal hypotheses are merged, and the best few thousand are kept. Their final distribution of each letter
+//! is the key holder's belief. Because only some are kept, this is a lower bound on what can be learned.
 
 use crate::clue::{Clue, Feature};
 use crate::score_only;
@@ -204,8 +204,8 @@ impl Search<'_> {
             .collect()
     }
 
-    /// Rows whose next cell the matrix owner could have requested, because all of its inputs were known when the message was
-    /// sent.
+    /// Rows whose next cell the matrix owner could have requested, because all of its inputs were known when the
+    /// message was sent.
     fn ready(&self, base: FilledRows, filled: FilledRows) -> impl Iterator<Item = usize> + use<> {
         let columns = self.view.theirs;
         (0..self.view.own.len()).filter(move |&row| {
@@ -270,10 +270,10 @@ impl Search<'_> {
                     continue;
                 }
                 let at = &self.nodes[node as usize];
-                let share = weight / total / self.weights[position][at.class];
+                let fraction = weight / total / self.weights[position][at.class];
                 for &letter in &self.view.classes[at.class].members {
                     let letter = usize::from(letter);
-                    belief[position][letter] += share * prior[position][letter];
+                    belief[position][letter] += fraction * prior[position][letter];
                 }
                 node = at.parent;
             }
@@ -297,8 +297,8 @@ pub(crate) fn class_weights(view: &KeyHolderView, prior: &LetterProbabilities) -
         .collect()
 }
 
-/// The `limit` most likely hypotheses for each number of open columns, in no particular order. Opening a column takes a guess that
-/// pays off only later, so a hypothesis competes only with those that have opened as many columns.
+/// The `limit` most likely hypotheses for each number of open columns, in no particular order. Opening a column takes a
+/// guess that pays off only later, so a hypothesis competes only with those that have opened as many columns.
 fn best(states: &mut Vec<(State, usize, f64)>, limit: usize) {
     if states.len() <= limit {
         return;

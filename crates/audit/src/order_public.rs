@@ -1,5 +1,5 @@
-//! The attack if the order of the matrix cells is public, so that the cell of every clue is known. It is an upper bound on
-//! what the order hides.
+//! The attack if the order of the matrix cells is public, so that the cell of every clue is known. It is an upper bound
+//! on what the order hides.
 
 use crate::AuditError;
 use crate::clue::{Clue, Feature};
@@ -87,8 +87,8 @@ fn belief(
             };
             for &letter in &view.classes[class].members {
                 let letter = usize::from(letter);
-                let share = prior[position][letter] / weights[position][class];
-                belief[position][letter] += weight / total * share;
+                let fraction = prior[position][letter] / weights[position][class];
+                belief[position][letter] += weight / total * fraction;
             }
         }
     }

@@ -2,16 +2,17 @@
 //!
 //! The key holder knows the primes. Modulo p every factor (1+n)^m is 1, so only the randomness of a ciphertext remains.
 //! It shows what the matrix owner did to the key holder's randomness: candidate x₁ is made from the key holder's entry
-//! D(i, k), where k is the matrix owner's letter. If the matrix owner adds no randomness of its own, the quotient of two
-//! masked values is a power of that entry, and the key holder can try all letters one by one.
+//! D(i, k), where k is the matrix owner's letter. If the matrix owner adds no randomness of its own, the quotient of
+//! two masked values is a power of that entry, and the key holder can try all letters one by one.
 //!
-//! The engine always adds fresh randomness, and has no option to omit it. The flaw is therefore reproduced in miniature,
-//! with the operations of the cryptosystem, on the first cell of a matrix. The real engine is tested on the same cell.
+//! The engine always adds fresh randomness, and has no option to omit it. The flaw is therefore reproduced in
+//! miniature, with the operations of the cryptosystem, on the first cell of a matrix. The real engine is tested on the
+//! same cell.
 //!
-//! Letters found in the first cell, out of 100, with unit costs, |a−b| and Euclidean costs: 100, 97 and 93 % without a fresh
-//! factor or with one factor for the three values; 4.9, 5.9 and 8.3 %, as from the score alone, with a factor for each value.
-//! If a letter costs as much as a deletion and an insertion, all three values are equal, and the attack falls back on the
-//! score.
+//! Letters found in the first cell, out of 100, with unit costs, |a−b| and Euclidean costs: 100, 97 and 93 % without a
+//! fresh factor or with one factor for the three values; 4.9, 5.9 and 8.3 %, as from the score alone, with a factor for
+//! each value. If a letter costs as much as a deletion and an insertion, all three values are equal, and the attack
+//! falls back on the score.
 
 use crate::AuditError;
 use crate::clue::Clue;

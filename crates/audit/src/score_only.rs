@@ -51,8 +51,8 @@ pub fn guess_one_letter(view: &KeyHolderView) -> f64 {
     1.0 / classes.map(|class| class.members.len()).sum::<usize>() as f64
 }
 
-/// How often the candidates of a matrix cell are this far apart, over random scanpaths of the matrix owner: the differences
-/// from the smallest candidate, and their share.
+/// How often the candidates of a matrix cell are this far apart, over random scanpaths of the matrix owner: the
+/// differences from the smallest candidate, and their share.
 pub(crate) fn typical_differences<R: Rng + ?Sized>(
     view: &KeyHolderView,
     tries: usize,

@@ -1,5 +1,5 @@
-//! Records what a side receives in the engines `garbled` and `shares`, byte by byte. A distinguisher then tries to tell apart two
-//! inputs of the other side with the same length and the same score.
+//! Records what a side receives in the engines `garbled` and `shares`, byte by byte. A distinguisher then tries to tell
+//! apart two inputs of the other side with the same length and the same score.
 
 use crate::AuditError;
 use rand::{RngExt, SeedableRng};
@@ -22,8 +22,8 @@ pub struct Transcripts {
     pub same_lengths: bool,
     /// Pearson's statistic of the two inputs' bytes: 255 ± 23 if they have the same distribution.
     pub chi_square: f64,
-    /// The fraction of the second half of the runs that a distinguisher trained on the first assigns to the right input; 0.5
-    /// is chance.
+    /// The fraction of the second half of the runs that a distinguisher trained on the first assigns to the right
+    /// input; 0.5 is chance.
     pub distinguished: f64,
 }
 

@@ -16,8 +16,8 @@ pub struct KeyHolderView {
     pub(crate) score: i64,
     pub(crate) insert: i64,
     pub(crate) delete: i64,
-    /// Letters of the matrix owner that the key holder cannot distinguish, because they have the same cost with each of its
-    /// own letters.
+    /// Letters of the matrix owner that the key holder cannot distinguish, because they have the same cost with each of
+    /// its own letters.
     pub(crate) classes: Vec<Class>,
 }
 

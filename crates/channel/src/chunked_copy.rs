@@ -1,8 +1,9 @@
 //! Copies long byte runs in short chunks.
 //!
-//! The C library copies two kilobytes or more with a single string instruction. On AMD's Zen 3 and Zen 4 that instruction is several
-//! times slower than a loop when source and destination have different alignments within a cache line, as bytes that follow a header
-//! always do. Copying in short chunks saves a seventh of a garbled comparison's time.
+//! The C library copies two kilobytes or more with a single string instruction. On AMD's Zen 3 and Zen 4 that
+//! instruction is several times slower than a loop when source and destination have different alignments within a cache
+//! line, as bytes that follow a header always do. Copying in short chunks saves a seventh of a garbled comparison's
+//! time.
 
 /// Short enough that no C library uses the string instruction.
 const CHUNK_BYTES: usize = 2 << 10;

@@ -1,10 +1,11 @@
 //! A byte stream between two parties.
 //!
-//! A [`Channel`] is a reliable, ordered, bidirectional byte stream. Everything that two parties compute together runs over one: a TLS
-//! connection between two institutions, or a [`memory_pair`] between two threads. A [`Counted`] channel counts its traffic.
+//! A [`Channel`] is a reliable, ordered, bidirectional byte stream. Everything that two parties compute together runs
+//! over one: a TLS connection between two institutions, or a [`memory_pair`] between two threads. A [`Counted`] channel
+//! counts its traffic.
 //!
-//! This crate opens no sockets and encrypts nothing. A channel that leaves the machine must be encrypted and authenticated by the code
-//! that provides it.
+//! This crate opens no sockets and encrypts nothing. A channel that leaves the machine must be encrypted and
+//! authenticated by the code that provides it.
 
 pub mod chunked_copy;
 mod counted;
@@ -18,8 +19,9 @@ pub use read_buffer::ReadBuffer;
 
 /// A reliable, ordered, bidirectional byte stream.
 ///
-/// A party may send its next message before it has received the answer to the last one. To avoid deadlock, a channel accepts at
-/// least [`UNREAD_BYTES`] beyond what the other side has received before [`Channel::send`] or [`Channel::flush`] blocks.
+/// A party may send its next message before it has received the answer to the last one. To avoid deadlock, a channel
+/// accepts at least [`UNREAD_BYTES`] beyond what the other side has received before [`Channel::send`] or
+/// [`Channel::flush`] blocks.
 pub trait Channel {
     /// Sends bytes. They may stay in a buffer until [`Channel::flush`].
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError>;

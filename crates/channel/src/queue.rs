@@ -73,8 +73,8 @@ impl<T> QueueSender<T> {
         self.send_or_merge(item, bytes, |_, item| Some(item))
     }
 
-    /// Appends an item of this many bytes, or merges it into the last one, which saves the overhead of many small items.
-    /// `merge` gets the last item and this one, and returns this one if it must be appended.
+    /// Appends an item of this many bytes, or merges it into the last one, which saves the overhead of many small
+    /// items. `merge` gets the last item and this one, and returns this one if it must be appended.
     pub fn send_or_merge(
         &self,
         item: T,

@@ -47,7 +47,7 @@ pub(crate) fn explain(error: &Error) -> String {
             }
             _ => format!("{error}\n  name the file that `veilpath encode` wrote"),
         },
-        Error::NoSuchTiles(..) => format!("--{error}"),
+        Error::NoSuchTiles { requested, .. } => format!("--tiles {requested}: {error}"),
         Error::NoFixations { .. } => {
             format!("{error}\n  encode the gaze files again with --keep-fixations")
         }

@@ -38,11 +38,11 @@ impl Batch<'_> {
             .with_max_len(1)
             .map(|task| {
                 let mut results = Vec::with_capacity(task.pairs.len());
-                let (lane_is_first, lane, others) = self.sides(&task);
+                let (shared_is_first, shared, others) = self.sides(&task);
                 let row = Row {
-                    lane,
+                    shared,
                     others: &others,
-                    lane_is_first,
+                    shared_is_first,
                     letters: self.letters,
                     progress: self.progress,
                 };
@@ -68,8 +68,9 @@ impl Batch<'_> {
         let mut order: Vec<usize> = (0..self.pairs.len()).collect();
         order.sort_by_key(|&index| shared(index));
         let total: u64 = order.iter().map(|&index| self.cells(index)).sum();
-        let share = total / (rayon::current_num_threads() as u64 * TASKS_PER_THREAD).max(1);
-        let limit = share.max(MIN_TASK_CELLS);
+        let cells_per_task =
+            total / (rayon::current_num_threads() as u64 * TASKS_PER_THREAD).max(1);
+        let limit = cells_per_task.max(MIN_TASK_CELLS);
         let mut tasks = Vec::new();
         for row in order.chunk_by(|&left, &right| shared(left) == shared(right)) {
             let mut task = Task::new(shared_is_first);
@@ -110,21 +111,21 @@ impl Batch<'_> {
         if let [index] = task.pairs[..] {
             let row = letters(index);
             return match shorter_first(row.0, row.1) {
-                (true, lane, other) => (true, lane, vec![other]),
-                (false, lane, other) => (false, lane, vec![other]),
+                (true, shared, other) => (true, shared, vec![other]),
+                (false, shared, other) => (false, shared, vec![other]),
             };
         }
-        let lane = task.pairs.first().map(|&index| letters(index));
+        let shared = task.pairs.first().map(|&index| letters(index));
         if task.shared_is_first {
             (
                 true,
-                lane.map_or(&[], |pair| pair.0),
+                shared.map_or(&[], |pair| pair.0),
                 pairs.map(|pair| pair.1).collect(),
             )
         } else {
             (
                 false,
-                lane.map_or(&[], |pair| pair.1),
+                shared.map_or(&[], |pair| pair.1),
                 pairs.map(|pair| pair.0).collect(),
             )
         }

@@ -101,11 +101,11 @@ impl Comparison {
     }
 
     fn single(&self, a: &Scanpath, b: &Scanpath, compute: impl FnOnce(Row<'_>)) {
-        let (lane_is_first, lane, other) = shorter_first(a.letters(), b.letters());
+        let (shared_is_first, shared, other) = shorter_first(a.letters(), b.letters());
         compute(Row {
-            lane,
+            shared,
             others: &[other],
-            lane_is_first,
+            shared_is_first,
             letters: self.alphabet.size(),
             progress: &|_| (),
         });

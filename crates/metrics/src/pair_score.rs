@@ -6,8 +6,8 @@ use std::fmt;
 /// The largest number of measures that a metric has.
 pub const MAX_MEASURES: usize = 14;
 
-/// The result of a pair: one number for each of the metric's [measures](crate::Metric::measures), in that order. Each may
-/// be undefined for a given pair.
+/// The result of a pair: one number for each of the metric's [measures](crate::Metric::measures), in that order. Each
+/// may be undefined for a given pair.
 #[derive(Clone, Copy)]
 pub struct PairScore {
     count: u8,

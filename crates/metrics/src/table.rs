@@ -248,7 +248,8 @@ fn label_order(alphabet: &Alphabet, line: usize, names: &[&str]) -> Result<Vec<u
     Ok(letters)
 }
 
-/// Checks that labels name the first letters of the alphabet, each once. `position` returns the line and field of a label.
+/// Checks that labels name the first letters of the alphabet, each once. `position` returns the line and field of a
+/// label.
 fn check_order(
     letters: &[u16],
     position: impl Fn(usize) -> (usize, usize),

@@ -1,9 +1,9 @@
 //! Makes text from files and from other institutions safe to show. Every output follows these rules.
 //!
 //! An *unprintable character* is a control character (escape, bell, carriage return, …), a line or paragraph separator,
-//! or an invisible character: one that changes the writing direction, a joiner, a character of width zero, a soft hyphen
-//! or anything else that Unicode lets programs ignore. Such characters let a text control a terminal or pass for another
-//! text. Letters of every script are safe.
+//! or an invisible character: one that changes the writing direction, a joiner, a character of width zero, a soft
+//! hyphen or anything else that Unicode lets programs ignore. Such characters let a text control a terminal or pass for
+//! another text. Letters of every script are safe.
 //!
 //! | output | unprintable characters | formulas |
 //! |---|---|---|
@@ -24,8 +24,8 @@ pub fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || is_ignorable(c)
 }
 
-/// Whether a character has Unicode's property `Default_Ignorable_Code_Point`: programs usually do not show it. These are
-/// the direction marks, joiners, spaces of width zero, fillers, variation selectors and tags.
+/// Whether a character has Unicode's property `Default_Ignorable_Code_Point`: programs usually do not show it. These
+/// are the direction marks, joiners, spaces of width zero, fillers, variation selectors and tags.
 fn is_ignorable(c: char) -> bool {
     matches!(
         c,

@@ -14,7 +14,7 @@ use veilpath_mpc::Kernel;
 use veilpath_mpc::block::Block;
 use veilpath_mpc::hash::TweakedHash;
 use veilpath_mpc::label::Delta;
-use veilpath_mpc::ot::correlated::{GroupBits, MAX_BATCH, Receiver, Sender};
+use veilpath_mpc::ot::correlated::{MAX_BATCH, Receiver, Sender, TreeLevels};
 use veilpath_mpc::ot::pads::{PadReceiver, PadSender};
 use veilpath_mpc::ot::{CotReceiver, CotSender};
 
@@ -24,8 +24,8 @@ const PADS: usize = 4096;
 fn extension(criterion: &mut Criterion) {
     for kernel in Kernel::available().into_iter().rev() {
         let mut group = criterion.benchmark_group(format!("COT, {}", kernel.name()));
-        for (name, group_bits) in [("k=4", GroupBits::FOUR), ("k=8", GroupBits::EIGHT)] {
-            let (mut sender, mut receiver) = start(group_bits, kernel);
+        for (name, tree_levels) in [("k=4", TreeLevels::FOUR), ("k=8", TreeLevels::EIGHT)] {
+            let (mut sender, mut receiver) = start(tree_levels, kernel);
             let (mut left, mut right) = memory_pair();
             let mut blocks = vec![Block::ZERO; MAX_BATCH];
             let mut bits = vec![0; MAX_BATCH.div_ceil(64)];
@@ -107,16 +107,16 @@ fn per_element(bencher: &mut criterion::Bencher<'_>, elements: usize, mut work: 
     });
 }
 
-fn start(group_bits: GroupBits, kernel: Kernel) -> (Sender, Receiver) {
+fn start(tree_levels: TreeLevels, kernel: Kernel) -> (Sender, Receiver) {
     let (mut left, mut right) = memory_pair();
     let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
     std::thread::scope(|scope| {
         let receiver = scope.spawn(|| {
             let mut rng = ChaCha20Rng::seed_from_u64(1);
-            Receiver::start(group_bits, kernel, &mut rng, &mut right).unwrap()
+            Receiver::start(tree_levels, kernel, &mut rng, &mut right).unwrap()
         });
         let mut rng = ChaCha20Rng::seed_from_u64(2);
-        let sender = Sender::start(delta, group_bits, kernel, &mut rng, &mut left);
+        let sender = Sender::start(delta, tree_levels, kernel, &mut rng, &mut left);
         (sender.unwrap(), receiver.join().unwrap())
     })
 }

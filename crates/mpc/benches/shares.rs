@@ -9,7 +9,7 @@ use rand_chacha::rand_core::SeedableRng;
 use std::time::{Duration, Instant};
 use veilpath_channel::{MemoryChannel, memory_pair};
 use veilpath_mpc::Kernel;
-use veilpath_mpc::ot::correlated::GroupBits;
+use veilpath_mpc::ot::correlated::TreeLevels;
 use veilpath_mpc::shares::{
     Finish, LetterLists, MatrixInput, MatrixRecurrence, Outputs, Party, SharesSession,
 };
@@ -22,12 +22,12 @@ const LETTERS: usize = 48;
 fn side(
     party: Party,
     cell: MatrixRecurrence,
-    bits: GroupBits,
+    tree_levels: TreeLevels,
     mut channel: MemoryChannel,
 ) -> Duration {
     let mut rng = ChaCha20Rng::seed_from_u64(party as u64);
     let mut session =
-        SharesSession::start(party, bits, Kernel::best(), &mut rng, &mut channel).unwrap();
+        SharesSession::start(party, tree_levels, Kernel::best(), &mut rng, &mut channel).unwrap();
     let start = Instant::now();
     let range = |scanpath: usize| scanpath * LENGTH..(scanpath + 1) * LENGTH;
     let pairs = (0..SCANPATHS * SCANPATHS).map(|pair| (pair / SCANPATHS, pair % SCANPATHS));
@@ -79,15 +79,16 @@ fn cells(criterion: &mut Criterion) {
         ("unit costs", MatrixRecurrence::Unit),
         ("nine bits", difference),
     ] {
-        for (k, bits) in [("k=4", GroupBits::FOUR), ("k=8", GroupBits::EIGHT)] {
+        for (k, tree_levels) in [("k=4", TreeLevels::FOUR), ("k=8", TreeLevels::EIGHT)] {
             group.bench_function(format!("{name}, {k}"), |bencher| {
                 bencher.iter_custom(|rounds| {
                     let rounds = rounds as u32;
                     let run = |_| {
                         let (left, right) = memory_pair();
                         std::thread::scope(|scope| {
-                            let host = scope.spawn(move || side(Party::Host, cell, bits, left));
-                            let join = side(Party::Join, cell, bits, right);
+                            let host =
+                                scope.spawn(move || side(Party::Host, cell, tree_levels, left));
+                            let join = side(Party::Join, cell, tree_levels, right);
                             join.max(host.join().unwrap())
                         })
                     };

@@ -10,7 +10,7 @@ use std::sync::mpsc::channel;
 use veilpath_channel::memory_pair;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::label::Delta;
-use veilpath_mpc::ot::correlated::{GroupBits, Receiver, Sender};
+use veilpath_mpc::ot::correlated::{Receiver, Sender, TreeLevels};
 use veilpath_mpc::ot::{Bits, CorrelatedReceiver, CorrelatedSender, base, letters};
 
 /// Transfers per measurement: four chunks.
@@ -35,15 +35,15 @@ fn base_transfers(criterion: &mut Criterion) {
 /// Both sides take turns on one thread, so that the time is the work of both together.
 fn correlated(criterion: &mut Criterion) {
     let sizes = [
-        ("k=1", GroupBits::ONE),
-        ("k=2", GroupBits::TWO),
-        ("k=4", GroupBits::FOUR),
-        ("k=8", GroupBits::EIGHT),
+        ("k=1", TreeLevels::ONE),
+        ("k=2", TreeLevels::TWO),
+        ("k=4", TreeLevels::FOUR),
+        ("k=8", TreeLevels::EIGHT),
     ];
     let mut group = criterion.benchmark_group("correlated, both sides on one core");
     group.throughput(Throughput::Elements(COUNT as u64));
-    for (name, group_bits) in sizes {
-        let (mut sender, mut receiver, _) = start(group_bits);
+    for (name, tree_levels) in sizes {
+        let (mut sender, mut receiver, _) = start(tree_levels);
         let (mut left, mut right) = memory_pair();
         group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
             let chunk: Bits = (0..8192).map(|i| i % 3 == 0).collect();
@@ -60,7 +60,7 @@ fn correlated(criterion: &mut Criterion) {
     }
     group.finish();
 
-    let (mut sender, mut receiver, delta) = start(GroupBits::FOUR);
+    let (mut sender, mut receiver, delta) = start(TreeLevels::FOUR);
     let (mut left, mut right) = memory_pair();
     let mut group = criterion.benchmark_group("letters of 52, both sides on one core");
     group.throughput(Throughput::Elements(1000));
@@ -74,19 +74,19 @@ fn correlated(criterion: &mut Criterion) {
     group.finish();
 }
 
-fn start(group_bits: GroupBits) -> (Sender, Receiver, Arc<Delta>) {
+fn start(tree_levels: TreeLevels) -> (Sender, Receiver, Arc<Delta>) {
     let (mut left, mut right) = memory_pair();
     let (give, take) = channel();
     let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut rng = ChaCha20Rng::seed_from_u64(1);
-            let receiver = Receiver::start(group_bits, Kernel::best(), &mut rng, &mut right);
+            let receiver = Receiver::start(tree_levels, Kernel::best(), &mut rng, &mut right);
             give.send(receiver.unwrap()).unwrap();
         });
         let mut rng = ChaCha20Rng::seed_from_u64(2);
         let offset = Arc::clone(&delta);
-        let sender = Sender::start(offset, group_bits, Kernel::best(), &mut rng, &mut left);
+        let sender = Sender::start(offset, tree_levels, Kernel::best(), &mut rng, &mut left);
         (sender.unwrap(), take.recv().unwrap(), delta)
     })
 }

@@ -2,10 +2,10 @@
 //!
 //! One of the crate's five files with unsafe code. The safe interface consists of the types [`Vaes512`] and [`AesNi`].
 //! A value of either type proves that its instructions were detected, including those of [`crate::clmul_kernel`],
-//! [`crate::ot_kernel`], [`crate::sha_kernel`] and [`crate::transpose_kernel`]. The kernel implements half gates as a whole, because moving
-//! labels out of the vector registers between hash and table costs more than AES does. Gate round keys are computed on
-//! the fly and never reach memory. The choice of path affects only speed: tests compare both with the portable
-//! implementation, [`crate::aes_portable`].
+//! [`crate::ot_kernel`], [`crate::sha_kernel`] and [`crate::transpose_kernel`]. The kernel implements half gates as a
+//! whole, because moving labels out of the vector registers between hash and table costs more than AES does. Gate round
+//! keys are computed on the fly and never reach memory. The choice of path affects only speed: tests compare both with
+//! the portable implementation, [`crate::aes_portable`].
 //!
 //! No branch or address depends on keys or blocks.
 #![allow(unsafe_code)]
@@ -216,11 +216,15 @@ macro_rules! kernel {
                         // The XOR of both labels' hashes, in which σ(x) cancels.
                         let both_a = $xor($xor(a0, a1), mapped_delta);
                         let both_b = $xor($xor(b0, b1), mapped_delta);
-                        let generator = $xor(both_a, $and(mask_b, delta));
-                        let half_a = $xor($xor(a0, mapped[2 * i]), $and(mask_a, generator));
+                        let garbler_half = $xor(both_a, $and(mask_b, delta));
+                        let half_a = $xor($xor(a0, mapped[2 * i]), $and(mask_a, garbler_half));
                         let half_b = $xor($xor(b0, mapped[2 * i + 1]), $and(mask_b, both_b));
-                        put(&mut garbled.tables.generator, first + i, generator);
-                        put(&mut garbled.tables.evaluator, first + i, $xor(both_b, a));
+                        put(&mut garbled.tables.garbler_half, first + i, garbler_half);
+                        put(
+                            &mut garbled.tables.evaluator_half,
+                            first + i,
+                            $xor(both_b, a),
+                        );
                         put(&mut garbled.zero, first + i, $xor(half_a, half_b));
                     }
                 }
@@ -244,12 +248,12 @@ macro_rules! kernel {
                     rounds(&mut keys, &mut states);
                     for i in 0..EVALUATE_AT_ONCE {
                         let (a, b) = (at(gate.a, first + i), at(gate.b, first + i));
-                        let generator = at(&tables.generator, first + i);
-                        let evaluator = at(&tables.evaluator, first + i);
+                        let garbler_half = at(&tables.garbler_half, first + i);
+                        let evaluator_half = at(&tables.evaluator_half, first + i);
                         let hash_a = $xor(states[2 * i][0], mapped[2 * i][0]);
                         let hash_b = $xor(states[2 * i + 1][0], mapped[2 * i + 1][0]);
-                        let half_a = $xor(hash_a, $and(low_bit_mask(a), generator));
-                        let half_b = $xor(hash_b, $and(low_bit_mask(b), $xor(evaluator, a)));
+                        let half_a = $xor(hash_a, $and(low_bit_mask(a), garbler_half));
+                        let half_b = $xor(hash_b, $and(low_bit_mask(b), $xor(evaluator_half, a)));
                         put(&mut out, first + i, $xor(half_a, half_b));
                     }
                 }

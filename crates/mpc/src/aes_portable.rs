@@ -40,12 +40,12 @@ pub(crate) fn garble<L: AsBlock>(gate: &Gate<'_, L>, delta: Block, lanes: usize)
         let (key_a, key_b) = keys(gate, lane);
         let [a0, a1] = hashes(key_a, [a, a ^ delta]);
         let [b0, b1] = hashes(key_b, [b, b ^ delta]);
-        let generator = a0 ^ a1 ^ (b.low_bit_mask() & delta);
-        let evaluator = b0 ^ b1 ^ a;
+        let garbler_half = a0 ^ a1 ^ (b.low_bit_mask() & delta);
+        let evaluator_half = b0 ^ b1 ^ a;
         garbled.zero[lane] =
-            a0 ^ (a.low_bit_mask() & generator) ^ b0 ^ (b.low_bit_mask() & (evaluator ^ a));
-        garbled.tables.generator[lane] = generator;
-        garbled.tables.evaluator[lane] = evaluator;
+            a0 ^ (a.low_bit_mask() & garbler_half) ^ b0 ^ (b.low_bit_mask() & (evaluator_half ^ a));
+        garbled.tables.garbler_half[lane] = garbler_half;
+        garbled.tables.evaluator_half[lane] = evaluator_half;
     }
     garbled
 }
@@ -57,9 +57,9 @@ pub(crate) fn evaluate<L: AsBlock>(gate: &Gate<'_, L>, tables: &Tables, lanes: u
         let (key_a, key_b) = keys(gate, lane);
         let ([hash_a], [hash_b]) = (hashes(key_a, [a]), hashes(key_b, [b]));
         *out = hash_a
-            ^ (a.low_bit_mask() & tables.generator[lane])
+            ^ (a.low_bit_mask() & tables.garbler_half[lane])
             ^ hash_b
-            ^ (b.low_bit_mask() & (tables.evaluator[lane] ^ a));
+            ^ (b.low_bit_mask() & (tables.evaluator_half[lane] ^ a));
     }
     out
 }
@@ -89,14 +89,14 @@ pub(crate) fn sum_streams(leaves: &[Aes128], out: &mut StreamSums<'_>) {
 
 pub(crate) fn hash_low_words(points: &HashedPoints<'_>, words: &mut [u64]) {
     let lists = points.blocks.chunks_exact(points.blocks_each);
-    let words = words.chunks_exact_mut(points.offsets.len());
+    let words = words.chunks_exact_mut(points.multiples.len());
     for (at, (blocks, words)) in lists.zip(words).enumerate() {
         let tweak = points.first.wrapping_add(at as u64);
-        let cipher = cipher(points.start ^ Block::new(u128::from(tweak)));
+        let cipher = cipher(points.hash_key ^ Block::new(u128::from(tweak)));
         let blocks = blocks.iter().rev();
         let combined = blocks.fold(Block::ZERO, |sum, block| times_x(sum) ^ *block);
-        for (word, offset) in words.iter_mut().zip(points.offsets) {
-            let point = combined.orthomorphism() ^ *offset;
+        for (word, multiple) in words.iter_mut().zip(points.multiples) {
+            let point = combined.orthomorphism() ^ *multiple;
             let mut image = [point];
             encrypt(&cipher, &mut image);
             *word = (image[0] ^ point).words()[0];

@@ -1,9 +1,9 @@
 //! The garbling hash: AES under a separate key for every half gate.
 //!
-//! H(x, i) = E(kᵢ, σ(x)) ⊕ σ(x) with kᵢ = s ⊕ i, where E is AES-128, σ is a linear orthomorphism, s is a public start
-//! that the garbler draws afresh for every session, and i is a counter that never repeats. This is the construction of
-//! Guo, Katz, Wang, Weng and Yu, "Better concrete security for half-gates garbling (in the multi-instance setting)",
-//! CRYPTO 2020.
+//! H(x, i) = E(kᵢ, σ(x)) ⊕ σ(x) with kᵢ = s ⊕ i, where E is AES-128, σ is a linear orthomorphism, s is a public *hash
+//! key* that the garbler draws afresh for every session, and i is a counter that never repeats. This is the
+//! construction of Guo, Katz, Wang, Weng and Yu, "Better concrete security for half-gates garbling (in the
+//! multi-instance setting)", CRYPTO 2020.
 //!
 //! # Bound
 //!
@@ -22,7 +22,7 @@
 //! **The largest session that the limits allow** – 2²⁸ letters on either side, all compared with all, 2⁵⁶ matrix cells
 //! of at most 620 AND gates with two half gates each – has q < 2⁶⁷ (the counter of each thread has room for 2⁶⁸). An
 //! attacker with 2⁸⁰ calls to AES succeeds with probability below 2⁻⁴⁵, to which the gates themselves contribute 2⁻⁵⁹.
-//! No connection can carry such a session: one that runs at a gigabyte per second for a year has q = 2⁵¹. Starts of
+//! No connection can carry such a session: one that runs at a gigabyte per second for a year has q = 2⁵¹. Hash keys of
 //! different sessions are random: among 2³⁰ such year-long sessions, with 2⁸¹ keys in all, the probability that any key
 //! serves five half gates is 2⁻¹¹³. So μ ≤ 4, and the 2⁸⁰ calls succeed against any of them with probability 2⁻⁴².
 //!
@@ -42,26 +42,26 @@ use crate::worker_thread::WorkerThread;
 #[derive(Clone, Copy)]
 pub struct TweakedHash {
     kernel: Kernel,
-    start: Block,
+    hash_key: Block,
 }
 
 impl TweakedHash {
-    /// A hash whose keys are `start` plus the tweak. The start is public, random, and used once.
-    pub fn new(kernel: Kernel, start: Block) -> Self {
-        Self { kernel, start }
+    /// A hash whose AES keys are `hash_key` plus the tweak. The hash key is public, random, and used once.
+    pub fn new(kernel: Kernel, hash_key: Block) -> Self {
+        Self { kernel, hash_key }
     }
 
     /// The hash of a worker thread: no other thread has its keys.
     pub(crate) fn for_thread(&self, thread: WorkerThread) -> Self {
         Self {
             kernel: self.kernel,
-            start: self.start ^ Block::new(thread.tweak()),
+            hash_key: self.hash_key ^ Block::new(thread.tweak_base()),
         }
     }
 
     /// The base key of the gate with this number. The keys of its half gates in all lanes count from it.
     fn gate_key(&self, gate: u64) -> Block {
-        self.start ^ Block::new(u128::from(gate) * (2 * LANES) as u128)
+        self.hash_key ^ Block::new(u128::from(gate) * (2 * LANES) as u128)
     }
 
     /// Garbles the AND gate with this number.
@@ -100,7 +100,7 @@ impl TweakedHash {
             let mut keys = [Block::ZERO; AT_ONCE];
             let mut hashes = [Block::ZERO; AT_ONCE];
             for ((key, hash), block) in keys.iter_mut().zip(&mut hashes).zip(chunk.iter_mut()) {
-                *key = self.start ^ Block::new(u128::from(tweak));
+                *key = self.hash_key ^ Block::new(u128::from(tweak));
                 *block = block.orthomorphism();
                 *hash = *block;
                 tweak = tweak.wrapping_add(1);
@@ -113,21 +113,22 @@ impl TweakedHash {
         }
     }
 
-    /// The lower halves of H(x ⊕ o, i), for each combination x of `blocks_each` blocks and each offset o, given as
-    /// σ(o). The hashes of a combination are adjacent. Tweaks count from `first`, one for each combination.
+    /// The lower halves of H(x ⊕ o, i), for each combination x of `blocks_each` blocks and each multiple o of an
+    /// offset, given as σ(o). The hashes of a combination are adjacent. Tweaks count from `first`, one for each
+    /// combination.
     pub(crate) fn hash_low_words(
         &self,
         first: u64,
         (blocks, blocks_each): (&[Block], usize),
-        offsets: &[Block],
+        multiples: &[Block],
         words: &mut [u64],
     ) {
         let points = HashedPoints {
-            start: self.start,
+            hash_key: self.hash_key,
             first,
             blocks,
             blocks_each,
-            offsets,
+            multiples,
         };
         self.kernel.hash_low_words(&points, words);
     }

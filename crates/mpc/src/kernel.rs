@@ -8,9 +8,9 @@
 use crate::aes_kernel::{AesNi, Vaes512};
 use crate::aes_portable as portable;
 use crate::block::Block;
+use crate::chain_hash;
 use crate::circuit::LANES;
 use crate::field;
-use crate::lane_hash;
 use crate::transpose::transpose_columns;
 use aes::Aes128;
 #[cfg(target_arch = "x86_64")]
@@ -60,8 +60,8 @@ pub(crate) const fn lane_tweak(lane: usize) -> u64 {
 /// The two ciphertexts of an AND gate in all lanes.
 #[derive(Default)]
 pub(crate) struct Tables {
-    pub(crate) generator: Lanes,
-    pub(crate) evaluator: Lanes,
+    pub(crate) garbler_half: Lanes,
+    pub(crate) evaluator_half: Lanes,
 }
 
 /// The result of garbling a gate.
@@ -124,17 +124,17 @@ impl StreamSums<'_> {
     }
 }
 
-/// Points to hash (see [`crate::hash`]): each offset from each combination of blocks. A combination is Σ Xʲ·b_j in
-/// GF(2¹²⁸) over its blocks b, and has its own key.
+/// Points to hash (see [`crate::hash`]): each multiple of an offset added to each combination of blocks. A combination
+/// is Σ Xʲ·b_j in GF(2¹²⁸) over its blocks b, and has its own key.
 pub(crate) struct HashedPoints<'a> {
-    pub(crate) start: Block,
+    pub(crate) hash_key: Block,
     /// The tweak of the first combination. The others count from it.
     pub(crate) first: u64,
     pub(crate) blocks: &'a [Block],
     /// How many blocks are combined.
     pub(crate) blocks_each: usize,
-    /// The offsets, already mapped by σ. Their number is a power of two.
-    pub(crate) offsets: &'a [Block],
+    /// The multiples, already mapped by σ. Their number is a power of two.
+    pub(crate) multiples: &'a [Block],
 }
 
 impl LeafSchedules {
@@ -195,16 +195,16 @@ impl Kernel {
         }
     }
 
-    /// Compresses blocks of all lanes (see [`crate::lane_hash`]).
-    pub(crate) fn compress_lanes(
+    /// Compresses blocks of all chains (see [`crate::chain_hash`]).
+    pub(crate) fn compress_chains(
         self,
-        states: &mut [lane_hash::Words; 8],
-        groups: &[[u8; lane_hash::GROUP_BYTES]],
+        states: &mut [chain_hash::Words; 8],
+        groups: &[[u8; chain_hash::GROUP_BYTES]],
     ) {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Kind::Vaes512(token) => token.compress_lanes(states, groups),
-            _ => lane_hash::compress_in_turns(states, groups),
+            Kind::Vaes512(token) => token.compress_chains(states, groups),
+            _ => chain_hash::compress_in_turns(states, groups),
         }
     }
 

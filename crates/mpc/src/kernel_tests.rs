@@ -74,12 +74,12 @@ fn all_kernels_garble_and_evaluate_equally() {
             for lane in 0..lanes {
                 assert_eq!(garbled.zero[lane], expected.zero[lane]);
                 assert_eq!(
-                    garbled.tables.generator[lane],
-                    expected.tables.generator[lane]
+                    garbled.tables.garbler_half[lane],
+                    expected.tables.garbler_half[lane]
                 );
                 assert_eq!(
-                    garbled.tables.evaluator[lane],
-                    expected.tables.evaluator[lane]
+                    garbled.tables.evaluator_half[lane],
+                    expected.tables.evaluator_half[lane]
                 );
             }
             let out = kernel.evaluate(&gate, &expected.tables, lanes);

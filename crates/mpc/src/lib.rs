@@ -25,7 +25,9 @@
 mod aes_kernel;
 mod aes_portable;
 pub mod alignment;
+mod bits;
 pub mod block;
+mod chain_hash;
 pub mod circuit;
 #[cfg(target_arch = "x86_64")]
 mod clmul_kernel;
@@ -35,7 +37,6 @@ pub mod half_gates;
 pub mod hash;
 pub mod kernel;
 pub mod label;
-mod lane_hash;
 pub mod ot;
 #[cfg(target_arch = "x86_64")]
 mod ot_kernel;

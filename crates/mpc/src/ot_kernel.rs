@@ -152,8 +152,8 @@ macro_rules! kernel {
                 states
             }
 
-            /// Adds vectors to the blocks at the same index. The last group of a row can be shorter. No array index is a
-            /// variable, because the vectors would then leave their registers.
+            /// Adds vectors to the blocks at the same index. The last group of a row can be shorter. No array index is
+            /// a variable, because the vectors would then leave their registers.
             #[inline]
             #[target_feature(enable = $features)]
             fn add_to(sums: &mut [Block], vectors: &Vectors) {
@@ -249,66 +249,66 @@ macro_rules! kernel {
                 sum
             }
 
-            /// Hashes `KEYS` vectors of points, `OFFSETS` offsets at a time.
+            /// Hashes `KEYS` vectors of points, `MULTIPLES` multiples at a time.
             #[inline]
             #[target_feature(enable = $features)]
-            fn hash_points<const OFFSETS: usize, const KEYS: usize>(
+            fn hash_points<const MULTIPLES: usize, const KEYS: usize>(
                 points: &HashedPoints<'_>,
                 first: u64,
                 blocks: &[Block],
                 words: &mut [u64],
             ) {
-                let stride = points.offsets.len();
+                let stride = points.multiples.len();
                 let each = points.blocks_each;
                 let mut mapped = [$zero(); KEYS];
                 for (mapped, blocks) in mapped.iter_mut().zip(blocks.chunks_exact($width * each)) {
                     *mapped = $aes::orthomorphism(combined(blocks, each));
                 }
-                let (start, tweak) = ($splat(&points.start), Block::from_words([first, 0]));
-                let (offsets, _) = points.offsets.as_chunks::<OFFSETS>();
-                for (part, offsets) in offsets.iter().enumerate() {
-                    let mut keys = [start; KEYS];
-                    let mut states = [[$zero(); OFFSETS]; KEYS];
+                let (hash_key, tweak) = ($splat(&points.hash_key), Block::from_words([first, 0]));
+                let (multiples, _) = points.multiples.as_chunks::<MULTIPLES>();
+                for (part, multiples) in multiples.iter().enumerate() {
+                    let mut keys = [hash_key; KEYS];
+                    let mut states = [[$zero(); MULTIPLES]; KEYS];
                     for i in 0..KEYS {
-                        keys[i] = $xor(start, $add($splat(&tweak), $load(&COUNTS[i])));
-                        for j in 0..OFFSETS {
-                            states[i][j] = $xor(mapped[i], $splat(&offsets[j]));
+                        keys[i] = $xor(hash_key, $add($splat(&tweak), $load(&COUNTS[i])));
+                        for j in 0..MULTIPLES {
+                            states[i][j] = $xor(mapped[i], $splat(&multiples[j]));
                         }
                     }
                     $aes::rounds(&mut keys, &mut states);
                     for i in 0..KEYS {
-                        for j in 0..OFFSETS {
-                            let point = $xor(mapped[i], $splat(&offsets[j]));
+                        for j in 0..MULTIPLES {
+                            let point = $xor(mapped[i], $splat(&multiples[j]));
                             states[i][j] = $xor(states[i][j], point);
                         }
-                        let at = i * $width * stride + part * OFFSETS;
+                        let at = i * $width * stride + part * MULTIPLES;
                         $put_words(&states[i], &mut words[at..], stride);
                     }
                 }
             }
 
             #[target_feature(enable = $features)]
-            fn hash<const OFFSETS: usize, const KEYS: usize>(
+            fn hash<const MULTIPLES: usize, const KEYS: usize>(
                 points: &HashedPoints<'_>,
                 words: &mut [u64],
             ) {
                 let at_once = KEYS * $width;
                 let blocks_at_once = at_once * points.blocks_each;
-                let words_at_once = at_once * points.offsets.len();
+                let words_at_once = at_once * points.multiples.len();
                 let lists = points.blocks.chunks(blocks_at_once);
                 for (number, (blocks, words)) in
                     lists.zip(words.chunks_mut(words_at_once)).enumerate()
                 {
                     let first = points.first.wrapping_add((number * at_once) as u64);
                     if blocks.len() == blocks_at_once {
-                        hash_points::<OFFSETS, KEYS>(points, first, blocks, words);
+                        hash_points::<MULTIPLES, KEYS>(points, first, blocks, words);
                         continue;
                     }
                     // Pads the last list.
                     let mut padded = vec![Block::ZERO; blocks_at_once];
                     let mut hashes = vec![0; words_at_once];
                     padded[..blocks.len()].copy_from_slice(blocks);
-                    hash_points::<OFFSETS, KEYS>(points, first, &padded, &mut hashes);
+                    hash_points::<MULTIPLES, KEYS>(points, first, &padded, &mut hashes);
                     words.copy_from_slice(&hashes[..words.len()]);
                     padded.zeroize();
                     hashes.zeroize();
@@ -329,7 +329,7 @@ macro_rules! kernel {
                 pub(crate) fn hash_low_words(self, points: &HashedPoints<'_>, words: &mut [u64]) {
                     // SAFETY: the token proves that the instructions were detected.
                     unsafe {
-                        match points.offsets.len() {
+                        match points.multiples.len() {
                             1 => hash::<1, 4>(points, words),
                             2 => hash::<2, 4>(points, words),
                             4 => hash::<4, 2>(points, words),

@@ -1,11 +1,11 @@
-//! SHA-256's compression function on sixteen lanes, with AVX-512.
+//! SHA-256's compression function on sixteen chains, with AVX-512.
 //!
 //! One of the crate's five files with unsafe code. The token of [`crate::aes_kernel`] proves that the instructions were
-//! detected. Tests compare the result with that of one lane after the other in [`crate::lane_hash`].
+//! detected. Tests compare the result with that of one chain after the other in [`crate::chain_hash`].
 #![allow(unsafe_code)]
 
 use crate::aes_kernel::Vaes512;
-use crate::lane_hash::{CONSTANTS, GROUP_BYTES, Words};
+use crate::chain_hash::{CONSTANTS, GROUP_BYTES, Words};
 use core::arch::x86_64::*;
 
 #[inline]
@@ -101,7 +101,7 @@ fn compress(states: &mut [Words; 8], groups: &[[u8; GROUP_BYTES]]) {
 }
 
 impl Vaes512 {
-    pub(crate) fn compress_lanes(self, states: &mut [Words; 8], groups: &[[u8; GROUP_BYTES]]) {
+    pub(crate) fn compress_chains(self, states: &mut [Words; 8], groups: &[[u8; GROUP_BYTES]]) {
         // SAFETY: the token proves that the instructions were detected.
         unsafe { compress(states, groups) }
     }

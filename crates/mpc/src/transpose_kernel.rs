@@ -12,17 +12,19 @@ use crate::clmul_kernel::load_512;
 use core::arch::x86_64::*;
 use zeroize::Zeroize;
 
-/// Eight tiles of 8 by 8 bits.
-type Tiles = [Block; 4];
+/// Eight bit squares of 8 by 8 bits.
+type BitSquares = [Block; 4];
 
-/// For each square, the tiles of its left and its right half: a list for every eight rows.
-type Squares = [[[Tiles; 16]; 2]; 4];
+/// For each square, the bit squares of its left and its right half: a list for every eight rows.
+type Squares = [[[BitSquares; 16]; 2]; 4];
 
-/// The identity. Multiplying a tile (a bit matrix whose lowest row is the highest byte) by it transposes the tile.
-const UNIT_TILE: i64 = 0x8040_2010_0804_0201_u64.cast_signed();
+/// The identity. Multiplying a bit square (a bit matrix whose lowest row is the highest byte) by it transposes the bit
+/// square.
+const UNIT_BIT_SQUARE: i64 = 0x8040_2010_0804_0201_u64.cast_signed();
 
-/// The permutation from eight rows of 16 bytes, the first four in the first vector, to the tiles of eight byte columns.
-const fn to_tiles(first_column: usize) -> [u8; 64] {
+/// The permutation from eight rows of 16 bytes, the first four in the first vector, to the bit squares of eight byte
+/// columns.
+const fn to_bit_squares(first_column: usize) -> [u8; 64] {
     let mut from = [0; 64];
     let mut at = 0;
     while at < 64 {
@@ -33,20 +35,21 @@ const fn to_tiles(first_column: usize) -> [u8; 64] {
     from
 }
 
-/// The permutation from 16 tiles in a column to four of the eight rows of 16 bytes that they form when transposed.
-const fn from_tiles(first_row: usize) -> [u8; 64] {
+/// The permutation from 16 bit squares in a column to four of the eight rows of 16 bytes that they form when
+/// transposed.
+const fn from_bit_squares(first_row: usize) -> [u8; 64] {
     let mut from = [0; 64];
     let mut at = 0;
     while at < 64 {
-        let (row, tile) = (first_row + at / 16, at % 16);
-        from[at] = (tile * 8 + row) as u8;
+        let (row, bit_square) = (first_row + at / 16, at % 16);
+        from[at] = (bit_square * 8 + row) as u8;
         at += 1;
     }
     from
 }
 
-const TO_TILES: [[u8; 64]; 2] = [to_tiles(0), to_tiles(8)];
-const FROM_TILES: [[u8; 64]; 2] = [from_tiles(0), from_tiles(4)];
+const TO_BIT_SQUARES: [[u8; 64]; 2] = [to_bit_squares(0), to_bit_squares(8)];
+const FROM_BIT_SQUARES: [[u8; 64]; 2] = [from_bit_squares(0), from_bit_squares(4)];
 
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -78,7 +81,7 @@ pub(crate) fn transpose_blocks([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
 /// Transposes a square of eight by eight words.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn transpose_words(rows: &[Tiles]) -> [__m512i; 8] {
+fn transpose_words(rows: &[BitSquares]) -> [__m512i; 8] {
     let mut even = [_mm512_setzero_si512(); 4];
     let mut odd = even;
     for (at, pair) in rows.as_chunks::<2>().0.iter().enumerate().take(4) {
@@ -92,12 +95,15 @@ fn transpose_words(rows: &[Tiles]) -> [__m512i; 8] {
     ]
 }
 
-/// Transposes each tile of up to four squares in place.
+/// Transposes each bit square of up to four squares in place.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-fn transpose_tiles(rows: &[Block], width: usize, first: usize, squares: &mut Squares) {
-    let unit = _mm512_set1_epi64(UNIT_TILE);
-    let to_tiles = [load_bytes(&TO_TILES[0]), load_bytes(&TO_TILES[1])];
+fn transpose_bit_squares(rows: &[Block], width: usize, first: usize, squares: &mut Squares) {
+    let unit = _mm512_set1_epi64(UNIT_BIT_SQUARE);
+    let to_bit_squares = [
+        load_bytes(&TO_BIT_SQUARES[0]),
+        load_bytes(&TO_BIT_SQUARES[1]),
+    ];
     for (eight, rows) in rows.chunks_exact(8 * width).take(16).enumerate() {
         let mut vectors = [_mm512_setzero_si512(); 8];
         for (vector, row) in vectors.iter_mut().zip(rows.chunks_exact(width)) {
@@ -116,26 +122,30 @@ fn transpose_tiles(rows: &[Block], width: usize, first: usize, squares: &mut Squ
         let lower = transpose_blocks([e, f, g, h]);
         for square in 0..4 {
             for half in 0..2 {
-                let tiles = _mm512_permutex2var_epi8(upper[square], to_tiles[half], lower[square]);
-                let turned = _mm512_gf2p8affine_epi64_epi8::<0>(unit, tiles);
+                let bit_squares =
+                    _mm512_permutex2var_epi8(upper[square], to_bit_squares[half], lower[square]);
+                let turned = _mm512_gf2p8affine_epi64_epi8::<0>(unit, bit_squares);
                 store_512(&mut squares[square][half][eight], turned);
             }
         }
     }
 }
 
-/// Moves the tiles of a square to their final places.
+/// Moves the bit squares of a square to their final places.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn move_tiles(square: &[[Tiles; 16]; 2], columns: &mut [Block]) {
-    let from_tiles = [load_bytes(&FROM_TILES[0]), load_bytes(&FROM_TILES[1])];
+fn move_bit_squares(square: &[[BitSquares; 16]; 2], columns: &mut [Block]) {
+    let from_bit_squares = [
+        load_bytes(&FROM_BIT_SQUARES[0]),
+        load_bytes(&FROM_BIT_SQUARES[1]),
+    ];
     for (half, columns) in square.iter().zip(columns.chunks_exact_mut(64)) {
         let (upper, lower) = (transpose_words(&half[..8]), transpose_words(&half[8..]));
         let (columns, _) = columns.as_chunks_mut::<4>();
         let (columns, _) = columns.as_chunks_mut::<2>();
         for (at, columns) in columns.iter_mut().enumerate().take(8) {
             for part in 0..2 {
-                let moved = _mm512_permutex2var_epi8(upper[at], from_tiles[part], lower[at]);
+                let moved = _mm512_permutex2var_epi8(upper[at], from_bit_squares[part], lower[at]);
                 store_512(&mut columns[part], moved);
             }
         }
@@ -146,13 +156,13 @@ fn move_tiles(square: &[[Tiles; 16]; 2], columns: &mut [Block]) {
 fn transpose_columns(rows: &[Block], width: usize, columns: &mut [Block]) {
     let mut squares: Squares = [[[[Block::ZERO; 4]; 16]; 2]; 4];
     for (number, columns) in columns.chunks_mut(4 * 128).enumerate() {
-        transpose_tiles(rows, width, 4 * number, &mut squares);
+        transpose_bit_squares(rows, width, 4 * number, &mut squares);
         for (square, columns) in squares.iter().zip(columns.chunks_exact_mut(128)) {
-            move_tiles(square, columns);
+            move_bit_squares(square, columns);
         }
     }
-    for tiles in squares.as_flattened_mut().as_flattened_mut() {
-        tiles.zeroize();
+    for bit_squares in squares.as_flattened_mut().as_flattened_mut() {
+        bit_squares.zeroize();
     }
 }
 

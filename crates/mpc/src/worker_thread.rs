@@ -1,7 +1,7 @@
 //! Worker threads: parts of a session that run in parallel, each with its own channel.
 //!
-//! All worker threads of a session share the offset Δ, the base transfers and the letter keys. The thread's number separates
-//! what must not repeat under them:
+//! All worker threads of a session share the offset Δ, the base transfers and the letter keys. The thread's number
+//! separates what must not repeat under them:
 //!
 //! | what | where the thread's number goes |
 //! |---|---|
@@ -21,7 +21,7 @@ pub struct WorkerThread(u32);
 /// The most worker threads of a session.
 pub const MAX_WORKER_THREADS: u32 = 32;
 
-/// The most comparisons of a thread: the rest of 32 bits.
+/// Comparison numbers have 32 bits; a thread gets this many of them.
 pub(crate) const COMPARISONS: u32 = u32::MAX / MAX_WORKER_THREADS + 1;
 
 impl WorkerThread {
@@ -37,8 +37,8 @@ impl WorkerThread {
         self.0
     }
 
-    /// The offset of the tweaks of its gates.
-    pub(crate) fn tweak(self) -> u128 {
+    /// The number from which the tweaks of its gates count.
+    pub(crate) fn tweak_base(self) -> u128 {
         u128::from(self.0) << 96
     }
 
@@ -65,7 +65,7 @@ impl Default for CreatedThreads {
 
 impl CreatedThreads {
     /// For a thread that must not create others.
-    pub(crate) fn none() -> Self {
+    pub(crate) fn all_claimed() -> Self {
         Self(u32::MAX)
     }
 
@@ -90,7 +90,7 @@ mod tests {
         assert!(claims.claim(WorkerThread::FIRST).is_err());
         assert!(claims.claim(thread(31)).is_ok());
         assert!(claims.claim(thread(31)).is_err());
-        assert!(CreatedThreads::none().claim(thread(5)).is_err());
+        assert!(CreatedThreads::all_claimed().claim(thread(5)).is_err());
         assert_eq!(WorkerThread::new(MAX_WORKER_THREADS), None);
     }
 
@@ -104,6 +104,6 @@ mod tests {
         );
         assert_eq!(last.first_comparison().checked_add(COMPARISONS), None);
         assert!(last.first_column() + (1 << 39) <= 1 << 44);
-        assert!(last.tweak() >> 68 != before.tweak() >> 68);
+        assert!(last.tweak_base() >> 68 != before.tweak_base() >> 68);
     }
 }

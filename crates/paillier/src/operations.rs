@@ -128,13 +128,8 @@ impl PublicKey {
         Ok(self.wrap(self.ring().pow(&powers)))
     }
 
-    /// Divides an encrypted number by a scalar that has an inverse modulo `n`. If the scalar divides the number this
-    /// is the quotient; otherwise it is the quotient modulo `n`.
-    pub fn scalar_div(&self, ciphertext: &Ciphertext, scalar: &Scalar) -> Result<Ciphertext> {
-        self.one(self.scalar_div_batch(&[(ciphertext, scalar)]))
-    }
-
-    /// Divides each encrypted number by its scalar.
+    /// Divides each encrypted number by its scalar, which must have an inverse modulo `n`. If the scalar divides the
+    /// number, this is the quotient; otherwise it is the quotient modulo `n`.
     pub fn scalar_div_batch(&self, pairs: &[(&Ciphertext, &Scalar)]) -> Result<Vec<Ciphertext>> {
         let scalars: Vec<_> = pairs.iter().map(|&(_, scalar)| scalar).collect();
         let inverses = self.inverse_batch(&scalars)?;
@@ -186,15 +181,6 @@ impl PublicKey {
                 .collect(),
         );
         Ok(self.wrap(self.ring().multi_pow(&shape, &jobs)))
-    }
-
-    /// The same number under fresh randomness.
-    pub fn rerandomize(
-        &self,
-        ciphertext: &Ciphertext,
-        randomizer: Randomizer,
-    ) -> Result<Ciphertext> {
-        self.one(self.rerandomize_batch(&[ciphertext], vec![randomizer]))
     }
 
     /// The same numbers, each under its own fresh randomness.

@@ -8,13 +8,9 @@ use crypto_bigint::{BoxedUint, ConcatenatingMul};
 use zeroize::Zeroizing;
 
 use crate::arith::{Words, limbs};
-use crate::ciphertext::Ciphertext;
 use crate::error::{Misuse, Result};
 use crate::key_size::KeySize;
-use crate::operations::TermShape;
 use crate::plaintext::Plaintext;
-use crate::public_key::PublicKey;
-use crate::scalar::Scalar;
 
 /// The largest value that a number can take. Bounds combine like the numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,18 +91,6 @@ impl SlotLayout {
         self.slot_bits * slot
     }
 
-    /// Whether a number with this bound stays in its slot.
-    pub fn admit(&self, bound: &Bound) -> Result<()> {
-        if bound.bits() > self.slot_bits {
-            return Err(Misuse::SlotOverflow {
-                bits: bound.bits(),
-                slot_bits: self.slot_bits,
-            }
-            .into());
-        }
-        Ok(())
-    }
-
     /// Packs these values into one plaintext, the first in the lowest slot. Unused slots are zero.
     pub fn pack(&self, values: &[BoxedUint]) -> Result<Plaintext> {
         self.check_count(values.len())?;
@@ -172,39 +156,5 @@ impl SlotLayout {
             .into());
         }
         Ok(())
-    }
-}
-
-impl PublicKey {
-    /// Packs the encrypted numbers of each row into one ciphertext, the first into the lowest slot.
-    ///
-    /// All numbers must respect `bound`, which must fit the slots. All rows have the same length.
-    pub fn pack_batch(
-        &self,
-        layout: &SlotLayout,
-        bound: &Bound,
-        rows: &[Vec<&Ciphertext>],
-    ) -> Result<Vec<Ciphertext>> {
-        layout.admit(bound)?;
-        let count = rows.first().map_or(0, Vec::len);
-        layout.check_count(count)?;
-        // A layout that fits a larger key may not fit this one.
-        SlotLayout::new(self.size(), layout.slots, layout.slot_bits)?;
-        let one = Scalar::new(&BoxedUint::one(), 1)?;
-        let mut shape = Vec::with_capacity(count);
-        for slot in 0..layout
-            .slots
-            .min(u32::try_from(count).unwrap_or(layout.slots))
-        {
-            shape.push(TermShape {
-                scalar_bits: 1,
-                shift_bits: layout.shift_bits(slot),
-            });
-        }
-        let rows: Vec<Vec<_>> = rows
-            .iter()
-            .map(|row| row.iter().map(|&ciphertext| (ciphertext, &one)).collect())
-            .collect();
-        self.weighted_sums(&shape, &rows)
     }
 }

@@ -19,8 +19,9 @@ const SUBSET_SIZE: u32 = 312;
 /// The logarithm of the most ciphertexts of a session, and of the most cosets of `⟨h⟩` that the bound allows for.
 const LOG_CIPHERTEXTS: u32 = 60;
 const LOG_COSETS: u32 = 108;
-/// The two distances of [`RandomizerTable`], as negative logarithms. Over the largest session each adds up to at most 2⁻⁴², so both
-/// to at most 2⁻⁴¹ (more precisely, 3·2⁻⁴³); with the masks of the protocol (1.125·2⁻⁴¹) everything stays within 2⁻⁴⁰.
+/// The two distances of [`RandomizerTable`], as negative logarithms. Over the largest session each adds up to at most
+/// 2⁻⁴², so both to at most 2⁻⁴¹ (more precisely, 3·2⁻⁴³); with the masks of the protocol (1.125·2⁻⁴¹) everything stays
+/// within 2⁻⁴⁰.
 const _: () = {
     let subset_distance = (SUBSET_SIZE - LOG_COSETS) / 2 + 1;
     assert!(EXCESS_BITS >= LOG_CIPHERTEXTS + 42 && subset_distance >= LOG_CIPHERTEXTS + 42);
@@ -133,10 +134,10 @@ impl PrimeHalf {
 /// A random `h` has a small `Q`: for each prime `ℓ` that divides the order of a cyclic part, it lies among the `ℓ`-th
 /// powers with probability only `1/ℓ`, and if `p − 1` and `q − 1` share a factor, that factor counts once more. For `Q`
 /// up to 2¹⁰⁸, far more than a key of random primes has, the second distance is at most 2⁻¹⁰³. The product is then
-/// within 3·2⁻¹⁰³ of a uniform `n`-th power, even to a party that knows the bases. All of the at most 2⁶⁰ ciphertexts of
-/// the largest session together are within 3·2⁻⁴³. With the masks of the protocol, which are within 1.125·2⁻⁴¹, this
-/// stays below 2⁻⁴⁰. A key made on purpose with an enormous common factor of `p − 1` and `q
-/// − 1` would defeat the bound; [`PublicKey::fresh_randomizers`] assumes nothing about the key.
+/// within 3·2⁻¹⁰³ of a uniform `n`-th power, even to a party that knows the bases. All of the at most 2⁶⁰ ciphertexts
+/// of the largest session together are within 3·2⁻⁴³. With the masks of the protocol, which are within 1.125·2⁻⁴¹, this
+/// stays below 2⁻⁴⁰. A key made on purpose with an enormous common factor of `p − 1` and `q − 1` would defeat the
+/// bound; [`PublicKey::fresh_randomizers`] assumes nothing about the key.
 ///
 /// # Cost
 ///

@@ -7,7 +7,7 @@
 use crate::engines::shares;
 use crate::{Engine, Estimate, JobError, JobSize, Link, Spec, Workload};
 use serde::{Deserialize, Serialize};
-use veilpath_mpc::ot::correlated::GroupBits;
+use veilpath_mpc::ot::correlated;
 
 /// How the engine of a comparison is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +64,11 @@ impl TreeLevels {
     /// All depths.
     pub const ALL: [Self; 2] = [Self::Four, Self::Eight];
 
-    pub(crate) fn group_bits(self) -> GroupBits {
+    /// The same for the transfers.
+    pub(crate) fn of_transfers(self) -> correlated::TreeLevels {
         match self {
-            Self::Four => GroupBits::FOUR,
-            Self::Eight => GroupBits::EIGHT,
+            Self::Four => correlated::TreeLevels::FOUR,
+            Self::Eight => correlated::TreeLevels::EIGHT,
         }
     }
 }

@@ -68,6 +68,8 @@ pub use reveal::{Answer, Reveal, RevealError, named_measures};
 pub use reveal_to::RevealTo;
 pub use risk::{MAX_TABLE_STEPS, RiskySetting, UnknownRiskySetting, risky_settings};
 pub use spec::{Capability, MAX_PADDING, Spec, SpecError, Unsupported};
-pub use statistics::{AnswerSchema, GroupInputs, GroupPlan, GroupSizes, GroupWorkload, NumberKind};
+pub use statistics::{
+    AnswerSchema, GroupInputs, GroupSizes, GroupWorkload, NumberKind, PreparedGroupAnswer,
+};
 pub use tile::{MAX_TILES, PairBlocks, PlanTile, Tile, TileError, tile_lengths};
 pub use veilpath_paillier::{KeySize, SecretKey};

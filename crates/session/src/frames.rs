@@ -82,11 +82,6 @@ impl Parser {
         }
         Ok(())
     }
-
-    /// Whether the stream could end here.
-    pub fn is_between_frames(&self) -> bool {
-        self.have == 0 && self.remaining == 0
-    }
 }
 
 fn announced([kind, length @ ..]: [u8; HEADER]) -> Result<usize, FrameError> {
@@ -150,7 +145,7 @@ mod tests {
             for piece in stream.chunks(piece) {
                 parser.feed(piece, &mut data).unwrap();
             }
-            prop_assert!(parser.is_between_frames());
+            prop_assert_eq!((parser.have, parser.remaining), (0, 0));
             prop_assert_eq!(data, frames.concat());
         }
 

@@ -115,12 +115,12 @@ impl Ledger {
 
     /// The number of the last agreement on this plan.
     pub(crate) fn number(&self, plan: &[u8; 32]) -> u32 {
-        self.numbers.get(&key(plan)).copied().unwrap_or(0)
+        self.numbers.get(&hex(plan)).copied().unwrap_or(0)
     }
 
     /// Sets the number of the last agreement on this plan.
     pub(crate) fn set_number(&mut self, plan: &[u8; 32], number: u32) {
-        self.numbers.insert(key(plan), number);
+        self.numbers.insert(hex(plan), number);
     }
 
     /// Why a tile is stopped, if it is.
@@ -160,26 +160,21 @@ fn saturating_sum<'a>(counts: impl Iterator<Item = &'a u64>) -> u64 {
     counts.fold(0, |sum, count| sum.saturating_add(*count))
 }
 
-/// The name of an agreement or plan in the ledger.
-fn key(id: &[u8; 32]) -> String {
-    hex(id)
-}
-
 /// The separator between the name of an agreement and the number of a tile.
-const TILE: char = '/';
+const TILE_SEPARATOR: char = '/';
 
 /// The name of an agreement or of one of its tiles in the ledger. Each tile has its own counts, because several may run
 /// at a time and each is compared with its own journal. Limits apply to their sum.
 fn tile_key(agreement: &[u8; 32], tile: Option<Tile>) -> String {
     match tile {
-        None => key(agreement),
-        Some(tile) => format!("{}{TILE}{}", key(agreement), tile.index()),
+        None => hex(agreement),
+        Some(tile) => format!("{}{TILE_SEPARATOR}{}", hex(agreement), tile.index()),
     }
 }
 
 /// The name of the agreement that a tile belongs to.
 fn agreement_of(key: &str) -> &str {
-    key.split(TILE).next().unwrap_or(key)
+    key.split(TILE_SEPARATOR).next().unwrap_or(key)
 }
 
 fn of_same_agreement(one: &str, other: &str) -> bool {

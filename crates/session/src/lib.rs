@@ -101,7 +101,7 @@ pub use run::CompletedSession;
 pub use scanpath_limit::{LimitSummary, ScanpathLimit};
 pub use session::{
     AgreedSession, AgreementSummary, FRESH_FIELD, GroupSummary, NUMBER_FIELD, Proposal, Requested,
-    Session, TiledPlan,
+    Session, TileTotals,
 };
 pub use session_slots::{SessionSlot, SessionSlots};
 pub use signed_record::{

@@ -136,7 +136,7 @@ fn read<T: Stored>(path: &Path) -> Result<T, SessionError> {
 }
 
 /// Opens a file, if there is one.
-fn open(path: &Path) -> Result<Option<File>, SessionError> {
+pub(crate) fn open(path: &Path) -> Result<Option<File>, SessionError> {
     match state_dir::open_private(OpenOptions::new().read(true), path) {
         Ok(file) => Ok(Some(file)),
         Err(SessionError::File {

@@ -34,7 +34,7 @@ mod summary;
 pub(crate) use negotiate::Ready;
 pub use negotiate::{FRESH_FIELD, NUMBER_FIELD};
 pub use proposal::Proposal;
-pub use summary::{AgreementSummary, GroupSummary, Requested, TiledPlan};
+pub use summary::{AgreementSummary, GroupSummary, Requested, TileTotals};
 
 /// How long to wait for the cause of a broken connection to be known.
 const CAUSE_GRACE_PERIOD: Duration = Duration::from_millis(300);

@@ -38,8 +38,8 @@ impl DrawCounts {
         )
     }
 
-    /// The mean over pairs of drawn participants, one from each side, for which `take` is true; `None` if there is no such
-    /// pair.
+    /// The mean over pairs of drawn participants, one from each side, for which `take` is true; `None` if there is no
+    /// such pair.
     pub fn mean_of_cross_pairs(
         rows: &DrawCounts,
         columns: &DrawCounts,

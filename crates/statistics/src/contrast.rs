@@ -4,9 +4,9 @@ use crate::StatisticsError;
 
 /// (Mean over pairs with the same label) − (mean over pairs with different labels), for fixed numbers of such pairs.
 ///
-/// The integer statistic is `different·Σ_same − same·Σ_different`, with both coefficients divided by their greatest common divisor.
-/// Since the sum over all pairs does not change when labels are permuted, comparing permuted statistics is the same as comparing
-/// permuted values of `Σ_same`.
+/// The integer statistic is `different·Σ_same − same·Σ_different`, with both coefficients divided by their greatest
+/// common divisor. Since the sum over all pairs does not change when labels are permuted, comparing permuted statistics
+/// is the same as comparing permuted values of `Σ_same`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contrast {
     same: u64,

@@ -45,8 +45,8 @@ pub struct FixedPoint {
 }
 
 impl FixedPoint {
-    /// The format with the most fractional bits, from 24 to 40, for which the sum of `terms` values of at most `largest`
-    /// in absolute value cannot wrap.
+    /// The format with the most fractional bits, from 24 to 40, for which the sum of `terms` values of at most
+    /// `largest` in absolute value cannot wrap.
     pub fn fitting(terms: u64, largest: f64) -> Result<Self, StatisticsError> {
         let fits = |bits: &u32| {
             let largest = (Self { bits: *bits }).value(largest.abs());

@@ -3,8 +3,8 @@
 use crate::fixed_point::check_values;
 use crate::{CrossMatrix, MeanSum, StatisticsError};
 
-/// For each group of the first side (rows) and of the second (columns), the sum over their pairs of participants. `groups` says which
-/// group each participant belongs to, and `counts` how many groups each side has.
+/// For each group of the first side (rows) and of the second (columns), the sum over their pairs of participants.
+/// `groups` says which group each participant belongs to, and `counts` how many groups each side has.
 pub fn group_sums(
     values: &CrossMatrix,
     groups: [&[usize]; 2],

@@ -21,8 +21,8 @@ pub fn nearest(query: usize, values: &[i64], k: usize) -> Result<Vec<usize>, Sta
     Ok(order)
 }
 
-/// The group with the most votes; of tied groups, the one with the smallest number. Groups are numbered in order of their
-/// names.
+/// The group with the most votes; of tied groups, the one with the smallest number. Groups are numbered in order of
+/// their names.
 pub fn majority(votes: impl IntoIterator<Item = usize>, groups: usize) -> usize {
     let mut counts = vec![0_usize; groups];
     for vote in votes {

@@ -121,8 +121,8 @@ impl ParticipantPairs {
         }
     }
 
-    /// For each pair of participants, the sum over its pairs of scanpaths modulo 2⁶⁴; `values` has one entry for each pair of
-    /// scanpaths.
+    /// For each pair of participants, the sum over its pairs of scanpaths modulo 2⁶⁴; `values` has one entry for each
+    /// pair of scanpaths.
     pub fn sums_wrapping(&self, values: &[i64]) -> Result<CrossMatrix, StatisticsError> {
         let sums = sums_at(&self.places, self.counts.len(), values)?;
         CrossMatrix::new(self.rows, self.columns, sums)
@@ -185,8 +185,8 @@ impl PooledPairs {
         }
     }
 
-    /// For each pair of participants, the sum over its pairs of scanpaths modulo 2⁶⁴; `values` has one entry for each pair of
-    /// scanpaths.
+    /// For each pair of participants, the sum over its pairs of scanpaths modulo 2⁶⁴; `values` has one entry for each
+    /// pair of scanpaths.
     pub fn sums_wrapping(&self, values: &[i64]) -> Result<PairMatrix, StatisticsError> {
         let sums = sums_at(&self.places, self.counts.len(), values)?;
         PairMatrix::new(self.size, sums)

@@ -29,7 +29,7 @@ pub(crate) struct CohortState {
 }
 
 impl CohortState {
-    /// The parsed cohort file.
+    /// Parses the cohort file again.
     pub(crate) fn raw(&self) -> Result<RawCohort, Problem> {
         let input = Input::from_shared(&self.name, Arc::clone(&self.bytes))?;
         Ok(read_cohort_from(input)?)

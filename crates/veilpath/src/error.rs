@@ -138,9 +138,14 @@ pub enum Error {
         /// The number of scanpaths in the file.
         scanpaths: usize,
     },
-    /// An agreement has fewer tiles than were asked for, this many.
-    #[error("tiles {}: this agreement has {}", .0, tiles(.1))]
-    NoSuchTiles(TileRange, u32),
+    /// An agreement has fewer tiles than were asked for.
+    #[error("this agreement has no tiles {requested}; it has {}", tiles(.count))]
+    NoSuchTiles {
+        /// The tiles that were asked for.
+        requested: TileRange,
+        /// The number of tiles of the agreement.
+        count: u32,
+    },
     /// Scanpaths longer than the padded length.
     #[error(
         "{file}: {longer} of {scanpaths} scanpaths are longer than the padded length of {pad_to} letters; the longest has {longest}"

@@ -179,6 +179,6 @@ pub use veilpath_session::{
     PolicyRefusal, PolicyRule, PolicyTexts, RecordComparison, RecordEntry, RecordLine,
     RecordProblem, Relay, RelayEvent, RelayOptions, RelayProblem, ScanpathLimit, SessionError,
     SessionFailure, SharesObstacle, SignedRecord, StateDir, Step, StoredComparison,
-    TILE_COUNT_FIELD, TILE_FIELD, TileRange, TileRangeError, TiledPlan, UsageError, Withdrawn,
+    TILE_COUNT_FIELD, TILE_FIELD, TileRange, TileRangeError, TileTotals, UsageError, Withdrawn,
     WorkOrder, WorkerKeyProblem, disable_core_dumps, now,
 };

@@ -54,7 +54,10 @@ pub fn work_order(
     policy: Option<&Policy>,
 ) -> Result<WorkOrder, Error> {
     if tiles.last() > plan.tile_count() {
-        return Err(Error::NoSuchTiles(tiles, plan.tile_count()));
+        return Err(Error::NoSuchTiles {
+            requested: tiles,
+            count: plan.tile_count(),
+        });
     }
     if valid_for > MAX_WORKER_KEY_TIME {
         return Err(SessionError::from(UsageError::WorkerKey(WorkerKeyProblem::Time)).into());

@@ -4,8 +4,8 @@ use super::{Oracle, letter};
 use crate::AuditError;
 use veilpath_metrics::{Comparison, Costs, MAX_COST, Metric, Model, Substitution, Table};
 
-/// Needleman–Wunsch with a table of the partner's choice over `letters` letters. Row `j` contains the multiples of `lettersʲ`,
-/// as far as costs allow, and the next row is zero. Gaps cost so much that no alignment shifts.
+/// Needleman–Wunsch with a table of the partner's choice over `letters` letters. Row `j` contains the multiples of
+/// `lettersʲ`, as far as costs allow, and the next row is zero. Gaps cost so much that no alignment shifts.
 pub fn digit_table(letters: u32) -> Option<Metric> {
     let (width, size) = (width(letters), letters as usize);
     let mut values = vec![0.0; size * size];

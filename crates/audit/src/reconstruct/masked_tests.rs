@@ -21,8 +21,8 @@ const SAMPLE: usize = 300;
 struct Inputs {
     saved: Vec<Vec<u64>>,
     bits: u32,
-    /// What every substitution saves. If all substitutions cost 0 or 1 and gaps 1, the input says only whether letters are
-    /// equal, and the cost of a mismatch is not an input.
+    /// What every substitution saves. If all substitutions cost 0 or 1 and gaps 1, the input says only whether letters
+    /// are equal, and the cost of a mismatch is not an input.
     always_saved: u64,
 }
 

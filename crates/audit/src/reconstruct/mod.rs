@@ -1,8 +1,8 @@
 //! Reconstructs a scanpath from the answers of comparisons with chosen scanpaths.
 //!
 //! No engine can prevent this: the partner follows the protocol, and only makes up its cohort. What matters is how many
-//! answers it needs. Every attack queries an [`Oracle`], which computes in the clear what an engine would answer, and then
-//! returns a guess.
+//! answers it needs. Every attack queries an [`Oracle`], which computes in the clear what an engine would answer, and
+//! then returns a guess.
 //!
 //! | attack | works for | comparisons |
 //! |---|---|---|
@@ -14,16 +14,16 @@
 //! | [`Attack::Candidates`] | Hausdorff distances of up to 10 letters, Fréchet distances of 2 | 8 of 9 letters |
 //! | [`Attack::Search`] | everything | depends; most effective for short scanpaths |
 //!
-//! With |a−b| and 26 letters, `Positions` finds no scanpath for gaps up to 26, one in ten with gap 30, and all from gap 40 on.
-//! `Digits` also works with a symmetric table, if the partner uses letters that the other side does not have. For scanpaths of 6
-//! letters out of 25, `Search` needed, in the better of two rounds, 13 Levenshtein scores (the default limit is 4), 13 with |a−b|
-//! and gap 1 (3), 8 with Euclidean distances and gap 1 (0), 5 with ScanMatch (1) and 18 with Smith–Waterman (3). For 4 letters it
-//! needed 48 bits (9).
+//! With |a−b| and 26 letters, `Positions` finds no scanpath for gaps up to 26, one in ten with gap 30, and all from gap
+//! 40 on. `Digits` also works with a symmetric table, if the partner uses letters that the other side does not have.
+//! For scanpaths of 6 letters out of 25, `Search` needed, in the better of two rounds, 13 Levenshtein scores (the
+//! default limit is 4), 13 with |a−b| and gap 1 (3), 8 with Euclidean distances and gap 1 (0), 5 with ScanMatch (1) and
+//! 18 with Smith–Waterman (3). For 4 letters it needed 48 bits (9).
 //!
-//! For 4 letters out of 6, on average over ten scanpaths, an evaluator that changes looked-up costs needs about 6.0 scores instead
-//! of 5.8 with Levenshtein, 3.7 instead of 5.5 with unit costs and gap 2, 3.4 instead of 3.8 with |a−b| and gap 3, and 2.0 instead
-//! of 2.7 with ScanMatch, where the limit is 0 (`masked_tests.rs`; runs differ by 0.1). For 20 letters, neither this attack nor
-//! `Search` was measured; only the bound is known.
+//! For 4 letters out of 6, on average over ten scanpaths, an evaluator that changes looked-up costs needs about 6.0
+//! scores instead of 5.8 with Levenshtein, 3.7 instead of 5.5 with unit costs and gap 2, 3.4 instead of 3.8 with |a−b|
+//! and gap 3, and 2.0 instead of 2.7 with ScanMatch, where the limit is 0 (`masked_tests.rs`; runs differ by 0.1). For
+//! 20 letters, neither this attack nor `Search` was measured; only the bound is known.
 
 mod candidates;
 mod counts;

@@ -7,8 +7,8 @@ use veilpath_metrics::{GlobalModel, Model};
 
 /// Tries every letter at every position of a constant scanpath. The one that fits best is the secret's.
 ///
-/// With unit costs this is exact. If the filler occurs `c` times in the secret, an alignment without gaps costs `n − c − 1` for
-/// the right letter; one with gaps has at least `n + 1` columns, of which at most `c + 1` match.
+/// With unit costs this is exact. If the filler occurs `c` times in the secret, an alignment without gaps costs
+/// `n − c − 1` for the right letter; one with gaps has at least `n + 1` columns, of which at most `c + 1` match.
 pub(super) fn letter_by_letter(oracle: &mut Oracle<'_>) -> Result<Vec<u16>, AuditError> {
     let length = oracle.length()?;
     let constant = vec![0; length];
@@ -26,8 +26,8 @@ pub(super) fn letter_by_letter(oracle: &mut Oracle<'_>) -> Result<Vec<u16>, Audi
     Ok(found)
 }
 
-/// As long as no alignment shifts, a score is a sum over positions, so a change at one position shows how the cost of the letter
-/// there changes. If several letters fit, another change decides.
+/// As long as no alignment shifts, a score is a sum over positions, so a change at one position shows how the cost of
+/// the letter there changes. If several letters fit, another change decides.
 pub(super) fn attack(oracle: &mut Oracle<'_>) -> Result<Option<Vec<u16>>, AuditError> {
     let Model::Global(model) = oracle.comparison.model().clone() else {
         return Err(AuditError::LocalAlignment);
@@ -78,8 +78,8 @@ fn probe(model: &GlobalModel, filler: u16, possible: &[u16], letters: usize) -> 
         .unwrap_or_default()
 }
 
-/// How the cost of `x` changes if the opposite letter changes. A letter that fits badly is replaced by a deletion and an
-/// insertion.
+/// How the cost of `x` changes if the opposite letter changes. A letter that fits badly is replaced by a deletion and
+/// an insertion.
 fn change(model: &GlobalModel, from: u16, to: u16, x: u16) -> i64 {
     let gaps = i64::from(model.insert) + i64::from(model.delete);
     let cost = |own| i64::from(model.costs.cost(own, x)).min(gaps);

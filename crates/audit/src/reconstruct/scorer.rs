@@ -117,7 +117,8 @@ impl Scorer {
         }
     }
 
-    /// The state of a candidate's alignment with a query: the partial results of the letters before and after each position.
+    /// The state of a candidate's alignment with a query: the partial results of the letters before and after each
+    /// position.
     pub(super) fn alignment(&self, query: &[u16], candidate: &[u16]) -> Alignment {
         let width = query.len() + 1;
         let mut alignment = Alignment {

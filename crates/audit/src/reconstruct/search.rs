@@ -1,9 +1,9 @@
 //! The attack that works for every metric and kind of answer.
 //!
-//! It keeps a population of scanpaths that explain all answers so far, asks the query whose answers differ most among them,
-//! and repairs those that the answer contradicts. A repair is simulated annealing: passes over the positions redraw each
-//! letter, with a preference for letters that explain more. Once all members are the same scanpath, the attack queries that
-//! scanpath.
+//! It keeps a population of scanpaths that explain all answers so far, asks the query whose answers differ most among
+//! them, and repairs those that the answer contradicts. A repair is simulated annealing: passes over the positions
+//! redraw each letter, with a preference for letters that explain more. Once all members are the same scanpath, the
+//! attack queries that scanpath.
 
 use super::scorer::{Alignment, Scorer};
 use super::{Effort, Oracle, Reply, letter};

@@ -95,8 +95,8 @@ fn twenty_letters_of_twenty_six_are_reconstructed() {
     assert!(count(Attack::Digits, &digits) <= 4);
 }
 
-/// These settings are refused unless they are allowed by name. If they are, the default limit still is at most half of what the
-/// attacks above need.
+/// These settings are refused unless they are allowed by name. If they are, the default limit still is at most half of
+/// what the attacks above need.
 #[test]
 fn the_limit_of_an_allowed_risky_setting_is_at_most_half_of_its_attack() {
     let index = needleman_wunsch(Substitution::Index, 1000.0);
@@ -385,8 +385,8 @@ fn check(metric: &Metric, reveal: Reveal, length: usize) {
     check_spec(&spec(metric, reveal), Some(25), (length, 25));
 }
 
-/// Checks the limit of this spec, on a side that declares this many letters, against attacks on scanpaths of this length over the first
-/// letters.
+/// Checks the limit of this spec, on a side that declares this many letters, against attacks on scanpaths of this
+/// length over the first letters.
 fn check_spec(spec: &Spec, declared: Option<u32>, (length, letters): (usize, u32)) {
     let limit = DefaultLimit::new(spec, declared).unwrap();
     let limit = limit.comparisons(length as u64);

@@ -90,8 +90,8 @@ fn shares_without_masks_are_found() {
     found(&shares_without_mask, 12);
 }
 
-/// The answer is the same for both inputs, so it does not distinguish them. With fewer runs, all guesses could be right by
-/// chance.
+/// The answer is the same for both inputs, so it does not distinguish them. With fewer runs, all guesses could be right
+/// by chance.
 #[test]
 #[ignore = "takes ten seconds; .ci/full runs it"]
 fn shares_without_masks_do_not_distinguish_inputs() {

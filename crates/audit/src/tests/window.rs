@@ -52,8 +52,8 @@ impl Setting {
         )
     }
 
-    /// The fraction of letters that the attack gets right with this many comparisons in flight, or as many as the engine chooses.
-    /// The attack is told which messages contain the cells of its comparison.
+    /// The fraction of letters that the attack gets right with this many comparisons in flight, or as many as the
+    /// engine chooses. The attack is told which messages contain the cells of its comparison.
     fn attack(&self, in_flight: Option<usize>) -> f64 {
         let alphabet = Alphabet::letters(self.letters).unwrap();
         let spec = Spec {
@@ -144,7 +144,8 @@ fn a_window_hides_as_much_as_all_comparisons_at_once() {
     assert!(window < all.max(score) + 0.12);
 }
 
-/// The numbers in the head of the engine's `window.rs`: `cargo test --release -p veilpath-audit -- --ignored --nocapture in_flight`.
+/// The numbers in the head of the engine's `window.rs`:
+/// `cargo test --release -p veilpath-audit -- --ignored --nocapture in_flight`.
 #[test]
 #[ignore = "takes minutes; .ci/full runs it"]
 fn letters_guessed_by_the_number_of_comparisons_in_flight() {

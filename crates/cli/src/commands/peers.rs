@@ -17,12 +17,18 @@ the most comparisons of any one of them (see --limit-per-scanpath of host and jo
 tiles that are stopped because a worker reported cheating.";
 
 const BAN_HELP: &str = "\
-No session with this partner gets beyond its first messages until you lift the ban with `veilpath peers unban`. A session \
+Examples:
+  veilpath peers ban THEIRS
+
+THEIRS is the partner's fingerprint, which `veilpath peers` prints. No session with this partner gets beyond its first messages until you lift the ban with `veilpath peers unban`. A session \
 bans a partner automatically if it detects cheating. A worker's report only stops a tile, because a stolen worker key can report \
 anything: you decide.";
 
 const UNBAN_HELP: &str = "\
-A partner is banned when it does what no honest program would do: give a different result for a known pair, or fail a check of \
+Examples:
+  veilpath peers unban THEIRS
+
+THEIRS is the partner's fingerprint, which `veilpath peers` prints. A partner is banned when it does what no honest program would do: give a different result for a known pair, or fail a check of \
 the computation. A partner that keeps trying may learn more than was agreed on. Lift the ban only once you know the reason, \
 for example a damaged disk or memory at its institution. The command also lets a partner start pairs again that were \
 started too often without a result, and lets tiles continue that a worker's report has stopped.";

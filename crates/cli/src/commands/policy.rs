@@ -42,7 +42,10 @@ ends with a paragraph for the consent form. Purpose, legal basis and contact com
 policy forbids is refused. The name of the file, .md or .html, determines the format.";
 
 const WITHDRAW_HELP: &str = "\
-`veilpath policy withdraw --peer THEIRS p07` leaves p07 out: from now on, nothing about p07 is sent to this partner, even in sessions \
+Examples:
+  veilpath policy withdraw --peer THEIRS p07
+
+THEIRS is the partner's fingerprint, which `veilpath peers` prints. The example leaves p07 out: from now on, nothing about p07 is sent to this partner, even in sessions \
 that are running. A line in the record says how many participants withdrew, without their ids.
 
 Without this command, a plan that leaves out a participant of earlier group answers is refused: two answers that differ by a few \

@@ -19,14 +19,21 @@ An interrupted session has only the first, as does a plan that workers compute. 
 as CSV, with times in UTC. `comparison` is the id in `veilpath results`, and `to` says who learned the answer.";
 
 const VERIFY_HELP: &str = "\
+Examples:
+  veilpath record verify
+  veilpath record verify record.jsonl
+
 Checks the hash chain, the owner's signature of every line, and both sides' signatures of every step. Names the first line that \
 was changed, removed or reordered, and exits with code 2. If lines were cut off at the end, only the partner's record shows it: see \
 `veilpath record compare --help`.";
 
 const COMPARE_HELP: &str = "\
+Examples:
+  veilpath record compare record.jsonl partner.jsonl
+
 Both sides sign every step and keep both signatures. If only one record has a step, the other was cut off, or the \
 connection broke while the step was being signed. The record is the file record.jsonl in Veilpath's state folder; it contains no ids. \
-Ask the partner for its file, and run for example `veilpath record compare record.jsonl partner.jsonl`.";
+Ask the partner for its file.";
 
 /// The arguments of `record`.
 #[derive(Debug, Args)]

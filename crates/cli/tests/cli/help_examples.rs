@@ -11,7 +11,7 @@ use pair::{Pair, Side};
 use std::io::Write;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 37] = [
+const COMMANDS: [&str; 42] = [
     "",
     "demo",
     "encode",
@@ -23,12 +23,17 @@ const COMMANDS: [&str; 37] = [
     "relay",
     "results",
     "peers",
+    "peers ban",
+    "peers unban",
     "policy",
     "policy init",
     "policy check",
     "policy document",
     "record",
     "identity",
+    "policy withdraw",
+    "record verify",
+    "record compare",
     "split",
     "synth",
     "synth random",
@@ -112,7 +117,11 @@ fn run(folder: &Folder, line: &str) {
     for command in commands.split(" | veilpath ") {
         // `THEIRS` is the fingerprint in the policy that `policy init` writes.
         let words = words(&command.replace("THEIRS", &"0".repeat(64)));
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+        // There is no terminal to ask on.
+        if ["ban", "unban", "withdraw"].contains(&words.get(1).copied().unwrap_or_default()) {
+            words.push("--yes");
+        }
         // Synthetic fixations and policies do not replace the file of an earlier example.
         if words[0] == "synth" && words.contains(&"fixations") || words[1..].starts_with(&["init"])
         {
@@ -161,6 +170,12 @@ fn every_example_runs() {
         if elsewhere || NEED_AN_AGREEMENT.contains(&command) || LONG_MEASUREMENTS.contains(&command)
         {
             continue;
+        }
+        if command == "record verify" {
+            // A withdrawal begins the record.
+            let record = folder.read("home/record.jsonl");
+            folder.file("record.jsonl", &record);
+            folder.file("partner.jsonl", record);
         }
         for line in examples(&folder, command) {
             if !is_slow(&line) {
@@ -315,23 +330,40 @@ fn the_examples_of_ui_print_an_address() {
     }
 }
 
+/// The commands that a help lists.
+fn listed_commands(folder: &Folder, command: &[&str]) -> Vec<String> {
+    let help = folder.run(&[command, &["--help"]].concat()).ok();
+    help.lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        // Other lines continue a description.
+        .filter_map(|line| line.strip_prefix("  "))
+        .filter(|line| !line.starts_with(' '))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .map(str::to_string)
+        .collect()
+}
+
 #[test]
 fn all_commands_have_a_tested_example() {
     let folder = Folder::new();
     for command in COMMANDS.iter().chain(AUDIT_COMMANDS) {
         examples(&folder, command);
     }
-    let help = folder.run(&["--help"]).ok();
-    let listed = help
-        .lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| line.split_whitespace().next())
-        .filter(|name| *name != "help");
-    for name in listed {
-        let tested = COMMANDS.contains(&name) || AUDIT_COMMANDS.contains(&name);
-        assert!(tested, "{name} has no tested example");
+    for name in &listed_commands(&folder, &[]) {
+        let tested = |name: &str| {
+            COMMANDS
+                .iter()
+                .chain(AUDIT_COMMANDS)
+                .any(|tested| *tested == name)
+        };
+        assert!(tested(name), "{name} has no tested example");
+        for action in listed_commands(&folder, &[name]) {
+            let name = format!("{name} {action}");
+            assert!(tested(&name), "{name} has no tested example");
+        }
     }
 }
 

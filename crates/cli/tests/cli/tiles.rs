@@ -201,7 +201,7 @@ fn workers_compute_tiles_with_their_own_keys() {
         assert!(again.contains("never overwritten"), "{again}");
         let beyond = call.replace("1-2", "2-3").replace(".order", ".other");
         let beyond = start(side, &beyond).end().refused();
-        assert!(beyond.contains("this agreement has 2 tiles"), "{beyond}");
+        assert!(beyond.contains("it has 2 tiles"), "{beyond}");
         // The worker gets only the work order, not the identity.
         let home = pair.folder.path().join(name);
         std::fs::rename(home.join("identity.pem"), home.join("away.pem")).unwrap();

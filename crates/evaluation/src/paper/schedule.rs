@@ -237,10 +237,10 @@ impl Schedule<'_> {
         loop {
             left.retain(|(step, _)| !done(&measurements.all, step));
             let spent: f64 = measurements.all.iter().map(Measurement::budget_spent).sum();
-            let share = (spent / self.budget.max(1e-9)).min(1.0);
+            let fraction = (spent / self.budget.max(1e-9)).min(1.0);
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             // from 0 to BUDGET_PARTS
-            progress.set(from + (share * BUDGET_PARTS as f64) as u64);
+            progress.set(from + (fraction * BUDGET_PARTS as f64) as u64);
             let cost =
                 |(step, cells): &(BudgetedStep<'_>, f64)| estimate(&measurements.all, step, *cells);
             let cheapest = left.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));

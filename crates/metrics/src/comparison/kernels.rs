@@ -148,9 +148,9 @@ impl Kernels {
                 });
             }
             Some(ExactKernel::SubsMatch(subsmatch)) => {
-                let lane = subsmatch.grams(row.lane);
+                let shared = subsmatch.grams(row.shared);
                 for (index, other) in row.others.iter().enumerate() {
-                    let similarity = lane.similarity(&subsmatch.grams(other));
+                    let similarity = shared.similarity(&subsmatch.grams(other));
                     (row.progress)(row.cells(index));
                     finished(index, Ok(PairScore::from_numbers([similarity])));
                 }

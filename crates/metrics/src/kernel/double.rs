@@ -3,7 +3,7 @@
 use super::Row;
 use super::number::Number;
 use super::profile::{GROUP, Profile};
-use super::sweep::{Recurrence, Sweeper, window};
+use super::sweep::{SweepStep, Sweeper, window};
 use super::values::Values;
 use crate::Grid;
 
@@ -25,7 +25,7 @@ impl DoubleKernel {
     pub(crate) fn row(&self, row: Row<'_>, mut finished: impl FnMut(usize, f64)) {
         let profile = Profile::new(row, |a, b| self.pairs.get(a, b).to_bits());
         let layout = profile.layout();
-        let rows = row.lane.len();
+        let rows = row.shared.len();
         let mut sweeper = Sweeper::new();
         for (index, &other) in row.others.iter().enumerate() {
             if rows == 0 || other.is_empty() {
@@ -56,7 +56,7 @@ fn multiple(count: usize, gap: f64) -> f64 {
 }
 
 /// The state of a sweep, as in Smith–Waterman. The borders are not zero and floating-point addition is not associative,
-/// so lanes outside the table must stay unchanged.
+/// so lanes outside the matrix must stay unchanged.
 struct Sums {
     gap: f64,
     length: usize,
@@ -67,7 +67,7 @@ struct Sums {
     above: Vec<f64>,
 }
 
-impl Recurrence<u64> for Sums {
+impl SweepStep<u64> for Sums {
     fn begin(&mut self, first_row: usize) {
         self.blank = self.padding.saturating_sub(first_row);
         for (lane, (left, diagonal)) in self.left.iter_mut().zip(&mut self.diagonal).enumerate() {

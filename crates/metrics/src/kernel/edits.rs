@@ -1,8 +1,8 @@
-//! Levenshtein distances, with 64 rows of the table in a machine word.
+//! Levenshtein distances, with 64 rows of the matrix in a machine word.
 //!
-//! Neighbouring cells of the table differ by −1, 0 or 1, so a column takes two bits per row: whether the step down is
+//! Neighbouring cells of the matrix differ by −1, 0 or 1, so a column takes two bits per row: whether the step down is
 //! +1 and whether it is −1 (Myers 1999, in the form of Hyyrö 2003). Each column follows from the previous one in a
-//! dozen word operations. The table is swept in *strips* of up to [`STRIP_WORDS`] words, whose columns stay in
+//! dozen word operations. The matrix is swept in *strips* of up to [`STRIP_WORDS`] words, whose columns stay in
 //! registers. The steps across the lower edge of a strip, one or two bits per column, are stored for the strip below.
 //! The distance is the length of the other scanpath plus all steps down the last column, so nothing needs to be counted
 //! along the way.
@@ -61,7 +61,7 @@ impl Positions {
             } else {
                 &mut []
             };
-            // Cannot underflow: the sum minus the −1 steps is the value of a table cell.
+            // Cannot underflow: the sum minus the −1 steps is the value of a matrix cell.
             let (rises, falls) = match length.div_ceil(64) {
                 1 => steps_down::<1>(rows, other, crossings, length),
                 2 => steps_down::<2>(rows, other, crossings, length),

@@ -14,7 +14,7 @@
 use super::Row;
 use super::number::{FLOAT_LIMIT, Number};
 use super::profile::{GROUP, Profile};
-use super::sweep::{Recurrence, Sweeper, active, lanes, window};
+use super::sweep::{SweepStep, Sweeper, active, lanes, window};
 use super::values::{Values, common_divisor};
 use crate::{GlobalModel, RewardModel};
 
@@ -66,13 +66,13 @@ impl GlobalKernel {
 
     /// The minimum alignment costs of the shared scanpath with each of the others.
     pub(crate) fn row(&self, row: Row<'_>, mut finished: impl FnMut(usize, i64)) {
-        let (lane_gap, step_gap) = if row.lane_is_first {
+        let (shared_gap, step_gap) = if row.shared_is_first {
             (self.delete, self.insert)
         } else {
             (self.insert, self.delete)
         };
         let mut finish = |index: usize, gained: u64| {
-            let gaps = row.lane.len() as u64 * u64::from(lane_gap)
+            let gaps = row.shared.len() as u64 * u64::from(shared_gap)
                 + row.others[index].len() as u64 * u64::from(step_gap);
             let cost = gaps - gained * u64::from(self.divisor);
             finished(index, i64::try_from(cost).unwrap_or(i64::MAX));
@@ -131,9 +131,9 @@ impl RewardKernel {
 
     /// The unrewarded durations of the shared scanpath with each of the others.
     pub(crate) fn row(&self, row: Row<'_>, mut finished: impl FnMut(usize, i64)) {
-        let lane = self.model.total(row.lane);
+        let shared = self.model.total(row.shared);
         let finish = |index: usize, reward: u64| {
-            let total = lane + self.model.total(row.others[index]);
+            let total = shared + self.model.total(row.others[index]);
             let left = total.saturating_sub(2 * reward);
             finished(index, i64::try_from(left).unwrap_or(i64::MAX));
         };
@@ -159,7 +159,7 @@ fn gained<T: Number>(
     let groups = profile.layout().lanes / GROUP;
     let mut sweeper = Sweeper::new();
     for (index, &other) in row.others.iter().enumerate() {
-        if row.lane.is_empty() || other.is_empty() {
+        if row.shared.is_empty() || other.is_empty() {
             finish(index, 0);
             continue;
         }
@@ -182,9 +182,9 @@ struct Differences<T> {
     horizontal: Vec<T>,
 }
 
-/// Positions outside the table need no special treatment. Before a scanpath everything is zero and stays zero, and no
-/// position inside the table reads a value after its end.
-impl<T: Number> Recurrence<T::Bits> for Differences<T> {
+/// Positions outside the matrix need no special treatment. Before a scanpath everything is zero and stays zero, and no
+/// position inside the matrix reads a value after its end.
+impl<T: Number> SweepStep<T::Bits> for Differences<T> {
     fn begin(&mut self, _first_row: usize) {
         self.vertical.fill([T::default(); GROUP]);
     }

@@ -6,21 +6,21 @@ use crate::RankModel;
 
 /// The ranks of the Hausdorff distances from the shared scanpath to each of the others. None of them may be empty.
 pub(crate) fn row(model: &RankModel, row: Row<'_>, mut finished: impl FnMut(usize, i64)) {
-    let lane = StepLetters::of(&[row.lane], row.letters);
+    let shared = StepLetters::of(&[row.shared], row.letters);
     for (index, &other) in row.others.iter().enumerate() {
         let steps = StepLetters::of(&[other], row.letters);
-        let mut nearest_lane = vec![u32::MAX; lane.letters().len()];
+        let mut nearest_shared = vec![u32::MAX; shared.letters().len()];
         let mut largest = 0;
         for &step in steps.letters() {
             let mut nearest = u32::MAX;
-            for (&letter, nearest_lane) in lane.letters().iter().zip(&mut nearest_lane) {
+            for (&letter, nearest_shared) in shared.letters().iter().zip(&mut nearest_shared) {
                 let rank = model.ranks.rank(letter, step);
                 nearest = nearest.min(rank);
-                *nearest_lane = rank.min(*nearest_lane);
+                *nearest_shared = rank.min(*nearest_shared);
             }
             largest = largest.max(nearest);
         }
-        let largest = nearest_lane.into_iter().fold(largest, u32::max);
+        let largest = nearest_shared.into_iter().fold(largest, u32::max);
         (row.progress)(row.cells(index));
         finished(index, largest.into());
     }

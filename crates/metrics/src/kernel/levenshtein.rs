@@ -22,17 +22,17 @@ const VERY_LONG: usize = 2 * LONG;
 pub(crate) fn row(row: Row<'_>, finished: impl FnMut(usize, usize)) {
     let steps: usize = row.others.iter().map(|other| other.len()).sum();
     if row.letters as usize <= DIRECT_LETTERS {
-        return distances(row.lane, row.others, row.letters as usize, finished);
+        return distances(row.shared, row.others, row.letters as usize, finished);
     }
-    if row.lane.len().saturating_mul(steps) < RENUMBERED_CELLS {
-        return by_rapidfuzz(row.lane, row.others, finished);
+    if row.shared.len().saturating_mul(steps) < RENUMBERED_CELLS {
+        return by_rapidfuzz(row.shared, row.others, finished);
     }
     // Large alphabets are seldom used in full, so renumber the letters that occur.
-    let mut all = vec![row.lane];
+    let mut all = vec![row.shared];
     all.extend(row.others);
     let used = StepLetters::of(&all, row.letters);
     if used.letters().len() > DIRECT_LETTERS {
-        return by_rapidfuzz(row.lane, row.others, finished);
+        return by_rapidfuzz(row.shared, row.others, finished);
     }
     let renumbered = |letters: &[u16]| -> Vec<u16> {
         letters
@@ -43,7 +43,7 @@ pub(crate) fn row(row: Row<'_>, finished: impl FnMut(usize, usize)) {
     let others: Vec<Vec<u16>> = row.others.iter().map(|other| renumbered(other)).collect();
     let others: Vec<&[u16]> = others.iter().map(Vec::as_slice).collect();
     distances(
-        &renumbered(row.lane),
+        &renumbered(row.shared),
         &others,
         used.letters().len(),
         finished,
@@ -52,15 +52,15 @@ pub(crate) fn row(row: Row<'_>, finished: impl FnMut(usize, usize)) {
 
 /// Looks up the positions of each letter in a table, for small alphabets.
 fn distances(
-    lane: &[u16],
+    shared: &[u16],
     others: &[&[u16]],
     letters: usize,
     mut finished: impl FnMut(usize, usize),
 ) {
-    if lane.len() >= LONG {
-        return by_rapidfuzz(lane, others, finished);
+    if shared.len() >= LONG {
+        return by_rapidfuzz(shared, others, finished);
     }
-    let positions = Positions::new(lane, letters);
+    let positions = Positions::new(shared, letters);
     let mut crossings = Vec::new();
     for (index, other) in others.iter().enumerate() {
         finished(index, positions.distance(other, &mut crossings));
@@ -68,15 +68,15 @@ fn distances(
 }
 
 /// Uses `rapidfuzz`, which needs hash maps for large alphabets.
-fn by_rapidfuzz(lane: &[u16], others: &[&[u16]], mut finished: impl FnMut(usize, usize)) {
-    let whole = |other: &[u16]| distance(lane.iter().copied(), other.iter().copied());
+fn by_rapidfuzz(shared: &[u16], others: &[&[u16]], mut finished: impl FnMut(usize, usize)) {
+    let whole = |other: &[u16]| distance(shared.iter().copied(), other.iter().copied());
     if let [other] = others {
-        return finished(0, few_edits(lane, other).unwrap_or_else(|| whole(other)));
+        return finished(0, few_edits(shared, other).unwrap_or_else(|| whole(other)));
     }
-    let comparator = BatchComparator::new(lane.iter().copied());
+    let comparator = BatchComparator::new(shared.iter().copied());
     for (index, other) in others.iter().enumerate() {
         let edits =
-            few_edits(lane, other).unwrap_or_else(|| comparator.distance(other.iter().copied()));
+            few_edits(shared, other).unwrap_or_else(|| comparator.distance(other.iter().copied()));
         finished(index, edits);
     }
 }
@@ -84,7 +84,7 @@ fn by_rapidfuzz(lane: &[u16], others: &[&[u16]], mut finished: impl FnMut(usize,
 /// The number of edits, if it is small enough that the crate only needs cells near the diagonal.
 ///
 /// Only very long scanpaths are tried. The limits grow so fast that all failed attempts together cost a small part of
-/// the whole table.
+/// the whole matrix.
 fn few_edits(a: &[u16], b: &[u16]) -> Option<usize> {
     if a.len().min(b.len()) < VERY_LONG {
         return None;

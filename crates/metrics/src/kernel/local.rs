@@ -3,7 +3,7 @@
 use super::Row;
 use super::number::{FLOAT_LIMIT, Number};
 use super::profile::{GROUP, Profile};
-use super::sweep::{Recurrence, Sweeper, active, lanes, window};
+use super::sweep::{SweepStep, Sweeper, active, lanes, window};
 use super::values::{Values, common_divisor};
 use crate::LocalModel;
 
@@ -41,7 +41,7 @@ impl LocalKernel {
         let longest = row.others.iter().map(|other| other.len()).max();
         // No alignment scores more than this. Larger penalties are clipped to it: either way, such a penalty cancels
         // any alignment that meets it.
-        let bound = self.largest * row.lane.len().min(longest.unwrap_or(0)) as i64;
+        let bound = self.largest * row.shared.len().min(longest.unwrap_or(0)) as i64;
         let finish = |index: usize, score: i64| finished(index, score * self.divisor);
         if bound <= i64::from(i16::MAX) {
             self.narrowed::<i16>(row, bound, finish);
@@ -95,7 +95,7 @@ struct LocalScores<T> {
 }
 
 /// Positions before a scanpath score zero. Positions after its end score no more than some position inside.
-impl<T: Number> Recurrence<T::Bits> for LocalScores<T> {
+impl<T: Number> SweepStep<T::Bits> for LocalScores<T> {
     fn begin(&mut self, _first_row: usize) {
         self.left.fill([T::default(); GROUP]);
         self.diagonal.fill([T::default(); GROUP]);

@@ -1,10 +1,10 @@
 //! The fast alignment kernels.
 //!
-//! Most kernels sweep the table in the same way (`sweep`): a *strip* of up to 128 rows at a time, along anti-diagonals.
-//! The cells of one step are independent of each other, so the compiler turns the step into vector instructions of
-//! whatever width the target has. One scanpath lies along the *lanes* (rows), the other along the *steps* (columns).
-//! `global`, `local`, `double` and `walk` define the work per cell. `values` holds the value of each letter pair, and
-//! `profile` arranges the values by lane.
+//! Most kernels sweep the matrix in the same way (`sweep`): a *strip* of up to 128 rows at a time, along
+//! anti-diagonals. The cells of one step are independent of each other, so the compiler turns the step into vector
+//! instructions of whatever width the target has. The shared scanpath lies along the *lanes* (rows), another one along
+//! the *steps* (columns). `global`, `local`, `double` and `walk` define the work per cell. `values` holds the value of
+//! each letter pair, and `profile` arranges the values by lane.
 //!
 //! `edits` and `subsequence` pack 64 rows into a machine word instead.
 //!
@@ -27,16 +27,16 @@ pub(crate) mod walk;
 
 /// One scanpath to compare with several others.
 ///
-/// `lane_is_first` says which side of the comparison the shared scanpath is on. It matters if the cost of a letter pair
-/// depends on the order of the letters.
+/// `shared_is_first` says which side of the comparison the shared scanpath is on. It matters if the cost of a letter
+/// pair depends on the order of the letters.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'a> {
     /// The shared scanpath, which lies along the lanes.
-    pub(crate) lane: &'a [u16],
+    pub(crate) shared: &'a [u16],
     /// The others. Each lies along the steps of its own sweep.
     pub(crate) others: &'a [&'a [u16]],
-    /// Whether `lane` is the first side.
-    pub(crate) lane_is_first: bool,
+    /// Whether `shared` is the first side.
+    pub(crate) shared_is_first: bool,
     /// The size of the alphabet.
     pub(crate) letters: u32,
     /// Called after each strip with the number of finished cells, because a single pair can take minutes.
@@ -46,16 +46,16 @@ pub(crate) struct Row<'a> {
 impl Row<'_> {
     /// The lengths of the first and second side in the pair with one of the others.
     pub(crate) fn lengths(&self, index: usize) -> (usize, usize) {
-        let (lane, other) = (self.lane.len(), self.others[index].len());
-        if self.lane_is_first {
-            (lane, other)
+        let (shared, other) = (self.shared.len(), self.others[index].len());
+        if self.shared_is_first {
+            (shared, other)
         } else {
-            (other, lane)
+            (other, shared)
         }
     }
 
-    /// The number of table cells in the pair with one of the others.
+    /// The number of matrix cells in the pair with one of the others.
     pub(crate) fn cells(&self, index: usize) -> u64 {
-        self.lane.len() as u64 * self.others[index].len() as u64
+        self.shared.len() as u64 * self.others[index].len() as u64
     }
 }

@@ -51,7 +51,7 @@ impl StepLetters {
 }
 
 /// How a scanpath is laid out in strips of equal width. Padding rows come before the first row, where blank values
-/// leave the borders of the table unchanged.
+/// leave the borders of the matrix unchanged.
 #[derive(Clone, Copy)]
 pub(crate) struct Layout {
     /// Rows per strip, a multiple of [`GROUP`].
@@ -93,7 +93,7 @@ impl<'a, T: Copy + Default, F: Fn(u16, u16) -> T> Profile<'a, T, F> {
     pub(crate) fn new(row: Row<'a>, value: F) -> Self {
         let steps = StepLetters::of(row.others, row.letters);
         let letters = steps.letters.len() + 1;
-        let layout = Layout::new(row.lane.len(), letters, size_of::<T>());
+        let layout = Layout::new(row.shared.len(), letters, size_of::<T>());
         let mut profile = Self {
             row,
             value,
@@ -155,13 +155,13 @@ impl<'a, T: Copy + Default, F: Fn(u16, u16) -> T> Profile<'a, T, F> {
         let Layout { lanes, padding, .. } = self.layout;
         let first = strip * lanes;
         let blank = padding.saturating_sub(first).min(lanes);
-        let rows = &self.row.lane[first + blank - padding..first + lanes - padding];
+        let rows = &self.row.shared[first + blank - padding..first + lanes - padding];
         values.resize(values.len() + lanes / GRANULE, [T::default(); GRANULE]);
         for &step in &self.steps.letters {
             let start = values.len();
             values.resize(start + lanes / GRANULE, [T::default(); GRANULE]);
             let slots = values[start..].as_flattened_mut()[blank..].iter_mut();
-            if self.row.lane_is_first {
+            if self.row.shared_is_first {
                 for (slot, &row) in slots.zip(rows) {
                     *slot = (self.value)(row, step);
                 }

@@ -1,6 +1,6 @@
 //! Cross-recurrence, with 64 columns of the matrix in a machine word.
 //!
-//! The row of a lane letter marks the steps at which the other scanpath has a letter that recurs with it. To find the
+//! The row of a shared letter marks the steps at which the other scanpath has a letter that recurs with it. To find the
 //! points on lines of at least `L`, shrink every run by `L − 1` and grow what remains again. Runs in a row are shrunk
 //! by shifts, runs in a column by combining successive rows, and runs on a diagonal by both.
 
@@ -8,10 +8,10 @@ use super::Row;
 use super::profile::StepLetters;
 use crate::{RecurrenceModel, RecurrentLines, RecurrentPoints};
 
-/// The matrix of a pair, stored once per lane letter.
+/// The matrix of a pair, stored once per shared letter.
 struct Rows {
     words: usize,
-    /// For each letter in the lane: the steps that recur with it.
+    /// For each letter of the shared scanpath: the steps that recur with it.
     bits: Vec<u64>,
     /// For each of these letters: the sum of these steps, Σ j, and their number.
     sums: Vec<(u64, u64)>,
@@ -25,18 +25,18 @@ pub(crate) fn row(
     mut finished: impl FnMut(usize, RecurrentPoints, RecurrentLines),
 ) {
     let has_lines = model.has_lines();
-    let lane = StepLetters::of(&[row.lane], row.letters);
+    let shared = StepLetters::of(&[row.shared], row.letters);
     let numbers: Vec<usize> = row
-        .lane
+        .shared
         .iter()
-        .map(|&letter| lane.number(letter) as usize - 1)
+        .map(|&letter| shared.number(letter) as usize - 1)
         .collect();
     for (index, &other) in row.others.iter().enumerate() {
-        let rows = Rows::new(model, row, lane.letters(), other);
+        let rows = Rows::new(model, row, shared.letters(), other);
         let line = model.line as usize;
-        let counted = rows.count(&numbers, line, row.lane_is_first);
+        let counted = rows.count(&numbers, line, row.shared_is_first);
         let lines = match has_lines {
-            true => rows.lines(&numbers, line, row.lane_is_first),
+            true => rows.lines(&numbers, line, row.shared_is_first),
             false => RecurrentLines::default(),
         };
         (row.progress)(row.cells(index));
@@ -83,12 +83,12 @@ impl Rows {
             lines: vec![0; letters.len() * words],
         };
         let line = model.line as usize;
-        for (position, &lane) in letters.iter().enumerate() {
+        for (position, &letter) in letters.iter().enumerate() {
             let bits = &mut rows.bits[position * words..][..words];
             for (number, &step) in steps.letters().iter().enumerate() {
-                let recur = match row.lane_is_first {
-                    true => model.letters.recur(lane, step),
-                    false => model.letters.recur(step, lane),
+                let recur = match row.shared_is_first {
+                    true => model.letters.recur(letter, step),
+                    false => model.letters.recur(step, letter),
                 };
                 if recur {
                     let of_letter = &positions[number * words..][..words];
@@ -105,19 +105,19 @@ impl Rows {
         rows
     }
 
-    /// Counts everything. `lane` holds the numbers of the lane's letters.
+    /// Counts everything. `shared` holds the numbers of the shared scanpath's letters.
     #[allow(clippy::cast_possible_wrap)] // sums of positions are below 2⁶²
-    fn count(&self, lane: &[usize], line: usize, lane_is_first: bool) -> RecurrentPoints {
-        let row = |at: usize| &self.bits[lane[at] * self.words..][..self.words];
+    fn count(&self, shared: &[usize], line: usize, shared_is_first: bool) -> RecurrentPoints {
+        let row = |at: usize| &self.bits[shared[at] * self.words..][..self.words];
         let (mut all, mut along_steps, mut shift) = (0, 0, 0i64);
-        for (position, &letter) in lane.iter().enumerate() {
+        for (position, &letter) in shared.iter().enumerate() {
             let (sum, count) = self.sums[letter];
             all += count;
             shift += sum as i64 - position as i64 * count as i64;
             along_steps += ones(&self.lines[letter * self.words..][..self.words]);
         }
-        let along_lane = self.count_lines(
-            lane.len(),
+        let along_shared = self.count_lines(
+            shared.len(),
             line,
             |at, back, to| {
                 to.iter_mut()
@@ -129,31 +129,31 @@ impl Rows {
             },
         );
         let diagonal = self.count_lines(
-            lane.len(),
+            shared.len(),
             line,
             |at, back, to| {
                 and_shifted_down(to, row(at + back), back);
             },
             or_shifted_up,
         );
-        let (rows, columns) = match lane_is_first {
-            true => (along_steps, along_lane),
-            false => (along_lane, along_steps),
+        let (rows, columns) = match shared_is_first {
+            true => (along_steps, along_shared),
+            false => (along_shared, along_steps),
         };
         RecurrentPoints {
             all,
             diagonal,
             rows,
             columns,
-            shift: if lane_is_first { shift } else { -shift },
+            shift: if shared_is_first { shift } else { -shift },
         }
     }
 
-    /// Finds the lines. `lane` holds the numbers of the lane's letters.
-    fn lines(&self, lane: &[usize], line: usize, lane_is_first: bool) -> RecurrentLines {
-        let row = |at: usize| &self.bits[lane[at] * self.words..][..self.words];
-        let found = super::lines::lines(lane.len(), self.words, line, row);
-        match lane_is_first {
+    /// Finds the lines. `shared` holds the numbers of the shared scanpath's letters.
+    fn lines(&self, shared: &[usize], line: usize, shared_is_first: bool) -> RecurrentLines {
+        let row = |at: usize| &self.bits[shared[at] * self.words..][..self.words];
+        let found = super::lines::lines(shared.len(), self.words, line, row);
+        match shared_is_first {
             true => found,
             false => RecurrentLines {
                 diagonal: found.diagonal,

@@ -1,8 +1,8 @@
-//! Longest common subsequences, with 64 rows of the table in a machine word.
+//! Longest common subsequences, with 64 rows of the matrix in a machine word.
 //!
-//! A step down the table of lengths is 0 or 1, so a column takes one bit per row: 0 where the length rises (Hyyrö
+//! A step down the matrix of lengths is 0 or 1, so a column takes one bit per row: 0 where the length rises (Hyyrö
 //! 2004). Each column follows from the previous one by one addition, whose carry propagates from word to word. The
-//! table is swept in *strips* of up to [`STRIP_WORDS`] words, whose columns stay in registers. The carry out of each
+//! matrix is swept in *strips* of up to [`STRIP_WORDS`] words, whose columns stay in registers. The carry out of each
 //! column, one bit, is stored for the strip below. The length is the number of zeros in the last column.
 
 use super::Row;
@@ -15,7 +15,7 @@ pub(crate) const MAX_LETTERS: u32 = 256;
 
 /// Computes the lengths for the shared scanpath and each of the others.
 pub(crate) fn row(row: Row<'_>, mut finished: impl FnMut(usize, usize)) {
-    let strips = row.lane.chunks(STRIP_ROWS);
+    let strips = row.shared.chunks(STRIP_ROWS);
     let is_single = strips.len() <= 1;
     let mut carries: Vec<Vec<bool>> = row
         .others

@@ -1,4 +1,4 @@
-//! The sweep over a table of cells along anti-diagonals, strip by strip.
+//! The sweep over a matrix of cells along anti-diagonals, strip by strip.
 //!
 //! At step `s`, lane `l` of a strip is at column `s − l`. Its substitution value therefore belongs to the letter `l`
 //! steps back. Fetching values cell by cell would cost more than the rest of the recurrence. Instead, they are copied
@@ -14,7 +14,7 @@ use std::ops::{BitAnd, BitXor, Not};
 const CHUNK: usize = 128;
 
 /// A kernel's work in a sweep.
-pub(crate) trait Recurrence<T> {
+pub(crate) trait SweepStep<T> {
     /// Begins a new strip. `first_row` is the row of its first lane, counting the padding rows.
     fn begin(&mut self, first_row: usize);
 
@@ -41,12 +41,12 @@ impl<T: Value> Sweeper<T> {
         }
     }
 
-    /// Sweeps the table of the profile's scanpath and `other`. Neither may be empty.
+    /// Sweeps the matrix of the profile's scanpath and `other`. Neither may be empty.
     pub(crate) fn sweep<F: Fn(u16, u16) -> T>(
         &mut self,
         profile: &Profile<'_, T, F>,
         other: &[u16],
-        kernel: &mut impl Recurrence<T>,
+        kernel: &mut impl SweepStep<T>,
         progress: &dyn Fn(u64),
     ) {
         let layout = profile.layout();
@@ -54,7 +54,7 @@ impl<T: Value> Sweeper<T> {
         let steps = other.len() + layout.lanes - 1;
         profile.starts(other, &mut self.starts);
         self.values.resize(CHUNK * groups, [T::default(); GROUP]);
-        // Padding rows make strips even. The reported cells still add up to those of the table.
+        // Padding rows make strips even. The reported cells still add up to those of the matrix.
         let rows = layout.lanes * layout.strips - layout.padding;
         let cells = rows as u64 * other.len() as u64;
         let done = |strips: usize| cells / layout.strips as u64 * strips as u64;

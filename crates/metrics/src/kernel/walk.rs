@@ -4,7 +4,7 @@
 use super::Row;
 use super::number::{FLOAT_LIMIT, Number};
 use super::profile::{GROUP, Profile};
-use super::sweep::{Recurrence, Sweeper, window};
+use super::sweep::{SweepStep, Sweeper, window};
 use crate::{RankModel, WarpingModel};
 
 /// Dynamic time warping in integers, prepared for an alphabet.
@@ -25,7 +25,7 @@ impl WarpingKernel {
     #[allow(clippy::cast_possible_wrap)] // lengths are at most `MAX_LENGTH`
     pub(crate) fn row(&self, row: Row<'_>, mut finished: impl FnMut(usize, i64)) {
         let longest = row.others.iter().map(|other| other.len()).max();
-        let steps = (row.lane.len() + longest.unwrap_or(0)) as i64;
+        let steps = (row.shared.len() + longest.unwrap_or(0)) as i64;
         let distance = |a, b| i64::from(self.model.distance(a, b));
         if self.largest * steps <= FLOAT_LIMIT {
             walk::<f32, Sum>(
@@ -96,7 +96,7 @@ struct Sum;
 struct Longest;
 
 impl<T: Number> Combine<T> for Sum {
-    /// Saturates. The largest integer, which occurs only outside the table, stays the largest.
+    /// Saturates. The largest integer, which occurs only outside the matrix, stays the largest.
     #[inline(always)]
     fn combine(before: T, here: T) -> T {
         before.plus(here)
@@ -119,7 +119,7 @@ fn walk<T: Number, C: Combine<T>>(
     let layout = profile.layout();
     let mut sweeper = Sweeper::new();
     for (index, &other) in row.others.iter().enumerate() {
-        if row.lane.is_empty() || other.is_empty() {
+        if row.shared.is_empty() || other.is_empty() {
             finished(index, T::default());
             continue;
         }
@@ -138,8 +138,8 @@ fn walk<T: Number, C: Combine<T>>(
 }
 
 /// The state of a sweep. By lane: the best path to the cell on the left and to the one diagonally above. By column,
-/// reversed: the best path to the cell above. Values outside the table are the worst possible, except before the first
-/// cell of both scanpaths, so lanes outside the table must stay unchanged.
+/// reversed: the best path to the cell above. Values outside the matrix are the worst possible, except before the first
+/// cell of both scanpaths, so lanes outside the matrix must stay unchanged.
 struct SweepState<T, C> {
     length: usize,
     padding: usize,
@@ -150,7 +150,7 @@ struct SweepState<T, C> {
     combine: std::marker::PhantomData<C>,
 }
 
-impl<T: Number, C: Combine<T>> Recurrence<T::Bits> for SweepState<T, C> {
+impl<T: Number, C: Combine<T>> SweepStep<T::Bits> for SweepState<T, C> {
     fn begin(&mut self, first_row: usize) {
         self.blank = self.padding.saturating_sub(first_row);
         self.left.fill(T::LARGEST);

@@ -114,8 +114,9 @@ impl Dtw {
     }
 }
 
-/// The scale for sums of distances between these positions. For cells of a screen, it is the smallest power of ten whose
-/// units are at most a fiftieth of a cell's diagonal. Finer units would cost more and say nothing about fixations.
+/// The scale for sums of distances between these positions. For cells of a screen, it is the smallest power of ten
+/// whose units are at most a fiftieth of a cell's diagonal. Finer units would cost more and say nothing about
+/// fixations.
 pub(crate) fn distance_scale(positions: &Positions) -> u32 {
     let Positions::Cells { width, height, .. } = positions else {
         return DEFAULT_DISTANCE_SCALE;

@@ -5,10 +5,10 @@
 //! look at the same places in the same order), or in a row or column (one stays where the other has been).
 //!
 //! # Integers
-//! The raw result of a pair packs the measures of the plan, the first into the lowest bits. Field widths follow from the
-//! lengths. `rec` is `C`. A ratio is rounded half up to 0.01 %: `⌊(20,000·points + C) / (2·C)⌋`, at most [`RATIO_ONE`].
-//! The next integer above the largest ratio means undefined (`C` = 0). `corm` is shifted by [`RATIO_ONE`] so that it is
-//! never negative.
+//! The raw result of a pair packs the measures of the plan, the first into the lowest bits. Field widths follow from
+//! the lengths. `rec` is `C`. A ratio is rounded half up to 0.01 %: `⌊(20,000·points + C) / (2·C)⌋`, at most
+//! [`RATIO_ONE`]. The next integer above the largest ratio means undefined (`C` = 0). `corm` is shifted by
+//! [`RATIO_ONE`] so that it is never negative.
 
 use super::lines::{LineMeasure, RecurrentLines};
 use super::positions::{Lattice, Positions};

@@ -1,7 +1,7 @@
 //! The path with the minimum sum through the matrix of distances (MultiMatch).
 //!
-//! A large matrix is not stored in memory. Instead, two adjacent anti-diagonals are stored at regular intervals, and the
-//! part that a path can reach between them is recomputed. So memory grows more slowly than the matrix.
+//! A large matrix is not stored in memory. Instead, two adjacent anti-diagonals are stored at regular intervals, and
+//! the part that a path can reach between them is recomputed. So memory grows more slowly than the matrix.
 
 use super::coordinates::{Diagonals, Plane, squared};
 

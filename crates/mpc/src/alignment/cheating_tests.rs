@@ -8,7 +8,7 @@ use crate::kernel::Kernel;
 use crate::label::{ActiveLabel, Delta};
 use crate::ot::correlated::attack_tests::correction_offset;
 use crate::ot::correlated::messages::{seed_bytes, transfer_bytes};
-use crate::ot::correlated::{GroupBits, Receiver};
+use crate::ot::correlated::{Receiver, TreeLevels};
 use crate::ot::lookup::messages::column_bytes;
 use crate::ot::{Bits, CorrelatedReceiver};
 use rand::SeedableRng;
@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 const ALPHABET: usize = 5;
 const LENGTH: usize = 40;
 
-/// Bytes that the garbler sends before the columns: the points of the base transfers, then the initial tweak.
+/// Bytes that the garbler sends before the columns: the points of the base transfers, then the hash key.
 const POINTS: usize = 64 * 128;
 const START: usize = POINTS + 16;
 
@@ -116,7 +116,7 @@ impl CorrelatedReceiver for DeviatingReceiver {
 
 fn evaluate(deviation: Option<Deviation>, channel: &mut dyn Channel) -> Result<Vec<u64>, MpcError> {
     let (kernel, mut rng) = (Kernel::best(), ChaCha20Rng::seed_from_u64(2));
-    let receiver = Receiver::start(GroupBits::default(), kernel, &mut rng, channel)?;
+    let receiver = Receiver::start(TreeLevels::default(), kernel, &mut rng, channel)?;
     let transfers = DeviatingReceiver {
         receiver,
         deviation,
@@ -167,11 +167,11 @@ fn run_with(seed: u64, at: usize, deviation: Option<Deviation>) -> (Option<MpcEr
 
 #[test]
 fn nothing_that_uses_transfers_is_sent_before_they_are_checked() {
-    let group_bits = GroupBits::default();
-    let letters = 32 + seed_bytes(group_bits);
-    let shares = letters + transfer_bytes(LENGTH * 3, group_bits);
+    let tree_levels = TreeLevels::default();
+    let letters = 32 + seed_bytes(tree_levels);
+    let shares = letters + transfer_bytes(LENGTH * 3, tree_levels);
     // The swap bits, one per share, come after the proof.
-    let end = shares + transfer_bytes(LENGTH * LENGTH, group_bits) - LENGTH * LENGTH / 8;
+    let end = shares + transfer_bytes(LENGTH * LENGTH, tree_levels) - LENGTH * LENGTH / 8;
     let columns = LENGTH * column_bytes(ALPHABET, LENGTH, 1);
     let inconsistent = |reason: Misbehaviour| Some(MpcError::Peer(reason));
     for (at, max_sent, reason) in [
@@ -204,7 +204,7 @@ fn a_corrupted_seed_tree_ends_the_comparison_before_the_first_table() {
         // Change a correction that this garbler uses.
         let level = 1 + comparison % 3;
         let side = missing >> (3 - level) & 1;
-        let index = 32 + correction_offset(GroupBits::FOUR, tree, level, side);
+        let index = 32 + correction_offset(TreeLevels::FOUR, tree, level, side);
         let (error, sent) = run_with(seed, index, None);
         assert_eq!(error, Some(Misbehaviour::InconsistentSeeds.into()));
         assert_eq!(sent, POINTS);

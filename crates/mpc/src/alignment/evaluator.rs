@@ -2,6 +2,7 @@
 
 use super::schedule::{self, DiagonalSpan, Group, LOOKAHEAD};
 use super::{Fold, value_of};
+use crate::bits::bits_at;
 use crate::block::{BLOCK_BYTES, Block};
 use crate::circuit::cells::Cell;
 use crate::circuit::reduce::{Number, public_number};
@@ -10,10 +11,10 @@ use crate::half_gates::Evaluator;
 use crate::half_gates::messages::{receive_bits, send_bits};
 use crate::kernel::Kernel;
 use crate::label::ActiveLabel;
-use crate::ot::correlated::{GroupBits, Receiver};
-use crate::ot::letters::{self, ReceivedLetters};
+use crate::ot::correlated::{Receiver, TreeLevels};
+use crate::ot::letters::{self, ReceiverLetterKeys};
 use crate::ot::lookup::messages::column_bytes;
-use crate::ot::lookup::{ColumnShare, PadPosition, read_column, share_bits};
+use crate::ot::lookup::{ColumnShare, PadPosition, read_column};
 use crate::ot::{Bits, CorrelatedReceiver};
 use crate::wavefront::{Shape, Sweep, SweepOutput};
 use crate::worker_thread::{CreatedThreads, WorkerThread};
@@ -49,12 +50,12 @@ impl EvaluatorSession<Receiver> {
         rng: &mut impl CryptoRng,
         channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
-        let correlated = Receiver::start(GroupBits::default(), kernel, rng, channel)?;
+        let correlated = Receiver::start(TreeLevels::default(), kernel, rng, channel)?;
         Self::with_transfers(kernel, correlated, channel)
     }
 
-    /// The part of the session that runs on another worker thread, with its own channel. Only the first thread creates parts,
-    /// one for each other thread. All parts share the letter keys.
+    /// The part of the session that runs on another worker thread, with its own channel. Only the first thread creates
+    /// parts, one for each other thread. All parts share the letter keys.
     pub fn for_thread(&mut self, thread: WorkerThread) -> Result<Self, MpcError> {
         self.threads.claim(thread)?;
         Ok(Self {
@@ -63,7 +64,7 @@ impl EvaluatorSession<Receiver> {
             correlated: self.correlated.for_thread(thread),
             columns: thread.first_column(),
             comparisons: thread.first_comparison(),
-            threads: CreatedThreads::none(),
+            threads: CreatedThreads::all_claimed(),
         })
     }
 }
@@ -91,7 +92,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         alphabet: usize,
         letters: &[usize],
         channel: &mut dyn Channel,
-    ) -> Result<ReceivedLetters, MpcError> {
+    ) -> Result<ReceiverLetterKeys, MpcError> {
         let first = self.columns;
         self.columns += letters.len() as u64;
         letters::receive(alphabet, letters, first, &mut self.correlated, channel)
@@ -103,7 +104,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         &mut self,
         cell: &K,
         fold: Fold,
-        letters: &ReceivedLetters,
+        letters: &ReceiverLetterKeys,
         comparisons: &[EvaluatorComparison],
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
@@ -125,7 +126,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         }
         let groups = schedule::groups(shapes, width, letters.alphabet());
         let mut upcoming = schedule::all_spans(&groups, width);
-        let mut ahead = Prefetched {
+        let mut ahead = ReceivedAhead {
             width,
             letters,
             comparisons,
@@ -149,7 +150,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         cell: &K,
         group: &'g Group,
         upcoming: &mut impl Iterator<Item = (&'g Group, DiagonalSpan)>,
-        ahead: &mut Prefetched<'_>,
+        ahead: &mut ReceivedAhead<'_>,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
     ) -> Result<Vec<SweepOutput<ActiveLabel>>, MpcError> {
@@ -209,12 +210,12 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
 
     /// The underlying evaluator, to run circuits on the results of [`EvaluatorSession::align`]; see
     /// [`crate::circuit::reduce`].
-    pub fn party(&mut self) -> &mut Evaluator {
+    pub fn circuit(&mut self) -> &mut Evaluator {
         &mut self.evaluator
     }
 
-    /// This side's halves of numbers; see [`super::GarblerSession::xor_shares`].
-    pub fn xor_shares(&self, numbers: &[Number<ActiveLabel>]) -> Vec<u64> {
+    /// This side's halves of numbers; see [`super::GarblerSession::halves`].
+    pub fn halves(&self, numbers: &[Number<ActiveLabel>]) -> Vec<u64> {
         let half = |number: &Number<ActiveLabel>| value_of(number.iter().map(|wire| wire.colour()));
         numbers.iter().map(half).collect()
     }
@@ -249,9 +250,9 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
 }
 
 /// Data received ahead of the tables: columns of masked costs, and the labels of the evaluator's shares.
-struct Prefetched<'a> {
+struct ReceivedAhead<'a> {
     width: usize,
-    letters: &'a ReceivedLetters,
+    letters: &'a ReceiverLetterKeys,
     comparisons: &'a [EvaluatorComparison],
     first_number: u32,
     shares: Vec<Vec<ColumnShare>>,
@@ -259,7 +260,7 @@ struct Prefetched<'a> {
     message: Vec<u8>,
 }
 
-impl Prefetched<'_> {
+impl ReceivedAhead<'_> {
     fn receive<O: CorrelatedReceiver>(
         &mut self,
         session: &mut EvaluatorSession<O>,
@@ -298,7 +299,7 @@ impl Prefetched<'_> {
             for at in geometry.cells(span.strip, step) {
                 let share = &self.shares[at.comparison][at.column];
                 bits.push_low_bits(
-                    share_bits(share, at.row * self.width, self.width),
+                    bits_at(&share[..], at.row * self.width, self.width),
                     self.width,
                 );
             }

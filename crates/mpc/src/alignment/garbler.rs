@@ -2,6 +2,7 @@
 
 use super::schedule::{self, DiagonalSpan, Group, LOOKAHEAD};
 use super::{Fold, value_of};
+use crate::bits::bits_at;
 use crate::circuit::cells::Cell;
 use crate::circuit::reduce::{Number, public_number};
 use crate::error::MpcError;
@@ -10,9 +11,9 @@ use crate::half_gates::messages::{receive_bits, send_bits};
 use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel};
 use crate::ot::CorrelatedSender;
-use crate::ot::correlated::{GroupBits, Sender};
-use crate::ot::letters::{self, SentLetters};
-use crate::ot::lookup::{ColumnShare, PadPosition, StripTable, share_bits, write_column};
+use crate::ot::correlated::{Sender, TreeLevels};
+use crate::ot::letters::{self, SenderLetterKeys};
+use crate::ot::lookup::{ColumnShare, PadPosition, StripTable, write_column};
 use crate::prg::Prg;
 use crate::wavefront::{STRIP_ROWS, Shape, Sweep, SweepOutput};
 use crate::worker_thread::{CreatedThreads, WorkerThread};
@@ -74,13 +75,13 @@ impl GarblerSession<Sender> {
         channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         let delta = Arc::new(Delta::random(rng));
-        let group_bits = GroupBits::default();
-        let correlated = Sender::start(Arc::clone(&delta), group_bits, kernel, rng, channel)?;
+        let tree_levels = TreeLevels::default();
+        let correlated = Sender::start(Arc::clone(&delta), tree_levels, kernel, rng, channel)?;
         Self::with_transfers(kernel, delta, correlated, rng, channel)
     }
 
-    /// The part of the session that runs on another worker thread, with its own channel. Only the first thread creates parts,
-    /// one for each other thread. All parts share the letter keys.
+    /// The part of the session that runs on another worker thread, with its own channel. Only the first thread creates
+    /// parts, one for each other thread. All parts share the letter keys.
     pub fn for_thread(&mut self, thread: WorkerThread) -> Result<Self, MpcError> {
         self.threads.claim(thread)?;
         Ok(Self {
@@ -91,7 +92,7 @@ impl GarblerSession<Sender> {
             randomness: Prg::new(self.kernel, self.randomness.next_block()),
             columns: thread.first_column(),
             comparisons: thread.first_comparison(),
-            threads: CreatedThreads::none(),
+            threads: CreatedThreads::all_claimed(),
         })
     }
 }
@@ -125,7 +126,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         alphabet: usize,
         count: usize,
         channel: &mut dyn Channel,
-    ) -> Result<SentLetters, MpcError> {
+    ) -> Result<SenderLetterKeys, MpcError> {
         self.garbler.finish(channel)?;
         let first = self.columns;
         self.columns += count as u64;
@@ -145,7 +146,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         &mut self,
         cell: &K,
         fold: Fold,
-        letters: &SentLetters,
+        letters: &SenderLetterKeys,
         comparisons: &[GarblerComparison<R>],
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
@@ -168,7 +169,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         self.garbler.finish(channel)?;
         let groups = schedule::groups(shapes, width, letters.alphabet());
         let mut upcoming = schedule::all_spans(&groups, width);
-        let mut ahead = Prefetched {
+        let mut ahead = SentAhead {
             cell,
             letters,
             comparisons,
@@ -193,7 +194,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         &mut self,
         group: &'g Group,
         upcoming: &mut impl Iterator<Item = (&'g Group, DiagonalSpan)>,
-        ahead: &mut Prefetched<'_, K, R>,
+        ahead: &mut SentAhead<'_, K, R>,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
     ) -> Result<Vec<SweepOutput<ZeroLabel>>, MpcError> {
@@ -222,7 +223,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
                 let cells = geometry.cells(span.strip, step);
                 for (at, inputs) in cells.zip(inputs.chunks_exact_mut(width.max(1))) {
                     let share = &shares[at.comparison][at.column];
-                    let bits = share_bits(share, at.row * width, width);
+                    let bits = bits_at(&share[..], at.row * width, width);
                     for (wire, label) in inputs.iter_mut().enumerate() {
                         *label = label.flipped(bits >> wire & 1 == 1, &self.delta);
                     }
@@ -270,14 +271,14 @@ impl<O: CorrelatedSender> GarblerSession<O> {
 
     /// The underlying garbler, to run circuits on the results of [`GarblerSession::align`]; see
     /// [`crate::circuit::reduce`].
-    pub fn party(&mut self) -> &mut Garbler {
+    pub fn circuit(&mut self) -> &mut Garbler {
         &mut self.garbler
     }
 
     /// This side's halves of numbers: a number is the XOR of both sides' halves, and either half alone is random. The
     /// call sends all pending tables, so that the evaluator can compute its own halves. A number may have up to 64
     /// bits.
-    pub fn xor_shares(
+    pub fn halves(
         &mut self,
         numbers: &[Number<ZeroLabel>],
         channel: &mut dyn Channel,
@@ -320,9 +321,9 @@ impl<O: CorrelatedSender> GarblerSession<O> {
 }
 
 /// Data sent ahead of the tables: columns of masked costs. Stores the garbler's shares until their cells are garbled.
-struct Prefetched<'a, K, R> {
+struct SentAhead<'a, K, R> {
     cell: &'a K,
-    letters: &'a SentLetters,
+    letters: &'a SenderLetterKeys,
     comparisons: &'a [GarblerComparison<R>],
     first_number: u32,
     strips: VecDeque<Strip>,
@@ -339,7 +340,7 @@ struct Strip {
     shares: Vec<Vec<ColumnShare>>,
 }
 
-impl<K: Cell, R: Rows> Prefetched<'_, K, R> {
+impl<K: Cell, R: Rows> SentAhead<'_, K, R> {
     fn send<O>(
         &mut self,
         session: &mut GarblerSession<O>,

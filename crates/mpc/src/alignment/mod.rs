@@ -3,7 +3,7 @@
 //! ```text
 //! garbler (rows, tables of costs)                                        evaluator (columns, letters)
 //!   start:    base transfers and seed trees (≈ 12 kB)      ◀────────▶
-//!             initial tweak                                ─────────▶
+//!             hash key                                     ─────────▶
 //!   letters:  transfers for the bits of all letters        ◀─────────     4 bytes per bit
 //!   align:    for every span of anti-diagonals
 //!               columns of masked costs                    ─────────▶     N·w/8 bytes per cell
@@ -93,7 +93,7 @@ pub use evaluator::{EvaluatorComparison, EvaluatorSession};
 pub use garbler::{GarblerComparison, GarblerSession, Rows};
 pub use schedule::{LOOKAHEAD, span_count};
 
-use crate::circuit::Party;
+use crate::circuit::TwoPartyCircuit;
 use crate::circuit::recurrence::RecurrenceOutputs;
 use crate::circuit::reduce::{Number, maxima, sums, unwrapped};
 use crate::error::MpcError;
@@ -116,25 +116,25 @@ pub enum Fold {
 }
 
 impl Fold {
-    pub(crate) fn run<P: Party>(
+    pub(crate) fn run<C: TwoPartyCircuit>(
         self,
-        party: &mut P,
+        circuit: &mut C,
         channel: &mut dyn Channel,
-        swept: Vec<SweepOutput<P::Label>>,
-    ) -> Result<Vec<Number<P::Label>>, MpcError> {
-        let zero = party.constant(false);
+        swept: Vec<SweepOutput<C::Label>>,
+    ) -> Result<Vec<Number<C::Label>>, MpcError> {
+        let zero = circuit.constant(false);
         let swept = swept.into_iter();
-        let last = |mut swept: SweepOutput<P::Label>| swept.columns.pop();
+        let last = |mut swept: SweepOutput<C::Label>| swept.columns.pop();
         match self {
-            Self::Sum => sums(party, channel, swept.map(|swept| swept.columns).collect()),
-            Self::Unwrap => unwrapped(party, channel, swept.map(|swept| swept.columns).collect()),
+            Self::Sum => sums(circuit, channel, swept.map(|swept| swept.columns).collect()),
+            Self::Unwrap => unwrapped(circuit, channel, swept.map(|swept| swept.columns).collect()),
             Self::Max => {
                 let both =
-                    |swept: SweepOutput<P::Label>| swept.columns.into_iter().chain(swept.rows);
+                    |swept: SweepOutput<C::Label>| swept.columns.into_iter().chain(swept.rows);
                 let results = swept.map(|swept| both(swept).collect());
-                maxima(party, channel, results.collect())
+                maxima(circuit, channel, results.collect())
             }
-            Self::Recurrence(outputs) => outputs.run(party, channel, swept.collect()),
+            Self::Recurrence(outputs) => outputs.run(circuit, channel, swept.collect()),
             Self::Last => Ok(swept
                 .map(|swept| last(swept).unwrap_or_else(|| Number::new(vec![zero])))
                 .collect()),

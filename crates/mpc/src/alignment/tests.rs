@@ -400,11 +400,17 @@ fn private_numbers_can_be_added_and_compared() {
                 .own_bits(&bits(70).collect::<Vec<_>>(), &mut left)
                 .unwrap();
             let peer = session.peer_bits(8, &mut left).unwrap();
-            let sum =
-                pairwise(session.party(), &mut left, Operation::Add, &[(&own, &peer)]).unwrap();
+            let sum = pairwise(
+                session.circuit(),
+                &mut left,
+                Operation::Add,
+                &[(&own, &peer)],
+            )
+            .unwrap();
             let limits = thresholds.map(|limit| session.public_number(limit, 9));
             let pairs = limits.each_ref().map(|limit| (&sum[0][..], &limit[..]));
-            let within = pairwise(session.party(), &mut left, Operation::AtLeast, &pairs).unwrap();
+            let within =
+                pairwise(session.circuit(), &mut left, Operation::AtLeast, &pairs).unwrap();
             session.reveal_to_peer(&within, &mut left).unwrap();
         });
         let mut session =
@@ -413,7 +419,7 @@ fn private_numbers_can_be_added_and_compared() {
         let own: Bits = bits(30).collect();
         let own = session.own_bits(&own, &mut right).unwrap();
         let sum = pairwise(
-            session.party(),
+            session.circuit(),
             &mut right,
             Operation::Add,
             &[(&peer, &own)],
@@ -421,7 +427,7 @@ fn private_numbers_can_be_added_and_compared() {
         .unwrap();
         let limits = thresholds.map(|limit| session.public_number(limit, 9));
         let pairs = limits.each_ref().map(|limit| (&sum[0][..], &limit[..]));
-        let within = pairwise(session.party(), &mut right, Operation::AtLeast, &pairs).unwrap();
+        let within = pairwise(session.circuit(), &mut right, Operation::AtLeast, &pairs).unwrap();
         let within = session.decode(&within, &mut right).unwrap();
         assert_eq!(within, [1, 1, 1, 0]);
     });

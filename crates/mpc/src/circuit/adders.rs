@@ -6,56 +6,56 @@
 
 use super::numbers::next_carry;
 use super::reduce::Number;
-use super::{Bundle, LANES, Party};
+use super::{Bundle, LANES, TwoPartyCircuit};
 use crate::error::MpcError;
 use veilpath_channel::Channel;
 use zeroize::{Zeroize, Zeroizing};
 
 /// Bits to be added, by weight: those of weight 1, those of weight 2, those of weight 4 and so on.
-pub type Weights<L> = Vec<Number<L>>;
+pub type BitsByWeight<L> = Vec<Number<L>>;
 
 /// A number and a public factor.
 pub type Multiple<'a, L> = (&'a [L], u64);
 
 /// The sum of each list. At most one gate per input bit.
-pub fn sums<P: Party>(
-    party: &mut P,
+pub fn sums<C: TwoPartyCircuit>(
+    circuit: &mut C,
     channel: &mut dyn Channel,
-    lists: Vec<Vec<Number<P::Label>>>,
-) -> Result<Vec<Number<P::Label>>, MpcError> {
+    lists: Vec<Vec<Number<C::Label>>>,
+) -> Result<Vec<Number<C::Label>>, MpcError> {
     let weights = lists.iter().map(|list| by_weight(list)).collect();
     drop(lists);
-    sums_of_weights(party, channel, weights)
+    sums_of_weights(circuit, channel, weights)
 }
 
 /// The sum of each list, times public factors. A factor costs one addition for each 1 in its binary form.
-pub fn weighted_sums<P: Party>(
-    party: &mut P,
+pub fn weighted_sums<C: TwoPartyCircuit>(
+    circuit: &mut C,
     channel: &mut dyn Channel,
-    lists: &[Vec<Multiple<'_, P::Label>>],
-) -> Result<Vec<Number<P::Label>>, MpcError> {
+    lists: &[Vec<Multiple<'_, C::Label>>],
+) -> Result<Vec<Number<C::Label>>, MpcError> {
     let weights = lists
         .iter()
         .map(|list| {
-            let mut weights = Weights::new();
+            let mut weights = BitsByWeight::new();
             for (number, factor) in list {
                 add_multiple(&mut weights, number, *factor);
             }
             weights
         })
         .collect();
-    sums_of_weights(party, channel, weights)
+    sums_of_weights(circuit, channel, weights)
 }
 
 /// The sum of each list of bits.
-pub fn sums_of_weights<P: Party>(
-    party: &mut P,
+pub fn sums_of_weights<C: TwoPartyCircuit>(
+    circuit: &mut C,
     channel: &mut dyn Channel,
-    mut weights: Vec<Weights<P::Label>>,
-) -> Result<Vec<Number<P::Label>>, MpcError> {
-    add_until(party, channel, &mut weights, 1)?;
-    let zero = party.constant(false);
-    let sum = |weights: &Weights<P::Label>| {
+    mut weights: Vec<BitsByWeight<C::Label>>,
+) -> Result<Vec<Number<C::Label>>, MpcError> {
+    add_until(circuit, channel, &mut weights, 1)?;
+    let zero = circuit.constant(false);
+    let sum = |weights: &BitsByWeight<C::Label>| {
         let bits = weights
             .iter()
             .map(|bits| bits.first().copied().unwrap_or(zero));
@@ -68,7 +68,7 @@ pub fn sums_of_weights<P: Party>(
 /// Counters that add up bits as they arrive. A counter soon reduces the bits of each weight to at most two, and costs
 /// less than one gate per bit.
 pub struct Tallies<L: Zeroize> {
-    counters: Vec<Weights<L>>,
+    counters: Vec<BitsByWeight<L>>,
     /// Counters with at least three bits of weight 1.
     full: Vec<usize>,
     pending: usize,
@@ -81,7 +81,7 @@ impl<L: Copy + Default + Zeroize> Tallies<L> {
     /// Creates this many counters, all at 0.
     pub fn new(count: usize) -> Self {
         Self {
-            counters: (0..count).map(|_| Weights::new()).collect(),
+            counters: (0..count).map(|_| BitsByWeight::new()).collect(),
             full: Vec::new(),
             pending: 0,
         }
@@ -101,9 +101,9 @@ impl<L: Copy + Default + Zeroize> Tallies<L> {
     }
 
     /// Adds the pending bits once there are enough to fill the lanes.
-    pub fn add_pending<P: Party<Label = L>>(
+    pub fn add_pending<C: TwoPartyCircuit<Label = L>>(
         &mut self,
-        party: &mut P,
+        circuit: &mut C,
         channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
         if self.pending < PENDING {
@@ -112,8 +112,8 @@ impl<L: Copy + Default + Zeroize> Tallies<L> {
         self.pending = 0;
         let full = std::mem::take(&mut self.full);
         let taken = |counter: &usize| std::mem::take(&mut self.counters[*counter]);
-        let mut weights: Vec<Weights<L>> = full.iter().map(taken).collect();
-        add_until(party, channel, &mut weights, 2)?;
+        let mut weights: Vec<BitsByWeight<L>> = full.iter().map(taken).collect();
+        add_until(circuit, channel, &mut weights, 2)?;
         for (counter, weights) in full.into_iter().zip(weights) {
             self.counters[counter] = weights;
         }
@@ -121,13 +121,13 @@ impl<L: Copy + Default + Zeroize> Tallies<L> {
     }
 
     /// The bits of each counter, by weight. Their sum is its count.
-    pub fn into_weights(self) -> Vec<Weights<L>> {
+    pub fn into_weights(self) -> Vec<BitsByWeight<L>> {
         self.counters
     }
 }
 
 /// Adds a number, times a public factor, to the bits of a sum. No gates.
-pub fn add_multiple<L: Copy + Zeroize>(weights: &mut Weights<L>, number: &[L], factor: u64) {
+pub fn add_multiple<L: Copy + Zeroize>(weights: &mut BitsByWeight<L>, number: &[L], factor: u64) {
     for shift in (0..u64::BITS as usize).filter(|shift| factor >> shift & 1 == 1) {
         while weights.len() < shift + number.len() {
             weights.push(Number::new(Vec::new()));
@@ -140,10 +140,10 @@ pub fn add_multiple<L: Copy + Zeroize>(weights: &mut Weights<L>, number: &[L], f
 
 /// Adds bits of the same weight, from the lowest weight to the highest, until no list has more than `most` (1 or 2)
 /// bits of any weight.
-fn add_until<P: Party>(
-    party: &mut P,
+fn add_until<C: TwoPartyCircuit>(
+    circuit: &mut C,
     channel: &mut dyn Channel,
-    weights: &mut [Weights<P::Label>],
+    weights: &mut [BitsByWeight<C::Label>],
     most: usize,
 ) -> Result<(), MpcError> {
     let mut weight = 0;
@@ -153,12 +153,12 @@ fn add_until<P: Party>(
             bits.is_some_and(|bits| bits.len() > most)
         };
         let overfull: Vec<usize> = (0..weights.len()).filter(overfull).collect();
-        let mut taken: Vec<Number<P::Label>> = overfull
+        let mut taken: Vec<Number<C::Label>> = overfull
             .iter()
             .map(|list| std::mem::take(&mut weights[*list][weight]))
             .collect();
         while taken.iter().any(|bits| bits.len() > most) {
-            let carries = add_once(party, channel, &mut taken, most)?;
+            let carries = add_once(circuit, channel, &mut taken, most)?;
             for (list, carries) in overfull.iter().zip(carries) {
                 let bits = &mut weights[*list];
                 if !carries.is_empty() {
@@ -177,7 +177,7 @@ fn add_until<P: Party>(
     Ok(())
 }
 
-fn by_weight<L: Copy + Zeroize>(numbers: &[Number<L>]) -> Weights<L> {
+fn by_weight<L: Copy + Zeroize>(numbers: &[Number<L>]) -> BitsByWeight<L> {
     let width = numbers.iter().map(|number| number.len()).max().unwrap_or(0);
     let of_weight = |weight: usize| numbers.iter().filter_map(move |number| number.get(weight));
     (0..width)
@@ -187,14 +187,14 @@ fn by_weight<L: Copy + Zeroize>(numbers: &[Number<L>]) -> Weights<L> {
 
 /// Adds bits of one weight in threes in every list, and as a pair if only two are left and `most` is 1. The sums
 /// replace the bits; the carries are returned.
-fn add_once<P: Party>(
-    party: &mut P,
+fn add_once<C: TwoPartyCircuit>(
+    circuit: &mut C,
     channel: &mut dyn Channel,
-    lists: &mut [Number<P::Label>],
+    lists: &mut [Number<C::Label>],
     most: usize,
-) -> Result<Vec<Number<P::Label>>, MpcError> {
-    let zero = party.constant(false);
-    let mut threes: Zeroizing<Vec<[P::Label; 3]>> = Zeroizing::default();
+) -> Result<Vec<Number<C::Label>>, MpcError> {
+    let zero = circuit.constant(false);
+    let mut threes: Zeroizing<Vec<[C::Label; 3]>> = Zeroizing::default();
     let mut counts = Vec::with_capacity(lists.len());
     for bits in lists.iter() {
         let before = threes.len();
@@ -205,21 +205,21 @@ fn add_once<P: Party>(
         }
         counts.push(threes.len() - before);
     }
-    party.prepare(threes.len(), channel)?;
+    circuit.prepare(threes.len(), channel)?;
     let mut added = Zeroizing::new(Vec::with_capacity(threes.len()));
     let mut carried = Zeroizing::new(Vec::with_capacity(threes.len()));
     for chunk in threes.chunks(LANES) {
-        party.set_lanes(chunk.len());
-        let wire = |input: usize| -> Bundle<P::Label> {
+        circuit.set_lanes(chunk.len());
+        let wire = |input: usize| -> Bundle<C::Label> {
             std::array::from_fn(|lane| chunk.get(lane).map_or(zero, |three| three[input]))
         };
         let (x, y, z) = (wire(0), wire(1), wire(2));
-        let carry = next_carry(party, &x, &y, Some(&z));
-        let sum = party.xor(&party.xor(&x, &y), &z);
+        let carry = next_carry(circuit, &x, &y, Some(&z));
+        let sum = circuit.xor(&circuit.xor(&x, &y), &z);
         added.extend_from_slice(&sum[..chunk.len()]);
         carried.extend_from_slice(&carry[..chunk.len()]);
     }
-    party.finish_gates(channel)?;
+    circuit.finish_gates(channel)?;
     let mut carries = Vec::with_capacity(lists.len());
     let mut first = 0;
     for (bits, count) in lists.iter_mut().zip(counts) {

@@ -1,6 +1,6 @@
 //! A circuit on plain bits, to test what a gadget computes and what it costs.
 
-use super::{Bundle, Circuit, LANES, Party};
+use super::{Bundle, Circuit, LANES, TwoPartyCircuit};
 use crate::error::MpcError;
 use veilpath_channel::Channel;
 
@@ -51,7 +51,7 @@ impl Circuit for Clear {
     }
 }
 
-impl Party for Clear {
+impl TwoPartyCircuit for Clear {
     fn prepare(&mut self, _: usize, _: &mut dyn Channel) -> Result<(), MpcError> {
         Ok(())
     }

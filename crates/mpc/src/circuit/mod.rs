@@ -18,16 +18,17 @@ use crate::error::MpcError;
 use veilpath_channel::Channel;
 use zeroize::Zeroize;
 
-/// Wires that go through a gate together. Keys of gates and the order of tables depend on it, so it is part of the wire format.
+/// Wires that go through a gate together. Keys of gates and the order of tables depend on it, so it is part of the wire
+/// format.
 pub const LANES: usize = 8;
 
 /// One wire of each of [`LANES`] independent cells.
 pub type Bundle<L> = [L; LANES];
 
-/// A party that can run a circuit. The tables that [`Circuit::and`] produces or consumes are sent or received by
-/// [`Party`], so gadgets neither fail nor block.
+/// Computes gates, in the clear, as garbler or as evaluator. The tables that [`Circuit::and`] produces or consumes are
+/// sent or received by [`TwoPartyCircuit`], so gadgets neither fail nor block.
 pub trait Circuit {
-    /// This party's label of one wire.
+    /// This side's label of one wire.
     type Label: Copy + Default + Zeroize;
 
     /// A wire with a value that both sides know.
@@ -51,8 +52,8 @@ pub trait Circuit {
     }
 }
 
-/// A party that runs a circuit and has a channel to the other one. Both sides make the same calls in the same order.
-pub trait Party: Circuit {
+/// A circuit that two parties compute over a channel. Both make the same calls in the same order.
+pub trait TwoPartyCircuit: Circuit {
     /// Call before running this many gates (over all lanes): the evaluator receives their tables.
     fn prepare(&mut self, and_gates: usize, channel: &mut dyn Channel) -> Result<(), MpcError>;
 

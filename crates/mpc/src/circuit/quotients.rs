@@ -2,26 +2,26 @@
 
 use super::numbers::next_carry;
 use super::reduce::{Number, Pair};
-use super::{Bundle, LANES, Party};
+use super::{Bundle, LANES, TwoPartyCircuit};
 use crate::error::MpcError;
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
 /// ⌊x / y⌋ of every pair (x, y), in `bits` bits; `of_zero` if y is 0. Every x must be below y·2^bits. Long division
 /// takes w + bits·(2·w + 2) − 1 gates for y of w bits.
-pub fn quotients<P: Party>(
-    party: &mut P,
+pub fn quotients<C: TwoPartyCircuit>(
+    circuit: &mut C,
     channel: &mut dyn Channel,
-    pairs: &[Pair<'_, P::Label>],
+    pairs: &[Pair<'_, C::Label>],
     bits: usize,
     of_zero: u64,
-) -> Result<Vec<Number<P::Label>>, MpcError> {
+) -> Result<Vec<Number<C::Label>>, MpcError> {
     let width = pairs.iter().map(|(_, y)| y.len()).max().unwrap_or(0).max(1);
-    let zero = party.constant(false);
+    let zero = circuit.constant(false);
     let mut results = Vec::with_capacity(pairs.len());
     for chunk in pairs.chunks(LANES) {
-        let bundles = |second: bool, count: usize| -> Zeroizing<Vec<Bundle<P::Label>>> {
-            let bundle = |bit: usize| -> Bundle<P::Label> {
+        let bundles = |second: bool, count: usize| -> Zeroizing<Vec<Bundle<C::Label>>> {
+            let bundle = |bit: usize| -> Bundle<C::Label> {
                 std::array::from_fn(|lane| {
                     let pair = chunk.get(lane).map(|(x, y)| if second { *y } else { *x });
                     *pair.and_then(|number| number.get(bit)).unwrap_or(&zero)
@@ -30,10 +30,10 @@ pub fn quotients<P: Party>(
             Zeroizing::new((0..count).map(bundle).collect())
         };
         let (x, y) = (bundles(false, width + bits), bundles(true, width));
-        party.prepare(chunk.len() * and_gates(width, bits), channel)?;
-        party.set_lanes(chunk.len());
-        let quotient = divide(party, &x, &y, bits, of_zero);
-        party.finish_gates(channel)?;
+        circuit.prepare(chunk.len() * and_gates(width, bits), channel)?;
+        circuit.set_lanes(chunk.len());
+        let quotient = divide(circuit, &x, &y, bits, of_zero);
+        circuit.finish_gates(channel)?;
         let number = |lane: usize| Number::new(quotient.iter().map(|wire| wire[lane]).collect());
         results.extend((0..chunk.len()).map(number));
     }
@@ -45,19 +45,19 @@ fn and_gates(width: usize, bits: usize) -> usize {
 }
 
 /// `x` is `bits` wider than `y`.
-fn divide<P: Party>(
-    party: &mut P,
-    x: &[Bundle<P::Label>],
-    y: &[Bundle<P::Label>],
+fn divide<C: TwoPartyCircuit>(
+    circuit: &mut C,
+    x: &[Bundle<C::Label>],
+    y: &[Bundle<C::Label>],
     bits: usize,
     of_zero: u64,
-) -> Zeroizing<Vec<Bundle<P::Label>>> {
-    let one = party.constants(true);
-    let mut is_zero = party.not(&y[0]);
+) -> Zeroizing<Vec<Bundle<C::Label>>> {
+    let one = circuit.constants(true);
+    let mut is_zero = circuit.not(&y[0]);
     for bit in &y[1..] {
-        is_zero = party.and(&is_zero, &party.not(bit));
+        is_zero = circuit.and(&is_zero, &circuit.not(bit));
     }
-    let is_nonzero = party.not(&is_zero);
+    let is_nonzero = circuit.not(&is_zero);
     // The remainder of the part of x that is divided so far, less than y.
     let mut remainder = Zeroizing::new(x[bits..].to_vec());
     let mut quotient = Zeroizing::new(vec![one; bits]);
@@ -67,26 +67,26 @@ fn divide<P: Party>(
         let mut carry = one;
         let mut difference = Zeroizing::new(Vec::with_capacity(y.len()));
         for (x, y) in remainder.iter().zip(y) {
-            let complement = party.not(y);
-            difference.push(party.xor(&party.xor(x, &complement), &carry));
-            carry = next_carry(party, x, &complement, Some(&carry));
+            let complement = circuit.not(y);
+            difference.push(circuit.xor(&circuit.xor(x, &complement), &carry));
+            carry = next_carry(circuit, x, &complement, Some(&carry));
         }
         let top = remainder.pop().unwrap_or(one);
         let fits = {
-            let neither = party.and(&party.not(&top), &party.not(&carry));
-            party.not(&neither)
+            let neither = circuit.and(&circuit.not(&top), &circuit.not(&carry));
+            circuit.not(&neither)
         };
         for (x, difference) in remainder.iter_mut().zip(difference.iter()) {
-            let change = party.and(&fits, &party.xor(x, difference));
-            *x = party.xor(x, &change);
+            let change = circuit.and(&fits, &circuit.xor(x, difference));
+            *x = circuit.xor(x, &change);
         }
         let of_zero = at < 64 && of_zero >> at & 1 == 1;
-        let digit_or = |party: &P, bit: &Bundle<P::Label>| match of_zero {
-            true => party.not(bit),
+        let digit_or = |circuit: &C, bit: &Bundle<C::Label>| match of_zero {
+            true => circuit.not(bit),
             false => *bit,
         };
-        let selected = party.and(&digit_or(party, &fits), &is_nonzero);
-        *digit = digit_or(party, &selected);
+        let selected = circuit.and(&digit_or(circuit, &fits), &is_nonzero);
+        *digit = digit_or(circuit, &selected);
     }
     quotient
 }

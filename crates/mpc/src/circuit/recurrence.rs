@@ -3,9 +3,9 @@
 //! With C points, the circuit computes the fraction P / (k·C) in hundredths of a percent, rounded: ⌊(20,000·P + k·C) /
 //! (2·k·C)⌋, where k is a public factor. So it reveals neither P nor C unless that was agreed.
 
-use super::Party;
-use super::adders::{Multiple, Weights, add_multiple, sums_of_weights, weighted_sums};
-use super::cells::{LineCounters, RecurrenceCell};
+use super::TwoPartyCircuit;
+use super::adders::{BitsByWeight, Multiple, add_multiple, sums_of_weights, weighted_sums};
+use super::cells::{CountedRuns, RecurrenceCell};
 use super::numbers::bits_for;
 use super::quotients::quotients;
 use super::reduce::{Number, Pair};
@@ -19,15 +19,16 @@ use zeroize::Zeroize;
 pub enum RecurrenceOutput {
     /// C, the points.
     Points,
-    /// The fraction of points on diagonal lines.
+    /// The fraction of points in diagonal runs.
     Diagonals,
-    /// The mean of the fractions on lines along rows and down columns.
+    /// The mean of the fractions in runs along rows and down columns.
     RowsAndColumns,
-    /// The fraction of points on lines along rows.
+    /// The fraction of points in runs along rows.
     Rows,
-    /// The fraction of points on lines down columns.
+    /// The fraction of points in runs down columns.
     Columns,
-    /// The mean distance of points from the main diagonal: Σ (column − row) / ((max(m, n) − 1)·C), plus 1 so that it is not negative.
+    /// The mean distance of points from the main diagonal: Σ (column − row) / ((max(m, n) − 1)·C), plus 1 so that it is
+    /// not negative.
     Centre,
 }
 
@@ -63,9 +64,9 @@ pub struct RecurrenceOutputs {
 }
 
 impl RecurrenceOutputs {
-    /// Packs these numbers, each once and the first in the lowest bits. Lines have at least `shortest` points. A fraction
-    /// is undefined if there is no point. It then counts as 0 (the centre: as the main diagonal), or is the number
-    /// after the largest.
+    /// Packs these numbers, each once and the first in the lowest bits. Runs have at least `shortest` points. A
+    /// fraction is undefined if there is no point. It then counts as 0 (the centre: as the main diagonal), or is the
+    /// number after the largest.
     pub fn new(outputs: &[RecurrenceOutput], shortest: usize, undefined_is_zero: bool) -> Self {
         Self {
             chosen: std::array::from_fn(|at| outputs.get(at).copied()),
@@ -74,7 +75,7 @@ impl RecurrenceOutputs {
         }
     }
 
-    /// The least number of points on a line.
+    /// The least number of points of a run.
     pub fn shortest(&self) -> usize {
         self.shortest
     }
@@ -114,34 +115,34 @@ impl RecurrenceOutputs {
     pub fn cell(&self) -> RecurrenceCell {
         let any = |outputs: &[RecurrenceOutput]| self.iter().any(|it| outputs.contains(&it));
         let both = RecurrenceOutput::RowsAndColumns;
-        let lines = LineCounters {
+        let runs = CountedRuns {
             shortest: self.shortest,
             diagonals: any(&[RecurrenceOutput::Diagonals]),
             rows: any(&[RecurrenceOutput::Rows, both]),
             columns: any(&[RecurrenceOutput::Columns, both]),
         };
-        RecurrenceCell::new(lines, any(&[RecurrenceOutput::Centre]))
+        RecurrenceCell::new(runs, any(&[RecurrenceOutput::Centre]))
     }
 
     /// The packed numbers of all matrices.
-    pub fn run<P: Party>(
+    pub fn run<C: TwoPartyCircuit>(
         &self,
-        party: &mut P,
+        circuit: &mut C,
         channel: &mut dyn Channel,
-        swept: Vec<SweepOutput<P::Label>>,
-    ) -> Result<Vec<Number<P::Label>>, MpcError> {
+        swept: Vec<SweepOutput<C::Label>>,
+    ) -> Result<Vec<Number<C::Label>>, MpcError> {
         let shapes: Vec<Shape> = swept.iter().map(|swept| swept.shape).collect();
-        let mut counts = Counts::new(party, channel, &self.cell(), swept)?;
+        let mut counts = Counts::new(circuit, channel, &self.cell(), swept)?;
         for (points, shape) in counts.points.iter_mut().zip(&shapes) {
             points.truncate(RecurrenceOutput::Points.bits(*shape));
         }
-        let mut packed: Vec<Number<P::Label>> = shapes.iter().map(|_| Number::default()).collect();
+        let mut packed: Vec<Number<C::Label>> = shapes.iter().map(|_| Number::default()).collect();
         for output in self.iter() {
             let values = match output {
                 RecurrenceOutput::Points => counts.points.clone(),
-                _ => self.fractions(party, channel, output, &counts, &shapes)?,
+                _ => self.fractions(circuit, channel, output, &counts, &shapes)?,
             };
-            let zero = party.constant(false);
+            let zero = circuit.constant(false);
             for ((packed, value), shape) in packed.iter_mut().zip(values).zip(&shapes) {
                 let bits = value.iter().copied().chain(std::iter::repeat(zero));
                 packed.extend(bits.take(output.bits(*shape)));
@@ -151,14 +152,14 @@ impl RecurrenceOutputs {
     }
 
     /// ⌊(20,000·P + k·C) / (2·k·C)⌋ for all matrices.
-    fn fractions<P: Party>(
+    fn fractions<C: TwoPartyCircuit>(
         &self,
-        party: &mut P,
+        circuit: &mut C,
         channel: &mut dyn Channel,
         output: RecurrenceOutput,
-        counts: &Counts<P::Label>,
+        counts: &Counts<C::Label>,
         shapes: &[Shape],
-    ) -> Result<Vec<Number<P::Label>>, MpcError> {
+    ) -> Result<Vec<Number<C::Label>>, MpcError> {
         // (x / 2^a) / y is x / (2^a·y), rounded down as well, so powers of two only shift.
         let of_shape = |shape: &Shape| match output {
             RecurrenceOutput::RowsAndColumns => 2,
@@ -167,7 +168,7 @@ impl RecurrenceOutputs {
         };
         let factors: Vec<u64> = shapes.iter().map(of_shape).collect();
         let shifts: Vec<u32> = factors.iter().map(|k| k.trailing_zeros() % 64).collect();
-        let numerators: Vec<Vec<Multiple<'_, P::Label>>> = (0..shapes.len())
+        let numerators: Vec<Vec<Multiple<'_, C::Label>>> = (0..shapes.len())
             .map(|at| {
                 let mut terms = vec![(&counts.points[at][..], factors[at])];
                 for part in counts.parts(output) {
@@ -176,19 +177,19 @@ impl RecurrenceOutputs {
                 terms
             })
             .collect();
-        let mut numerators = weighted_sums(party, channel, &numerators)?;
+        let mut numerators = weighted_sums(circuit, channel, &numerators)?;
         for (numerator, shift) in numerators.iter_mut().zip(&shifts) {
             let dropped = (*shift as usize + 1).min(numerator.len());
             numerator.drain(..dropped);
         }
-        let denominators: Vec<Vec<Multiple<'_, P::Label>>> = counts
+        let denominators: Vec<Vec<Multiple<'_, C::Label>>> = counts
             .points
             .iter()
             .zip(factors.iter().zip(&shifts))
             .map(|(points, (factor, shift))| vec![(&points[..], factor >> shift)])
             .collect();
-        let denominators = weighted_sums(party, channel, &denominators)?;
-        let pairs: Vec<Pair<'_, P::Label>> = numerators
+        let denominators = weighted_sums(circuit, channel, &denominators)?;
+        let pairs: Vec<Pair<'_, C::Label>> = numerators
             .iter()
             .zip(&denominators)
             .map(|(x, y)| (&x[..], &y[..]))
@@ -198,7 +199,7 @@ impl RecurrenceOutputs {
             columns: 0,
         });
         let of_zero = self.undefined(output);
-        quotients(party, channel, &pairs, bits_for(largest + 1), of_zero)
+        quotients(circuit, channel, &pairs, bits_for(largest + 1), of_zero)
     }
 }
 
@@ -213,28 +214,28 @@ struct Counts<L: Zeroize> {
 }
 
 impl<L: Copy + Default + Zeroize> Counts<L> {
-    fn new<P: Party<Label = L>>(
-        party: &mut P,
+    fn new<C: TwoPartyCircuit<Label = L>>(
+        circuit: &mut C,
         channel: &mut dyn Channel,
         cell: &RecurrenceCell,
         mut swept: Vec<SweepOutput<L>>,
     ) -> Result<Self, MpcError> {
-        let lines = cell.lines();
+        let runs = cell.runs();
         let mut next = 1;
         let mut ends = (0, 0);
-        let mut of_lines = |counted: bool, row_ends: bool, column_ends: bool| {
-            if !counted {
+        let mut of_runs = |is_counted: bool, row_ends: bool, column_ends: bool| {
+            if !is_counted {
                 return Vec::new();
             }
             let weights = swept.iter().map(|swept| {
-                let mut weights = Weights::new();
-                let factors = [1, lines.shortest as u64 - 1];
-                for (counter, factor) in (next..).zip(&factors[..lines.counters()]) {
+                let mut weights = BitsByWeight::new();
+                let factors = [1, runs.shortest as u64 - 1];
+                for (counter, factor) in (next..).zip(&factors[..runs.counters()]) {
                     for tally in swept.counters.get(counter).into_iter().flatten() {
                         add_weights(&mut weights, tally, *factor);
                     }
                 }
-                if lines.have_ends() {
+                if runs.have_ends() {
                     let rows = swept.rows.iter().filter(|_| row_ends);
                     let rows = rows.filter_map(|row| row.get(ends.0));
                     let columns = swept.columns.iter().filter(|_| column_ends);
@@ -246,16 +247,16 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
                 weights
             });
             let weights = weights.collect();
-            next += lines.counters();
+            next += runs.counters();
             ends = (
                 ends.0 + usize::from(row_ends),
                 ends.1 + usize::from(column_ends),
             );
             weights
         };
-        let diagonals = of_lines(lines.diagonals, true, true);
-        let rows = of_lines(lines.rows, true, false);
-        let columns = of_lines(lines.columns, false, true);
+        let diagonals = of_runs(runs.diagonals, true, true);
+        let rows = of_runs(runs.rows, true, false);
+        let columns = of_runs(runs.columns, false, true);
         let tallies = |swept: &mut SweepOutput<L>| match swept.counters.first_mut() {
             Some(tallies) => std::mem::take(tallies),
             None => Vec::new(),
@@ -264,13 +265,13 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
             .iter()
             .map(|swept| swept.counters.first().map_or(0, Vec::len))
             .collect();
-        let all: Vec<Weights<L>> = swept.iter_mut().flat_map(tallies).collect();
-        let mut all = sums_of_weights(party, channel, all)?.into_iter();
+        let all: Vec<BitsByWeight<L>> = swept.iter_mut().flat_map(tallies).collect();
+        let mut all = sums_of_weights(circuit, channel, all)?.into_iter();
         let mut points = Vec::with_capacity(swept.len());
         let mut centre = Vec::with_capacity(swept.len());
         for (swept, count) in swept.iter().zip(by_diagonal) {
             let Shape { rows, columns } = swept.shape;
-            let (mut sum, mut weighted) = (Weights::new(), Weights::new());
+            let (mut sum, mut weighted) = (BitsByWeight::new(), BitsByWeight::new());
             // The first diagonal is that of the lower left corner: its points are m − 1 rows below the main diagonal.
             let first = rows.max(columns) - rows;
             for (at, number) in all.by_ref().take(count).enumerate() {
@@ -283,11 +284,11 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
             centre.push(weighted);
         }
         Ok(Self {
-            points: sums_of_weights(party, channel, points)?,
-            diagonals: sums_of_weights(party, channel, diagonals)?,
-            rows: sums_of_weights(party, channel, rows)?,
-            columns: sums_of_weights(party, channel, columns)?,
-            centre: sums_of_weights(party, channel, centre)?,
+            points: sums_of_weights(circuit, channel, points)?,
+            diagonals: sums_of_weights(circuit, channel, diagonals)?,
+            rows: sums_of_weights(circuit, channel, rows)?,
+            columns: sums_of_weights(circuit, channel, columns)?,
+            centre: sums_of_weights(circuit, channel, centre)?,
         })
     }
 
@@ -305,7 +306,11 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
 }
 
 /// Adds bits by weight, times a public factor, to other bits by weight. No gates.
-fn add_weights<L: Copy + Zeroize>(weights: &mut Weights<L>, more: &Weights<L>, factor: u64) {
+fn add_weights<L: Copy + Zeroize>(
+    weights: &mut BitsByWeight<L>,
+    more: &BitsByWeight<L>,
+    factor: u64,
+) {
     for (weight, bits) in more.iter().enumerate() {
         for bit in bits.iter() {
             add_multiple(weights, &[*bit], factor << weight);

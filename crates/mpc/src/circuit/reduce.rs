@@ -3,7 +3,7 @@
 pub use super::adders::sums;
 
 use super::numbers::{add, less_than, max_assign, subtract_assign};
-use super::{Bundle, LANES, Party};
+use super::{Bundle, LANES, TwoPartyCircuit};
 use crate::error::MpcError;
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
@@ -38,16 +38,16 @@ impl Operation {
 }
 
 /// Applies the operation to every pair (x, y). All numbers are zero-extended to the longest.
-pub fn pairwise<P: Party>(
-    party: &mut P,
+pub fn pairwise<C: TwoPartyCircuit>(
+    circuit: &mut C,
     channel: &mut dyn Channel,
     operation: Operation,
-    pairs: &[Pair<'_, P::Label>],
-) -> Result<Vec<Number<P::Label>>, MpcError> {
+    pairs: &[Pair<'_, C::Label>],
+) -> Result<Vec<Number<C::Label>>, MpcError> {
     let width = pairs.iter().map(|(x, y)| x.len().max(y.len())).max();
     let width = width.unwrap_or(0);
-    let zero = party.constant(false);
-    let bundle = |chunk: &[&[P::Label]], bit: usize| -> Bundle<P::Label> {
+    let zero = circuit.constant(false);
+    let bundle = |chunk: &[&[C::Label]], bit: usize| -> Bundle<C::Label> {
         std::array::from_fn(|lane| {
             let number = chunk.get(lane);
             *number.and_then(|number| number.get(bit)).unwrap_or(&zero)
@@ -55,25 +55,25 @@ pub fn pairwise<P: Party>(
     };
     let mut results = Vec::with_capacity(pairs.len());
     for chunk in pairs.chunks(LANES) {
-        party.prepare(chunk.len() * operation.and_gates(width), channel)?;
-        party.set_lanes(chunk.len());
+        circuit.prepare(chunk.len() * operation.and_gates(width), channel)?;
+        circuit.set_lanes(chunk.len());
         let (left, right): (Vec<_>, Vec<_>) = chunk.iter().copied().unzip();
         let mut x: Vec<_> = (0..width).map(|bit| bundle(&left, bit)).collect();
         let y: Vec<_> = (0..width).map(|bit| bundle(&right, bit)).collect();
         match operation {
             Operation::Add => {
                 let mut sum = vec![[zero; LANES]; width + 1];
-                add(party, &x, &y, &mut sum);
+                add(circuit, &x, &y, &mut sum);
                 x = sum;
             }
-            Operation::Subtract => subtract_assign(party, &mut x, &y),
-            Operation::Max => max_assign(party, &mut x, &y),
+            Operation::Subtract => subtract_assign(circuit, &mut x, &y),
+            Operation::Max => max_assign(circuit, &mut x, &y),
             Operation::AtLeast => {
-                let less = less_than(party, &x, &y);
-                x = vec![party.not(&less)];
+                let less = less_than(circuit, &x, &y);
+                x = vec![circuit.not(&less)];
             }
         }
-        party.finish_gates(channel)?;
+        circuit.finish_gates(channel)?;
         let number = |lane: usize| Zeroizing::new(x.iter().map(|wire| wire[lane]).collect());
         results.extend((0..chunk.len()).map(number));
     }
@@ -85,24 +85,24 @@ pub fn pairwise<P: Party>(
 ///
 /// Such a step changes ⌊x / 2^w⌋ by 0 or 1, and the top bit is the lowest bit of that quotient. So the quotient of the
 /// last number is how often the top bit changes, and the other bits of the last number are the remainder.
-pub fn unwrapped<P: Party>(
-    party: &mut P,
+pub fn unwrapped<C: TwoPartyCircuit>(
+    circuit: &mut C,
     channel: &mut dyn Channel,
-    lists: Vec<Vec<Number<P::Label>>>,
-) -> Result<Vec<Number<P::Label>>, MpcError> {
-    let zero = party.constant(false);
-    let top = |number: &Number<P::Label>| number.last().copied().unwrap_or(zero);
+    lists: Vec<Vec<Number<C::Label>>>,
+) -> Result<Vec<Number<C::Label>>, MpcError> {
+    let zero = circuit.constant(false);
+    let top = |number: &Number<C::Label>| number.last().copied().unwrap_or(zero);
     let changes = lists
         .iter()
         .map(|list| {
             let tops = Number::new(list.iter().map(top).collect());
             let before = list.iter().map(top).take(list.len().saturating_sub(1));
             let before = Number::new(std::iter::once(zero).chain(before).collect());
-            differing(party, &tops, &before)
+            differing(circuit, &tops, &before)
         })
         .collect();
-    let quotients = sums(party, channel, changes)?;
-    let whole = |(list, quotient): (&Vec<Number<P::Label>>, Number<P::Label>)| {
+    let quotients = sums(circuit, channel, changes)?;
+    let whole = |(list, quotient): (&Vec<Number<C::Label>>, Number<C::Label>)| {
         let last = list.last().and_then(|number| number.split_last());
         let remainder = last.map_or(&[][..], |(_, remainder)| remainder);
         Number::new(remainder.iter().chain(quotient.iter()).copied().collect())
@@ -111,13 +111,17 @@ pub fn unwrapped<P: Party>(
 }
 
 /// One-bit numbers that say where two lists of bits differ. No gates.
-fn differing<P: Party>(party: &P, x: &[P::Label], y: &[P::Label]) -> Vec<Number<P::Label>> {
+fn differing<C: TwoPartyCircuit>(
+    circuit: &C,
+    x: &[C::Label],
+    y: &[C::Label],
+) -> Vec<Number<C::Label>> {
     let mut all = Vec::with_capacity(x.len());
     for (x, y) in x.chunks(LANES).zip(y.chunks(LANES)) {
-        let bundle = |bits: &[P::Label]| -> Bundle<P::Label> {
+        let bundle = |bits: &[C::Label]| -> Bundle<C::Label> {
             std::array::from_fn(|lane| bits.get(lane).copied().unwrap_or_default())
         };
-        let differs = party.xor(&bundle(x), &bundle(y));
+        let differs = circuit.xor(&bundle(x), &bundle(y));
         all.extend(
             differs[..x.len()]
                 .iter()
@@ -128,34 +132,38 @@ fn differing<P: Party>(party: &P, x: &[P::Label], y: &[P::Label]) -> Vec<Number<
 }
 
 /// The largest of each list. About 2·w gates per number.
-pub fn maxima<P: Party>(
-    party: &mut P,
+pub fn maxima<C: TwoPartyCircuit>(
+    circuit: &mut C,
     channel: &mut dyn Channel,
-    lists: Vec<Vec<Number<P::Label>>>,
-) -> Result<Vec<Number<P::Label>>, MpcError> {
-    fold(party, channel, Operation::Max, lists)
+    lists: Vec<Vec<Number<C::Label>>>,
+) -> Result<Vec<Number<C::Label>>, MpcError> {
+    fold(circuit, channel, Operation::Max, lists)
 }
 
 /// Wires for a number that both sides know.
-pub fn public_number<P: Party>(party: &P, value: u64, width: usize) -> Number<P::Label> {
-    let wire = |bit| party.constant(bit < 64 && value >> bit & 1 == 1);
+pub fn public_number<C: TwoPartyCircuit>(
+    circuit: &C,
+    value: u64,
+    width: usize,
+) -> Number<C::Label> {
+    let wire = |bit| circuit.constant(bit < 64 && value >> bit & 1 == 1);
     Zeroizing::new((0..width).map(wire).collect())
 }
 
 /// Combines neighbours until every list has one number; an empty list becomes zero.
-fn fold<P: Party>(
-    party: &mut P,
+fn fold<C: TwoPartyCircuit>(
+    circuit: &mut C,
     channel: &mut dyn Channel,
     operation: Operation,
-    mut lists: Vec<Vec<Number<P::Label>>>,
-) -> Result<Vec<Number<P::Label>>, MpcError> {
+    mut lists: Vec<Vec<Number<C::Label>>>,
+) -> Result<Vec<Number<C::Label>>, MpcError> {
     while lists.iter().any(|list| list.len() > 1) {
-        let pairs: Vec<Pair<'_, P::Label>> = lists
+        let pairs: Vec<Pair<'_, C::Label>> = lists
             .iter()
             .flat_map(|list| list.as_chunks::<2>().0)
             .map(|[x, y]| (&x[..], &y[..]))
             .collect();
-        let mut joined = pairwise(party, channel, operation, &pairs)?.into_iter();
+        let mut joined = pairwise(circuit, channel, operation, &pairs)?.into_iter();
         for list in &mut lists {
             let odd = if list.len() % 2 == 1 {
                 list.pop()
@@ -165,7 +173,7 @@ fn fold<P: Party>(
             *list = joined.by_ref().take(list.len() / 2).chain(odd).collect();
         }
     }
-    let zero = party.constant(false);
+    let zero = circuit.constant(false);
     Ok(lists
         .into_iter()
         .map(|mut list| list.pop().unwrap_or_else(|| Zeroizing::new(vec![zero])))

@@ -1,7 +1,7 @@
 //! Public tables, read at a secret index: for example, the distance with a given rank.
 
 use super::reduce::Number;
-use super::{Bundle, LANES, Party};
+use super::{Bundle, LANES, TwoPartyCircuit};
 use crate::error::MpcError;
 use veilpath_channel::Channel;
 use zeroize::{Zeroize, Zeroizing};
@@ -11,13 +11,13 @@ use zeroize::{Zeroize, Zeroizing};
 ///
 /// An index of w bits costs 2^w − w − 1 gates, for entries of any width: one for each product of two or more index
 /// bits. Every bit of the entry is the XOR of some products (its algebraic normal form).
-pub fn entries<P: Party>(
-    party: &mut P,
+pub fn entries<C: TwoPartyCircuit>(
+    circuit: &mut C,
     channel: &mut dyn Channel,
     table: &[u64],
-    indices: &[Number<P::Label>],
+    indices: &[Number<C::Label>],
     width: usize,
-) -> Result<Vec<Number<P::Label>>, MpcError> {
+) -> Result<Vec<Number<C::Label>>, MpcError> {
     let longest = indices.iter().map(|index| index.len()).max().unwrap_or(0);
     let bits = longest.min((usize::BITS - table.len().leading_zeros()) as usize);
     // The coefficient of each product.
@@ -29,26 +29,26 @@ pub fn entries<P: Party>(
             coefficients[index] ^= coefficients[index ^ 1 << bit];
         }
     }
-    let zero = party.constant(false);
+    let zero = circuit.constant(false);
     let mut results = Vec::with_capacity(indices.len());
     for chunk in indices.chunks(LANES) {
-        party.prepare(chunk.len() * (coefficients.len() - bits - 1), channel)?;
-        party.set_lanes(chunk.len());
-        let bundle = |bit: usize| -> Bundle<P::Label> {
+        circuit.prepare(chunk.len() * (coefficients.len() - bits - 1), channel)?;
+        circuit.set_lanes(chunk.len());
+        let bundle = |bit: usize| -> Bundle<C::Label> {
             std::array::from_fn(|lane| {
                 let index = chunk.get(lane);
                 *index.and_then(|index| index.get(bit)).unwrap_or(&zero)
             })
         };
-        let products = products(party, bits, bundle);
-        party.finish_gates(channel)?;
-        let entry: Zeroizing<Vec<Bundle<P::Label>>> = Zeroizing::new(
+        let products = products(circuit, bits, bundle);
+        circuit.finish_gates(channel)?;
+        let entry: Zeroizing<Vec<Bundle<C::Label>>> = Zeroizing::new(
             (0..width)
                 .map(|bit| {
                     let used = coefficients.iter().zip(products.iter());
                     let used = used.filter(|(entry, _)| bit < 64 && **entry >> bit & 1 == 1);
-                    let none = party.constants(false);
-                    used.fold(none, |sum, (_, product)| party.xor(&sum, product))
+                    let none = circuit.constants(false);
+                    used.fold(none, |sum, (_, product)| circuit.xor(&sum, product))
                 })
                 .collect(),
         );
@@ -59,21 +59,21 @@ pub fn entries<P: Party>(
 }
 
 /// The products of all subsets of bits. The binary digits of a product's position say which bits it contains.
-fn products<P: Party>(
-    party: &mut P,
+fn products<C: TwoPartyCircuit>(
+    circuit: &mut C,
     bits: usize,
-    bundle: impl Fn(usize) -> Bundle<P::Label>,
-) -> Zeroizing<Vec<Bundle<P::Label>>>
+    bundle: impl Fn(usize) -> Bundle<C::Label>,
+) -> Zeroizing<Vec<Bundle<C::Label>>>
 where
-    P::Label: Zeroize,
+    C::Label: Zeroize,
 {
     let mut products = Zeroizing::new(Vec::with_capacity(1 << bits));
-    products.push(party.constants(true));
+    products.push(circuit.constants(true));
     for bit in 0..bits {
         let factor = bundle(bit);
         products.push(factor);
         for set in 1..1 << bit {
-            let product = party.and(&products[set], &factor);
+            let product = circuit.and(&products[set], &factor);
             products.push(product);
         }
     }

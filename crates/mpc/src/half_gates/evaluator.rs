@@ -2,7 +2,7 @@
 
 use super::messages::TABLE_BYTES;
 use crate::block::{BLOCK_BYTES, Block};
-use crate::circuit::{Bundle, Circuit, LANES, Party};
+use crate::circuit::{Bundle, Circuit, LANES, TwoPartyCircuit};
 use crate::error::MpcError;
 use crate::hash::TweakedHash;
 use crate::kernel::{Kernel, Lanes, Tables};
@@ -23,16 +23,16 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
-    /// Receives the initial tweak from the garbler.
+    /// Receives the hash key from the garbler.
     pub fn start(kernel: Kernel, channel: &mut dyn Channel) -> Result<Self, MpcError> {
-        let mut initial_tweak = [0; BLOCK_BYTES];
-        channel.receive(&mut initial_tweak)?;
-        Ok(Self::new(kernel, Block::from_bytes(initial_tweak)))
+        let mut hash_key = [0; BLOCK_BYTES];
+        channel.receive(&mut hash_key)?;
+        Ok(Self::new(kernel, Block::from_bytes(hash_key)))
     }
 
-    /// An evaluator that already knows the initial tweak.
-    pub fn new(kernel: Kernel, initial_tweak: Block) -> Self {
-        Self::with_hash(TweakedHash::new(kernel, initial_tweak))
+    /// An evaluator that already knows the hash key.
+    pub fn new(kernel: Kernel, hash_key: Block) -> Self {
+        Self::with_hash(TweakedHash::new(kernel, hash_key))
     }
 
     /// The evaluator of another worker thread. The first thread creates all others.
@@ -57,7 +57,7 @@ impl Evaluator {
         self.lane_gates
     }
 
-    /// Adds tables that were received by other means than [`Party::prepare`].
+    /// Adds tables that were received by other means than [`TwoPartyCircuit::prepare`].
     pub fn add_tables(&mut self, tables: &[u8]) {
         self.drop_used();
         self.tables.extend_from_slice(tables);
@@ -100,9 +100,9 @@ impl Circuit for Evaluator {
         self.used += bytes.len();
         let mut tables = Tables::default();
         let (blocks, _) = bytes.as_chunks::<BLOCK_BYTES>();
-        let (generator, evaluator) = blocks.split_at(self.lanes);
-        pull(generator, &mut tables.generator);
-        pull(evaluator, &mut tables.evaluator);
+        let (garbler_halves, evaluator_halves) = blocks.split_at(self.lanes);
+        pull(garbler_halves, &mut tables.garbler_half);
+        pull(evaluator_halves, &mut tables.evaluator_half);
         let out = self.hash.evaluate(self.gates, a, b, &tables, self.lanes);
         self.gates += 1;
         self.lane_gates += self.lanes as u64;
@@ -110,7 +110,7 @@ impl Circuit for Evaluator {
     }
 }
 
-impl Party for Evaluator {
+impl TwoPartyCircuit for Evaluator {
     fn prepare(&mut self, and_gates: usize, channel: &mut dyn Channel) -> Result<(), MpcError> {
         let needed = and_gates * TABLE_BYTES;
         if self.tables.len() - self.used >= needed {

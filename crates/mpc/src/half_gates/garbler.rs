@@ -2,7 +2,7 @@
 
 use super::messages::TABLE_BYTES;
 use crate::block::{BLOCK_BYTES, Block};
-use crate::circuit::{Bundle, Circuit, LANES, Party};
+use crate::circuit::{Bundle, Circuit, LANES, TwoPartyCircuit};
 use crate::error::MpcError;
 use crate::hash::TweakedHash;
 use crate::kernel::Kernel;
@@ -27,21 +27,21 @@ pub struct Garbler {
 }
 
 impl Garbler {
-    /// Draws the initial tweak and sends it to the evaluator.
+    /// Draws the hash key and sends it to the evaluator.
     pub fn start(
         delta: Arc<Delta>,
         kernel: Kernel,
         rng: &mut impl CryptoRng,
         channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
-        let initial_tweak = random_block(rng);
-        channel.send(&initial_tweak.to_bytes())?;
-        Ok(Self::new(delta, kernel, initial_tweak))
+        let hash_key = random_block(rng);
+        channel.send(&hash_key.to_bytes())?;
+        Ok(Self::new(delta, kernel, hash_key))
     }
 
-    /// A garbler whose evaluator already knows the initial tweak. An initial tweak is for one session only.
-    pub fn new(delta: Arc<Delta>, kernel: Kernel, initial_tweak: Block) -> Self {
-        Self::with_hash(delta, TweakedHash::new(kernel, initial_tweak))
+    /// A garbler whose evaluator already knows the hash key. A hash key is for one session only.
+    pub fn new(delta: Arc<Delta>, kernel: Kernel, hash_key: Block) -> Self {
+        Self::with_hash(delta, TweakedHash::new(kernel, hash_key))
     }
 
     /// The garbler of another worker thread, under the same offset. The first thread creates all others.
@@ -125,17 +125,20 @@ impl Circuit for Garbler {
         self.lane_gates += self.lanes as u64;
         if self.lanes == LANES {
             // The common case, with a length known at compile time.
-            push(&mut self.tables, &garbled.tables.generator);
-            push(&mut self.tables, &garbled.tables.evaluator);
+            push(&mut self.tables, &garbled.tables.garbler_half);
+            push(&mut self.tables, &garbled.tables.evaluator_half);
         } else {
-            push(&mut self.tables, &garbled.tables.generator[..self.lanes]);
-            push(&mut self.tables, &garbled.tables.evaluator[..self.lanes]);
+            push(&mut self.tables, &garbled.tables.garbler_half[..self.lanes]);
+            push(
+                &mut self.tables,
+                &garbled.tables.evaluator_half[..self.lanes],
+            );
         }
         garbled.zero.map(ZeroLabel)
     }
 }
 
-impl Party for Garbler {
+impl TwoPartyCircuit for Garbler {
     fn prepare(&mut self, _: usize, _: &mut dyn Channel) -> Result<(), MpcError> {
         Ok(())
     }

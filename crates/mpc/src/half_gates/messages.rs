@@ -3,7 +3,8 @@
 use crate::error::{Misbehaviour, MpcError};
 use veilpath_channel::Channel;
 
-/// Bytes of one AND gate in one lane. A gate sends the generator halves of its lanes, then their evaluator halves.
+/// Bytes of one AND gate in one lane. A gate sends the garbler's halves of its lanes, then the
+/// evaluator's.
 pub const TABLE_BYTES: usize = 32;
 
 /// Sends bits, eight to a byte, the first one lowest.

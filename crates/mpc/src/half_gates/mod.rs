@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! garbler                                                     evaluator
-//!   16 bytes, the initial tweak (once)          ────────────▶
+//!   16 bytes, the hash key (once)               ────────────▶
 //!   tables: 32 bytes per AND gate and lane      ────────────▶   in the order of the gates, lanes in order
 //!   colours of output wires, if the evaluator   ────────────▶
 //!   may learn them

@@ -3,7 +3,7 @@
 use super::*;
 use crate::block::Block;
 use crate::circuit::cells::{Cell, DifferenceCell};
-use crate::circuit::{Bundle, Circuit, Clear, LANES, Party};
+use crate::circuit::{Bundle, Circuit, Clear, LANES, TwoPartyCircuit};
 use crate::error::MpcError;
 use crate::kernel::Kernel;
 use crate::label::{ActiveLabel, Delta, ZeroLabel};

@@ -13,7 +13,7 @@
 //! of [`CotSender::batch`] gets them written in place. [`super::correlated`] is the implementation today: its receiver
 //! only sends and its sender only receives, so with two channels the two directions never wait for each other. On one
 //! channel, a party may call its receiver for one batch and then its sender, while the other side does the same: with
-//! groups of four or more bits, a batch has fewer bytes than [`veilpath_channel::UNREAD_BYTES`]. The interface also
+//! trees of four or more levels, a batch has fewer bytes than [`veilpath_channel::UNREAD_BYTES`]. The interface also
 //! fits silent OT, where both sides send little and batches are large.
 
 use crate::block::Block;
@@ -29,10 +29,6 @@ pub trait CotSender {
     /// The most COTs that are made together. It is cheapest to ask for multiples of it.
     fn batch(&self) -> usize;
 
-    /// Announces that the next calls will ask for `count` COTs in total, so that small calls share a batch. Both sides
-    /// must announce the same.
-    fn reserve(&mut self, count: usize);
-
     /// Fills in v of the next COTs. After an error there are no more.
     fn extend(&mut self, v: &mut [Block], channel: &mut dyn Channel) -> Result<(), MpcError>;
 }
@@ -41,9 +37,6 @@ pub trait CotSender {
 pub trait CotReceiver {
     /// As [`CotSender::batch`].
     fn batch(&self) -> usize;
-
-    /// As [`CotSender::reserve`].
-    fn reserve(&mut self, count: usize);
 
     /// Fills in u and w of the next COTs. One word of u belongs to 64 blocks of w, the first bit lowest; bits beyond
     /// the last are zero.

@@ -85,8 +85,6 @@ impl CotSender for IdealSender {
         MAX_BATCH
     }
 
-    fn reserve(&mut self, _: usize) {}
-
     fn extend(&mut self, v: &mut [Block], _: &mut dyn Channel) -> Result<(), MpcError> {
         self.labels.fill(v);
         Ok(())
@@ -97,8 +95,6 @@ impl CotReceiver for IdealReceiver {
     fn batch(&self) -> usize {
         MAX_BATCH
     }
-
-    fn reserve(&mut self, _: usize) {}
 
     fn extend(
         &mut self,

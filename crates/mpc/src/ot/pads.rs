@@ -51,6 +51,7 @@
 //!
 //! No branch or address depends on blocks, choices or pads.
 
+use super::cot::check_lengths;
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::field::times_x;
@@ -109,9 +110,9 @@ impl PadSender {
         pads: &mut [u64],
     ) -> Result<(), MpcError> {
         let count = check(choice_bits, v, pads.len(), 1 << choice_bits.min(63))?;
-        let offsets = &self.multiples[..1 << choice_bits];
+        let multiples = &self.multiples[..1 << choice_bits];
         self.hash
-            .hash_low_words(self.next, (v, choice_bits), offsets, pads);
+            .hash_low_words(self.next, (v, choice_bits), multiples, pads);
         self.next = self.next.wrapping_add(count as u64);
         Ok(())
     }
@@ -123,8 +124,8 @@ impl PadSender {
         zeros: &mut [u64],
         ones: &mut [u64],
     ) -> Result<(), MpcError> {
-        check_words(v, zeros.len())?;
-        check_words(v, ones.len())?;
+        check_lengths(zeros, v)?;
+        check_lengths(ones, v)?;
         let mut pads = Zeroizing::new([0; 2 * AT_ONCE]);
         for ((v, zeros), ones) in v.chunks(AT_ONCE).zip(zeros).zip(ones) {
             let pads = &mut pads[..2 * v.len()];
@@ -158,7 +159,7 @@ impl PadReceiver {
 
     /// The lowest bits of the pads of transfers with one COT each, 64 to a word.
     pub fn bits(&mut self, w: &[Block], bits: &mut [u64]) -> Result<(), MpcError> {
-        check_words(w, bits.len())?;
+        check_lengths(bits, w)?;
         let mut pads = Zeroizing::new([0; AT_ONCE]);
         for (w, bits) in w.chunks(AT_ONCE).zip(bits) {
             let pads = &mut pads[..w.len()];
@@ -192,14 +193,6 @@ fn check(
         return Err(MpcError::Misuse("COTs and pads do not belong together"));
     }
     Ok(count)
-}
-
-fn check_words(blocks: &[Block], words: usize) -> Result<(), MpcError> {
-    if words == blocks.len().div_ceil(64) {
-        Ok(())
-    } else {
-        Err(MpcError::Misuse("64 transfers share a word of bits"))
-    }
 }
 
 #[cfg(test)]

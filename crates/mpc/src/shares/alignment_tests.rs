@@ -8,6 +8,7 @@ use super::letters::rows;
 use super::lookup::{Table, Trees};
 use super::packing::Words;
 use super::seeds::SeedRequest;
+use super::session::Party;
 use super::tests::{TaskRun, run_both_sides, sums, xors};
 use super::unit;
 use crate::circuit::numbers::bits_for;
@@ -42,7 +43,7 @@ fn pairs() -> Vec<(Vec<usize>, Vec<usize>)> {
 }
 
 /// The matrices of both sides, alternately with the rows and the columns as lines.
-fn matrices(pairs: &[(Vec<usize>, Vec<usize>)], party: usize) -> (Vec<usize>, Vec<Matrix>) {
+fn matrices(pairs: &[(Vec<usize>, Vec<usize>)], party: Party) -> (Vec<usize>, Vec<Matrix>) {
     let mut own = Vec::new();
     let mut matrices = Vec::new();
     let mut starts = [0, 0];
@@ -52,15 +53,15 @@ fn matrices(pairs: &[(Vec<usize>, Vec<usize>)], party: usize) -> (Vec<usize>, Ve
             starts[1]..starts[1] + columns.len(),
         ];
         starts = [ranges[0].end, ranges[1].end];
-        let line_party = number % 2;
+        let line_party = Party::Host.alternate(number);
         matrices.push(Matrix {
-            rows_are_lines: line_party == 0,
+            rows_are_lines: line_party.is_host(),
             own_lines: line_party == party,
-            lines: ranges[line_party].clone(),
-            positions: ranges[1 - line_party].clone(),
+            lines: ranges[line_party.index()].clone(),
+            positions: ranges[1 - line_party.index()].clone(),
             number: number as u64,
         });
-        own.extend_from_slice([rows, columns][party]);
+        own.extend_from_slice([rows, columns][party.index()]);
     }
     (own, matrices)
 }
@@ -91,15 +92,15 @@ fn align_pairs(
         let kernel = Kernel::best();
         let (own, matrices) = matrices(pairs, gates.party);
         let theirs = match gates.party {
-            0 => pairs.iter().map(|pair| pair.1.len()).sum(),
-            _ => pairs.iter().map(|pair| pair.0.len()).sum::<usize>(),
+            Party::Host => pairs.iter().map(|pair| pair.1.len()).sum(),
+            Party::Join => pairs.iter().map(|pair| pair.0.len()).sum::<usize>(),
         };
         // Indexed by row letter, and by column letter.
         let by_row = || Table::new(LETTERS, LETTERS, width, &entry);
         let by_column = || Table::new(LETTERS, LETTERS, width, |y, x| entry(x, y));
         let (own_table, their_table) = match gates.party {
-            0 => (by_row(), by_column()),
-            _ => (by_column(), by_row()),
+            Party::Host => (by_row(), by_column()),
+            Party::Join => (by_column(), by_row()),
         };
         let request = SeedRequest {
             levels: 3,

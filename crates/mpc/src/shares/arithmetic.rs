@@ -4,10 +4,12 @@
 //! Their results are again shares; nothing is opened.
 
 use super::gates::{Factor, Gates};
-use super::packing::{Words, mask, words};
-use super::portions::{MAX_UNREAD, max_active};
+use super::grouping::{MAX_UNREAD, max_active};
+use super::packing::{Words, words};
 use super::rounds::{Task, run};
+use super::session::Party;
 use super::session::SharesSession;
+use crate::bits::mask;
 use crate::error::MpcError;
 use std::ops::Range;
 use std::rc::Rc;
@@ -65,7 +67,7 @@ impl SharesSession {
         channel: &mut dyn Channel,
     ) -> Result<Products, MpcError> {
         // The host's bits first.
-        if self.party == 0 {
+        if self.party.is_host() {
             let of_own_bits = self.one_way_products(Factor::Bits(own.bits), channel)?;
             let of_own_numbers = self.one_way_products(Factor::Numbers(own.numbers), channel)?;
             return Ok(Products {
@@ -118,9 +120,9 @@ impl SharesSession {
         let each = (5 * bits / 2 + 14).div_ceil(8);
         self.on_lists(numbers.len(), each, channel, async |gates, range| {
             let own = words(numbers[range].iter().map(|number| number & mask(bits + 1)));
-            let demand = gates.sign_demand(own.len(), bits, 0);
+            let demand = gates.sign_demand(own.len(), bits, Party::Host);
             gates.rounds.reserve(demand).await;
-            gates.not_negative(&own, bits, 0).await
+            gates.not_negative(&own, bits, Party::Host).await
         })
     }
 

@@ -1,9 +1,10 @@
 //! Arithmetic on shares gives the same results as in the clear.
 
+use super::session::Party;
 use super::*;
 use crate::Kernel;
 use crate::error::MpcError;
-use crate::ot::correlated::GroupBits;
+use crate::ot::correlated::TreeLevels;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use veilpath_channel::{MemoryChannel, memory_pair};
@@ -17,7 +18,7 @@ pub(super) fn run_both_parties<T: Send>(
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let kernel = Kernel::best();
         let mut session =
-            SharesSession::start(party, GroupBits::FOUR, kernel, &mut rng, &mut channel).unwrap();
+            SharesSession::start(party, TreeLevels::FOUR, kernel, &mut rng, &mut channel).unwrap();
         task(&mut session, party, &mut channel).unwrap()
     };
     std::thread::scope(|scope| {

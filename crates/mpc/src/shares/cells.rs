@@ -11,9 +11,11 @@
 
 use super::gates::Gates;
 use super::group::Group;
-use super::packing::{Words, mask, words};
+use super::packing::{Words, words};
 use super::pool::Demand;
 use super::rounds::join2;
+use super::session::Party;
+use crate::bits::mask;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
@@ -32,8 +34,8 @@ pub(crate) async fn prepare(
     numbers
 }
 
-/// Global alignment with w bits for the sum of an insertion and a deletion: e = max(0, H − V), H' = e + max(0, T − V − e),
-/// V' = H' − (H − V), modulo 2^(w + 1).
+/// Global alignment with w bits for the sum of an insertion and a deletion: e = max(0, H − V), H' = e + max(0, T − V −
+/// e), V' = H' − (H − V), modulo 2^(w + 1).
 ///
 /// Returns H below the last line of every position.
 pub(crate) async fn difference(
@@ -44,8 +46,8 @@ pub(crate) async fn difference(
 ) -> Result<Words, MpcError> {
     let modulus = width + 1;
     let mask = mask(modulus);
-    let mut along = Zeroizing::new(vec![0u64; group.lines()]);
-    let mut across = Zeroizing::new(vec![0u64; group.positions()]);
+    let mut along_line = Zeroizing::new(vec![0u64; group.lines()]);
+    let mut to_next_line = Zeroizing::new(vec![0u64; group.positions()]);
     group.look_up(0).await?;
     let mut costs = Words::default();
     let mut cells = Vec::new();
@@ -53,29 +55,29 @@ pub(crate) async fn difference(
     for step in 0..=group.steps() {
         let next = group.cells(step);
         let count = cells.len();
-        let demand = gates.clamp_demand(count, width, 0)
-            + gates.clamp_demand(count, width, 1)
+        let demand = gates.clamp_demand(count, width, Party::Host)
+            + gates.clamp_demand(count, width, Party::Join)
             + gates.numbers_demand(next.len(), width);
         gates.rounds.reserve(demand).await;
         let differences = words(cells.iter().map(|&(line, position): &(usize, usize)| {
-            across[position].wrapping_sub(along[line]) & mask
+            to_next_line[position].wrapping_sub(along_line[line]) & mask
         }));
         let work = async {
             if count == 0 {
                 return Ok::<(), MpcError>(());
             }
-            let raised = gates.clamp(&differences, width, 0).await?;
+            let raised = gates.clamp(&differences, width, Party::Host).await?;
             let rest = words(cells.iter().enumerate().map(|(at, (line, _))| {
                 costs[at]
-                    .wrapping_sub(along[*line])
+                    .wrapping_sub(along_line[*line])
                     .wrapping_sub(raised[at])
                     & mask
             }));
-            let rest = gates.clamp(&rest, width, 1).await?;
+            let rest = gates.clamp(&rest, width, Party::Join).await?;
             for (at, (line, position)) in cells.iter().enumerate() {
                 let down = raised[at].wrapping_add(rest[at]) & mask;
-                across[*position] = down;
-                along[*line] = down.wrapping_sub(differences[at]) & mask;
+                to_next_line[*position] = down;
+                along_line[*line] = down.wrapping_sub(differences[at]) & mask;
             }
             Ok(())
         };
@@ -85,7 +87,7 @@ pub(crate) async fn difference(
         costs = prepared?;
         cells = next;
     }
-    Ok(across)
+    Ok(to_next_line)
 }
 
 /// A local alignment: bits of the largest score and two gaps, bits of an entry, and the gap's cost.
@@ -114,7 +116,7 @@ pub(crate) async fn local(
     let modulus = width + 1;
     let mask = mask(modulus);
     // Constants go into the first side's share.
-    let gap = if gates.party == 0 { gap } else { 0 };
+    let gap = if gates.party.is_host() { gap } else { 0 };
     let zeros = |count: usize| Zeroizing::new(vec![0u64; count]);
     let (mut left, mut diagonal) = (zeros(group.lines()), zeros(group.lines()));
     let (mut up, mut best) = (zeros(group.positions()), zeros(group.positions()));
@@ -124,9 +126,9 @@ pub(crate) async fn local(
     for step in 0..=group.steps() + 1 {
         let next = group.cells(step);
         let count = cells.len();
-        let demand = gates.clamp_demand(count + before.len(), width, 0)
-            + gates.clamp_demand(count, width, 1)
-            + gates.clamp_demand(count, width, 0)
+        let demand = gates.clamp_demand(count + before.len(), width, Party::Host)
+            + gates.clamp_demand(count, width, Party::Join)
+            + gates.clamp_demand(count, width, Party::Host)
             + gates.numbers_demand(next.len(), input_width);
         gates.rounds.reserve(demand).await;
         let work = async {
@@ -143,7 +145,7 @@ pub(crate) async fn local(
             if differences.is_empty() {
                 return Ok(());
             }
-            let raised = gates.clamp(&differences, width, 0).await?;
+            let raised = gates.clamp(&differences, width, Party::Host).await?;
             for (position, raised) in before.iter().zip(&raised[count..]) {
                 best[*position] = best[*position].wrapping_add(*raised) & mask;
             }
@@ -158,14 +160,14 @@ pub(crate) async fn local(
                 let gapped = left[*line].wrapping_add(raised[at]).wrapping_sub(gap);
                 gapped.wrapping_sub(through[at]) & mask
             }));
-            let excess = gates.clamp(&excess, width, 1).await?;
+            let excess = gates.clamp(&excess, width, Party::Join).await?;
             let scores = words(
                 through
                     .iter()
                     .zip(excess.iter())
                     .map(|(through, excess)| through.wrapping_add(*excess) & mask),
             );
-            let scores = gates.clamp(&scores, width, 0).await?;
+            let scores = gates.clamp(&scores, width, Party::Host).await?;
             for (score, (line, position)) in scores.iter().zip(&cells) {
                 diagonal[*line] = up[*position];
                 left[*line] = *score;
@@ -193,7 +195,7 @@ pub(crate) async fn largest(
     let mask = mask(width + 1);
     // The first step makes as many comparisons as all others together, so both directions need the same number of
     // transfers.
-    let mut first_sender = 0;
+    let mut first_sender = Party::Host;
     while lists.iter().any(|list| list.len() > 1) {
         let pairs = || lists.iter().flat_map(|list| list.chunks_exact(2));
         let mut differences = Zeroizing::new(Vec::with_capacity(pairs().count()));
@@ -201,7 +203,7 @@ pub(crate) async fn largest(
         let demand: Demand = gates.clamp_demand(differences.len(), width, first_sender);
         gates.rounds.reserve(demand).await;
         let raised = gates.clamp(&differences, width, first_sender).await?;
-        first_sender = 1;
+        first_sender = Party::Join;
         let mut raised = raised.iter();
         for list in &mut lists {
             *list = words(list.chunks(2).map(|pair| match pair {

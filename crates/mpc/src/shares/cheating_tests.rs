@@ -4,14 +4,14 @@ use super::*;
 use crate::Kernel;
 use crate::error::{Misbehaviour, MpcError};
 use crate::ot::correlated::messages::{seed_bytes, transfer_bytes};
-use crate::ot::correlated::{GroupBits, MAX_BATCH};
+use crate::ot::correlated::{MAX_BATCH, TreeLevels};
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use veilpath_channel::{Channel, ChannelError, Counted, MemoryChannel, memory_pair};
 
 const ALPHABET: usize = 5;
 const LENGTH: usize = 100;
-const BITS: GroupBits = GroupBits::FOUR;
+const BITS: TreeLevels = TreeLevels::FOUR;
 
 /// Changes one of the bytes that are sent.
 struct TamperingChannel {

@@ -11,9 +11,11 @@
 //! side learns any of them.
 
 use super::gates::Gates;
-use super::packing::{Reader, Words, Writer, list_bytes, mask, unpacked, words};
+use super::packing::{Reader, Words, Writer, list_bytes, unpacked, words};
 use super::pool::{Demand, aligned_count};
 use super::rounds::join_all;
+use super::session::Party;
+use crate::bits::mask;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
@@ -23,14 +25,14 @@ struct Leaf {
     low: usize,
     bits: usize,
     /// The party that prepares the signals.
-    sender: usize,
+    sender: Party,
     /// Whether the block needs a propagate signal: all but the lowest.
     propagates: bool,
 }
 
 /// The blocks of `width` bits, lowest first: three bits each. If one bit is left over, the lowest block has four,
 /// because it has only one signal. If two are left over, the highest block has two.
-fn leaves(width: usize, first_sender: usize) -> Vec<Leaf> {
+fn leaves(width: usize, first_sender: Party) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     let mut low = 0;
     while low < width {
@@ -41,7 +43,7 @@ fn leaves(width: usize, first_sender: usize) -> Vec<Leaf> {
         leaves.push(Leaf {
             low,
             bits,
-            sender: (first_sender + leaves.len()) % 2,
+            sender: first_sender.alternate(leaves.len()),
             propagates: low > 0,
         });
         low += bits;
@@ -74,7 +76,7 @@ pub struct GadgetCost {
 
 /// The cost of [`Gates::clamp`] with this width.
 pub(crate) fn clamp_cost(width: usize) -> GadgetCost {
-    let leaves = leaves(width, 0);
+    let leaves = leaves(width, Party::Host);
     let leaf_bits: usize = leaves
         .iter()
         .map(|leaf| leaf.bits + leaf.table_bits())
@@ -91,13 +93,13 @@ pub(crate) fn clamp_cost(width: usize) -> GadgetCost {
 
 /// The number of transfer lists that [`Gates::clamp`] uses, both directions together.
 pub(crate) fn clamp_lists(width: usize) -> usize {
-    let leaves = leaves(width, 0).len();
+    let leaves = leaves(width, Party::Host).len();
     leaves + 2 * (leaves - 1) + 2
 }
 
 impl Gates {
     /// The transfers of [`Gates::not_negative`].
-    pub(crate) fn sign_demand(&self, count: usize, width: usize, first_sender: usize) -> Demand {
+    pub(crate) fn sign_demand(&self, count: usize, width: usize, first_sender: Party) -> Demand {
         let leaves = leaves(width, first_sender);
         let own = leaves.iter().map(|leaf| {
             Demand::one_way(aligned_count(count * leaf.bits), leaf.sender != self.party)
@@ -107,7 +109,7 @@ impl Gates {
     }
 
     /// The transfers of [`Gates::clamp`].
-    pub(crate) fn clamp_demand(&self, count: usize, width: usize, first_sender: usize) -> Demand {
+    pub(crate) fn clamp_demand(&self, count: usize, width: usize, first_sender: Party) -> Demand {
         self.sign_demand(count, width, first_sender) + Self::cross_demand(count)
     }
 
@@ -116,7 +118,7 @@ impl Gates {
         &self,
         numbers: &[u64],
         width: usize,
-        first_sender: usize,
+        first_sender: Party,
     ) -> Result<Words, MpcError> {
         let positive = self.not_negative(numbers, width, first_sender).await?;
         self.select(&positive, numbers, width + 1).await
@@ -127,10 +129,10 @@ impl Gates {
         &self,
         numbers: &[u64],
         width: usize,
-        first_sender: usize,
+        first_sender: Party,
     ) -> Result<Words, MpcError> {
         let mut signs = self.carries(numbers, width, first_sender).await?;
-        let not = u64::from(self.party == 0);
+        let not = u64::from(self.party.is_host());
         for (sign, number) in signs.iter_mut().zip(numbers) {
             *sign ^= number >> width & 1 ^ not;
         }
@@ -142,7 +144,7 @@ impl Gates {
         &self,
         numbers: &[u64],
         width: usize,
-        first_sender: usize,
+        first_sender: Party,
     ) -> Result<Words, MpcError> {
         let leaves = leaves(width, first_sender);
         let mut signals = self.carry_signals(numbers, &leaves).await?;

@@ -1,9 +1,11 @@
 //! Conversions between XOR-shared bits and additively shared numbers.
 
 use super::gates::{Factor, Gates};
-use super::packing::{Words, mask, words};
+use super::packing::{Words, words};
 use super::pool::Demand;
 use super::rounds::join_all;
+use super::session::Party;
+use crate::bits::mask;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
@@ -44,12 +46,12 @@ impl Gates {
 
     /// Whether this side receives. The sides alternate from bit to bit, so traffic is balanced.
     fn receives(&self, bit: usize) -> bool {
-        bit % 2 != self.party
+        Party::Host.alternate(bit) != self.party
     }
 
     /// The demand of [`Gates::widen`].
     pub(crate) fn widen_demand(&self, count: usize) -> Demand {
-        Self::products_demand(count, self.party == 0)
+        Self::products_demand(count, self.party.is_host())
     }
 
     /// Converts numbers below 2^`width`, shared modulo 2^(`width` + 1), to shares modulo the larger 2^`modulus`.
@@ -63,8 +65,8 @@ impl Gates {
     ) -> Result<Words, MpcError> {
         let highest = words(own.iter().map(|number| number >> width & 1));
         let factor = match self.party {
-            0 => Factor::Bits(&highest),
-            _ => Factor::Numbers(&highest),
+            Party::Host => Factor::Bits(&highest),
+            Party::Join => Factor::Numbers(&highest),
         };
         let both = self.products(factor, modulus - width - 1).await?;
         let wraps = highest.iter().zip(both.iter());
@@ -76,13 +78,14 @@ impl Gates {
 
     /// The demand of [`Gates::bits_from_numbers`].
     pub(crate) fn bits_demand(&self, count: usize, width: usize) -> Demand {
-        let carries = Self::products_demand(count * width, self.party == 0);
+        let carries = Self::products_demand(count * width, self.party.is_host());
         distances(width).fold(carries, |sum, distance| {
             sum + Self::cross_demand(count * (width - distance))
         })
     }
 
-    /// Converts numbers shared modulo 2^`width` to bits, with an adder that computes the carries of all bit positions at once.
+    /// Converts numbers shared modulo 2^`width` to bits, with an adder that computes the carries of all bit positions
+    /// at once.
     pub(crate) async fn bits_from_numbers(
         &self,
         own: &[u64],
@@ -96,8 +99,8 @@ impl Gates {
                 .flat_map(|number| (0..width).map(move |at| bit(*number, at))),
         );
         let factor = match self.party {
-            0 => Factor::Bits(&signals),
-            _ => Factor::Numbers(&signals),
+            Party::Host => Factor::Bits(&signals),
+            Party::Join => Factor::Numbers(&signals),
         };
         // Modulo 2, addition is XOR.
         let carries = self.products(factor, 1).await?;

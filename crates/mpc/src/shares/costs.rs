@@ -1,15 +1,15 @@
 //! Estimates what comparisons cost: messages, transfers and bytes. Both directions cost the same.
 
 use super::compare::{clamp_cost, clamp_lists};
+use super::grouping::group_count;
 use super::letters::uses_line_trees;
 use super::line_lookup::MESSAGE_BITS;
 use super::list_costs::diagonal_runs;
 use super::lookup::SEGMENT;
-use super::portions::group_count;
-use super::recurrence::MatrixRecurrence;
+use super::matrix_recurrence::MatrixRecurrence;
 use super::session::{Outputs, Party};
 use crate::ot::correlated::messages::{seed_bytes, transfer_bytes};
-use crate::ot::correlated::{GroupBits, MAX_BATCH};
+use crate::ot::correlated::{MAX_BATCH, TreeLevels};
 
 /// Bytes of base transfers and of the start of the hash keys, each way.
 const BASE_BYTES: u64 = 8_300;
@@ -57,8 +57,8 @@ pub struct LineLetters {
     pub party: Party,
     /// The number of these letters in a stage.
     pub count: u64,
-    /// The number of bits is also the number of lines that share a tree.
-    pub group_bits: GroupBits,
+    /// The levels of a tree, and how many lines share it.
+    pub tree_levels: TreeLevels,
 }
 
 /// The cost of deriving a leaf or an inner node again, in stream blocks: each has its own key schedule, and so has each
@@ -164,7 +164,7 @@ impl Matrices {
                 Party::Join => (self.columns, self.count.min(self.per_host_scanpath)),
             };
             // The last block of a scanpath may have fewer lines.
-            let blocks = each.div_ceil(lines.group_bits.bits()) as u64;
+            let blocks = each.div_ceil(lines.tree_levels.count()) as u64;
             let bits = (cells / (each.max(1) as u64) * blocks).saturating_mul(streams);
             let messages = (bits / MESSAGE_BITS as u64).max(scanpaths);
             // A message covers about one scanpath, and requires deriving its leaves again.
@@ -172,8 +172,9 @@ impl Matrices {
             return LookupCost {
                 messages,
                 bits,
-                stream_blocks: (bits.saturating_mul(1 << lines.group_bits.bits()) / SEGMENT as u64)
-                    .saturating_add(trees.saturating_mul(REDERIVED << lines.group_bits.bits())),
+                stream_blocks: (bits.saturating_mul(1 << lines.tree_levels.count())
+                    / SEGMENT as u64)
+                    .saturating_add(trees.saturating_mul(REDERIVED << lines.tree_levels.count())),
             };
         }
         let segments =
@@ -290,8 +291,8 @@ impl StageLetters {
             Some(lines) => {
                 let trees = lines.count.saturating_mul(self.streams());
                 (
-                    lines.group_bits.bits() as u64,
-                    trees / lines.group_bits.bits() as u64,
+                    lines.tree_levels.count() as u64,
+                    trees / lines.tree_levels.count() as u64,
                 )
             }
             // Each side has half of the trees.
@@ -308,16 +309,16 @@ pub fn batches(transfers: u64) -> u64 {
 }
 
 /// Bytes of a batch, each way.
-pub fn batch_bytes(group_bits: GroupBits) -> u64 {
-    transfer_bytes(MAX_BATCH, group_bits) as u64
+pub fn batch_bytes(tree_levels: TreeLevels) -> u64 {
+    transfer_bytes(MAX_BATCH, tree_levels) as u64
 }
 
 /// Transfers of a batch, each way.
 pub const BATCH: u64 = MAX_BATCH as u64;
 
 /// Bytes to start a session, each way.
-pub fn start_bytes(group_bits: GroupBits) -> u64 {
-    BASE_BYTES + seed_bytes(group_bits) as u64
+pub fn start_bytes(tree_levels: TreeLevels) -> u64 {
+    BASE_BYTES + seed_bytes(tree_levels) as u64
 }
 
 /// Levels of a binary tree with this many leaves.

@@ -11,6 +11,7 @@ use super::lookup::{Table, Trees};
 use super::outputs::{number_bits, numbers, output};
 use super::runs::Runs;
 use super::seeds::SeedRequest;
+use super::session::Party;
 use super::sets::largest_chosen_cost;
 use super::tests::{TaskRun, run_both_sides};
 use super::{Finish, InnerProduct, MatrixInput, MatrixRecurrence, Outputs};
@@ -103,12 +104,18 @@ fn gadget(row: &Row) {
                 gates.select(&zeros, &zeros, a).await
             }
             "sign" => {
-                gates.rounds.reserve(gates.sign_demand(count, a, 0)).await;
-                gates.not_negative(&zeros, a, 0).await
+                gates
+                    .rounds
+                    .reserve(gates.sign_demand(count, a, Party::Host))
+                    .await;
+                gates.not_negative(&zeros, a, Party::Host).await
             }
             "clamp" => {
-                gates.rounds.reserve(gates.clamp_demand(count, a, b)).await;
-                gates.clamp(&zeros, a, b).await
+                gates
+                    .rounds
+                    .reserve(gates.clamp_demand(count, a, Party::Host.alternate(b)))
+                    .await;
+                gates.clamp(&zeros, a, Party::Host.alternate(b)).await
             }
             "number" => {
                 gates.rounds.reserve(gates.numbers_demand(count, a)).await;
@@ -123,7 +130,7 @@ fn gadget(row: &Row) {
                 gates.bits_from_numbers(&zeros, a).await
             }
             "product" => {
-                let receives = gates.party == 0;
+                let receives = gates.party.is_host();
                 let demand = Gates::products_demand(count, receives);
                 gates.rounds.reserve(demand).await;
                 let factor = match receives {
@@ -203,7 +210,7 @@ fn lines(alphabet: usize, length: usize) -> TaskRun<()> {
         at_least: 0,
     };
     run_both_sides(async |gates: Gates| {
-        let own_lines = gates.party == 0;
+        let own_lines = gates.party.is_host();
         let letters = vec![0; if own_lines { LINES } else { length }];
         let blocks = LineBlocks::new(LINES, &[LINES]);
         let (entries, theirs) = match own_lines {

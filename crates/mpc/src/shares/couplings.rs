@@ -19,8 +19,10 @@
 use super::cells::prepare;
 use super::gates::Gates;
 use super::group::Group;
-use super::packing::{Words, mask, words};
+use super::packing::{Words, words};
 use super::rounds::join2;
+use super::session::Party;
+use crate::bits::mask;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
@@ -59,7 +61,7 @@ pub(crate) async fn coupling(
     let modulus = width + 1;
     let mask = mask(modulus);
     // Constants go into the first side's share.
-    let outside = if gates.party == 0 { mask >> 1 } else { 0 };
+    let outside = if gates.party.is_host() { mask >> 1 } else { 0 };
     let borders = |count: usize| Zeroizing::new(vec![outside; count]);
     let (mut left, mut diagonal) = (borders(group.lines()), borders(group.lines()));
     let mut up = borders(group.positions());
@@ -73,11 +75,11 @@ pub(crate) async fn coupling(
     for step in 0..=group.steps() {
         let next = group.cells(step);
         let count = cells.len();
-        let mut demand = gates.clamp_demand(count, width, 0)
-            + gates.clamp_demand(count, width, 1)
+        let mut demand = gates.clamp_demand(count, width, Party::Host)
+            + gates.clamp_demand(count, width, Party::Join)
             + gates.numbers_demand(next.len(), input_width);
         if total == Total::Largest {
-            demand = demand + gates.clamp_demand(count, width, 0);
+            demand = demand + gates.clamp_demand(count, width, Party::Host);
         }
         if padded {
             demand = demand + Gates::cross_demand(count);
@@ -89,9 +91,9 @@ pub(crate) async fn coupling(
             }
             let above = words(cells.iter().map(|(_, position)| up[*position]));
             let before = words(cells.iter().map(|(line, _)| left[*line]));
-            let smallest = smaller(gates, &above, &before, width, 0).await?;
+            let smallest = smaller(gates, &above, &before, width, Party::Host).await?;
             let through = words(cells.iter().map(|(line, _)| diagonal[*line]));
-            let smallest = smaller(gates, &smallest, &through, width, 1).await?;
+            let smallest = smaller(gates, &smallest, &through, width, Party::Join).await?;
             let added = match total {
                 Total::Sum => words(distances.iter().copied()),
                 Total::Largest => {
@@ -99,7 +101,7 @@ pub(crate) async fn coupling(
                     let excess = words(
                         excess.map(|(distance, smallest)| distance.wrapping_sub(*smallest) & mask),
                     );
-                    gates.clamp(&excess, width, 0).await?
+                    gates.clamp(&excess, width, Party::Host).await?
                 }
             };
             let totals = smallest.iter().zip(added.iter());
@@ -149,7 +151,7 @@ async fn smaller(
     a: &[u64],
     b: &[u64],
     width: usize,
-    first_sender: usize,
+    first_sender: Party,
 ) -> Result<Words, MpcError> {
     let mask = mask(width + 1);
     let excess = words(a.iter().zip(b).map(|(a, b)| a.wrapping_sub(*b) & mask));

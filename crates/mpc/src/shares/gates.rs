@@ -12,21 +12,22 @@
 //! Take a product of two *shared* factors, a bit s = s₀ ⊕ s₁ and a number d = d₀ + d₁. It is s_p·d_p at each side p
 //! plus two products as above, one in each direction: s·d_p = s_p·d_p + s_q·d_p·(1 − 2·s_p), where q is the other side.
 
-use super::packing::{Reader, Words, Writer, list_bytes, mask, words};
+use super::packing::{Reader, Words, Writer, list_bytes, words};
 use super::pool::{Demand, Pool, ReceiverPads, aligned_count};
 use super::rounds::Rounds;
+use super::session::Party;
+use crate::bits::mask;
 use crate::error::MpcError;
 use std::cell::RefCell;
 use std::rc::Rc;
 use zeroize::Zeroizing;
 
-/// One side of a task.
+/// Computes products for one task.
 #[derive(Clone)]
 pub(crate) struct Gates {
     pub(crate) rounds: Rc<Rounds>,
     pub(crate) pool: Rc<RefCell<Pool>>,
-    /// 0 for the host and 1 for the joining side.
-    pub(crate) party: usize,
+    pub(crate) party: Party,
 }
 
 /// One side's factors of products in one direction.

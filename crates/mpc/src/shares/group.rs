@@ -6,7 +6,6 @@
 //! Cell (line i, position j) belongs to step i + j. Costs are looked up one step ahead, in the messages of the current
 //! step, so look-ups cost no extra round.
 
-use super::bits::BitList;
 use super::gates::Gates;
 use super::line_lookup::LineCosts;
 use super::lookup::{
@@ -15,6 +14,8 @@ use super::lookup::{
 };
 use super::packing::{Reader, Words, Writer};
 use super::session::MatrixInput;
+use super::session::Party;
+use crate::bits::Bits;
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
@@ -39,7 +40,7 @@ pub(crate) struct Matrix {
 impl Matrix {
     /// The matrix of a comparison.
     pub(crate) fn new(
-        party: usize,
+        party: Party,
         number: u64,
         rows_are_lines: bool,
         comparison: &MatrixInput,
@@ -50,7 +51,7 @@ impl Matrix {
         };
         Self {
             rows_are_lines,
-            own_lines: rows_are_lines == (party == 0),
+            own_lines: rows_are_lines == party.is_host(),
             lines: lines.clone(),
             positions: positions.clone(),
             number,
@@ -216,20 +217,20 @@ impl<'a> Group<'a> {
 
     /// The costs of a step's cells, 64 to a word. Only for costs of one bit.
     pub(crate) fn packed_costs(&self, step: usize) -> Words {
-        let mut costs = BitList::with_capacity(self.count(step));
+        let mut costs = Bits::with_capacity(self.count(step));
         let (mut word, mut filled) = (0, 0);
         self.for_each_cost(step, |cost| {
             word |= cost << filled;
             filled += 1;
             if filled == 64 {
-                costs.push(word, 64);
+                costs.push_low_bits(word, 64);
                 (word, filled) = (0, 0);
             }
         });
         if filled > 0 {
-            costs.push(word, filled);
+            costs.push_low_bits(word, filled);
         }
-        costs.finish()
+        costs.into_words()
     }
 
     #[inline]
@@ -268,8 +269,8 @@ impl<'a> Group<'a> {
         })
     }
 
-    /// Looks up the segments that begin in a step. They replace those that ended in the step before, so read those costs
-    /// first.
+    /// Looks up the segments that begin in a step. They replace those that ended in the step before, so read those
+    /// costs first.
     pub(crate) async fn look_up(&mut self, step: usize) -> Result<(), MpcError> {
         if matches!(self.source, CostSource::Precomputed(_)) {
             return Ok(());

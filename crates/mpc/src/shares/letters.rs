@@ -32,7 +32,7 @@ pub struct LetterLists<'a> {
 }
 
 /// The letters of both sides, ready to be looked up.
-pub struct SharedLetters {
+pub struct LetterLookup {
     pub(super) own: Zeroizing<Vec<usize>>,
     pub(super) own_table: Table,
     pub(super) their_table: Table,
@@ -51,7 +51,7 @@ pub(super) enum LookupTrees {
     PerLineBlock(LineTrees),
 }
 
-impl SharedLetters {
+impl LetterLookup {
     /// The data that look-ups read.
     pub(super) fn tables(&self, kernel: Kernel) -> LetterTables<'_> {
         LetterTables {
@@ -113,7 +113,7 @@ impl SharesSession {
         entry_bits: usize,
         entry: impl Fn(usize, usize) -> u64,
         channel: &mut dyn Channel,
-    ) -> Result<SharedLetters, MpcError> {
+    ) -> Result<LetterLookup, MpcError> {
         let LetterLists {
             own,
             own_lengths,
@@ -131,11 +131,11 @@ impl SharesSession {
             entry(host, join)
         });
         let (own_table, their_table) = match self.party {
-            0 => (by_host, by_join),
-            _ => (by_join, by_host),
+            Party::Host => (by_host, by_join),
+            Party::Join => (by_join, by_host),
         };
         let theirs: usize = their_lengths.iter().sum();
-        let own_lines = tree_owner == self.party();
+        let own_lines = tree_owner == self.party;
         let lines = if own_lines { own.len() } else { theirs };
         let kernel = self.kernel;
         let longest = |lengths: &[usize]| lengths.iter().max().map_or(0, |length| *length as u64);
@@ -143,7 +143,7 @@ impl SharesSession {
         let trees = if uses_line_trees(entry_bits, cells, lines as u64, largest) {
             let (blocks, seeds);
             if own_lines {
-                blocks = LineBlocks::new(self.lines_per_tree, own_lengths);
+                blocks = LineBlocks::new(self.tree_levels.count(), own_lengths);
                 let entries = LineEntries::new(&own_table, own, own_lengths, &blocks);
                 let (own, _) = self.seeds(&entries.leaves, 0, blocks.lines, channel)?;
                 seeds = LineSeeds::Own {
@@ -151,13 +151,13 @@ impl SharesSession {
                     seeds: own,
                 };
             } else {
-                blocks = LineBlocks::new(self.lines_per_tree, their_lengths);
+                blocks = LineBlocks::new(self.tree_levels.count(), their_lengths);
                 let trees = blocks.count() * their_table.streams();
                 let (_, theirs) = self.seeds(&[], trees, blocks.lines, channel)?;
                 seeds = LineSeeds::Theirs(theirs);
             }
             LookupTrees::PerLineBlock(LineTrees {
-                rows_are_lines: own_lines == (self.party == 0),
+                rows_are_lines: own_lines == (self.party.is_host()),
                 blocks,
                 seeds,
             })
@@ -169,7 +169,7 @@ impl SharesSession {
                 theirs: Trees::whole(kernel, &their_seeds),
             }
         };
-        Ok(SharedLetters {
+        Ok(LetterLookup {
             own: Zeroizing::new(own.to_vec()),
             own_table,
             their_table,

@@ -21,12 +21,12 @@
 //! first step. The lines belong to the side whose scanpaths change less often in the order of comparisons, because
 //! leaves are derived again for every list.
 
-use super::bits::copy_bits;
 use super::gates::Gates;
 use super::group::Matrix;
 use super::lookup::{Table, indicators};
 use super::packing::{Reader, Words, Writer, list_bytes};
 use super::seeds::{PuncturedSeeds, WholeSeeds};
+use crate::bits::copy_bits;
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::kernel::{Kernel, StreamSums};
@@ -296,7 +296,7 @@ impl LineLookup<'_> {
                 let costs = &mut costs[segment.matrix];
                 let start = line * costs.words_each;
                 let to = &mut costs.words[start..start + costs.words_each];
-                copy_bits(&row, from, to, segment.first, segment.count);
+                copy_bits(&row[..], from, to, segment.first, segment.count);
                 from += segment.count;
             }
         }

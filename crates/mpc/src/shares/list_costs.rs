@@ -3,7 +3,7 @@
 use super::arithmetic::{BITS, TASK_BYTES};
 use super::compare::{GadgetCost, clamp_cost};
 use super::costs::AlignmentCost;
-use super::portions::max_active;
+use super::grouping::max_active;
 use super::runs::cells_at_once;
 use super::session::Outputs;
 use super::sets::{InnerProduct, largest_chosen_bytes, largest_chosen_cost};
@@ -71,7 +71,7 @@ pub fn diagonal_runs(
     let groups = count.div_ceil(in_group);
     // As many lines as fit are computed together.
     let lines_at_once = (at_once / rows.max(columns)).clamp(1, rows.min(columns));
-    let portions = rows.min(columns).div_ceil(lines_at_once) as u64;
+    let line_batches = rows.min(columns).div_ceil(lines_at_once) as u64;
     let bytes = at_once.max(rows.max(columns)) * streams.max(bits + 2) / 8;
     // Cells with an upper-left neighbour provide a factor of all products, and all cells are counted.
     let [cells, inner] =
@@ -79,7 +79,7 @@ pub fn diagonal_runs(
     let of_products = inner.saturating_mul(2 * (1 + min_length as u64));
     AlignmentCost {
         exchanges: groups
-            .saturating_mul(portions)
+            .saturating_mul(line_batches)
             .saturating_mul(min_length as u64 + 1 + u64::from(streams > 0))
             .saturating_add(groups),
         in_flight: groups.min(max_active(bytes) as u64),

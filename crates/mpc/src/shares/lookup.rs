@@ -40,7 +40,7 @@ pub(crate) struct Table {
     pub(crate) width: usize,
     /// The distinct entries, and for each leaf the indices of its table entries among them.
     values: Vec<u64>,
-    numbers: Vec<u32>,
+    value_indices: Vec<u32>,
 }
 
 impl Table {
@@ -59,14 +59,14 @@ impl Table {
         let mut values = entries.clone();
         values.sort_unstable();
         values.dedup();
-        let numbers = entries
+        let value_indices = entries
             .iter()
             .map(|entry| values.partition_point(|value| value < entry) as u32);
         Self {
             columns,
             levels,
             width,
-            numbers: numbers.collect(),
+            value_indices: value_indices.collect(),
             values,
         }
     }
@@ -79,7 +79,7 @@ impl Table {
     /// The table row of a letter. No address depends on the letter.
     pub(crate) fn row(&self, letter: usize) -> Zeroizing<Vec<u64>> {
         let mut row = Zeroizing::new(vec![0; self.columns]);
-        for (number, entries) in self.numbers.chunks_exact(self.columns).enumerate() {
+        for (number, entries) in self.value_indices.chunks_exact(self.columns).enumerate() {
             let difference = (number ^ letter) as u64;
             let equal = ((difference | difference.wrapping_neg()) >> 63).wrapping_sub(1);
             // Hidden from the compiler, which could otherwise branch on a mask that is all ones or all zeros.
@@ -157,7 +157,7 @@ pub(crate) const MAX_POSITIONS: usize = SEGMENT << 20;
 
 /// The most letters of a table. The cost of look-ups grows with the square of their number, and stream counters have 16
 /// bits for a column.
-pub(crate) const MAX_ALPHABET_SIZE: usize = 1 << 10;
+pub const MAX_ALPHABET_SIZE: usize = 1 << 10;
 
 /// One line's costs for a segment of positions: `width` blocks with one bit per position.
 pub(crate) type SegmentShare = Zeroizing<Vec<Block>>;
@@ -190,7 +190,7 @@ fn sum_streams(
     let streams = table.streams();
     let mut blocks = Zeroizing::new(vec![Block::ZERO; streams]);
     let mut by_value = Zeroizing::new(vec![Block::ZERO; table.values.len()]);
-    let rows = table.numbers.chunks_exact(table.columns);
+    let rows = table.value_indices.chunks_exact(table.columns);
     for (leaf, row) in trees.of(letter).iter().zip(rows) {
         fill_streams(kernel, *leaf, letter, position, &mut blocks);
         let mut last = Block::ZERO;

@@ -4,13 +4,20 @@
 //! ```text
 //! host (rows)                                                             joining side (columns)
 //!   start:    base transfers and seed trees, both ways      ◀────────▶     25 kB
-//!   letters:  trees of letters, or of several lines         ◀────────▶     160 bytes per letter, 64 leaves; or 28·(N − 1)
+//!   letters:  trees                                         ◀────────▶     see below
 //!   align:    for every anti-diagonal of all matrices
-//!               indicators of letters, masked               ◀────────▶     N − 1 bits per cell; or for 4 or 8 cells
+//!               indicators of letters, masked               ◀────────▶     see below
 //!               corrections and masked numbers              ◀────────▶     18 bits per cell with unit costs, 202 with nine bits
 //!               transfers                                   ◀────────▶     31 or 15 bits each; 6 or 39 per cell
 //!             sums or maxima, and bits of outputs           ◀────────▶
 //! ```
+//!
+//! Costs are looked up in one of two ways, for an alphabet of N letters:
+//!
+//! | message | a tree per letter | a tree per block of 4 or 8 lines |
+//! |---|---|---|
+//! | trees | 160 bytes per letter, if N = 64 | 24·(N − 1) or 28·(N − 1) bytes per line |
+//! | indicators | N − 1 bits per cell | N − 1 bits per 4 or 8 cells |
 //!
 //! | module | its job |
 //! |---|---|
@@ -19,9 +26,9 @@
 //! | `gates`, `compare`, `quotients`, `convert` | products, comparisons, divisions, and conversions between XOR and additive sharing |
 //! | `seeds`, `lookup`, `line_lookup`, `letters` | substitution costs of letters that neither side reveals: seed trees, one for each letter or for several lines |
 //! | `unit`, `bits`, `cells`, `couplings`, `group` | matrices that advance together by anti-diagonals |
-//! | `runs`, `sets` | metrics without a recurrence: diagonal runs, and sums and maxima over letters |
-//! | `portions` | how many matrices advance at once |
-//! | `recurrence`, `outputs` | what a cell computes and costs; from the last lines of matrices to halves of outputs |
+//! | `runs`, `sets` | metrics without a matrix recurrence: diagonal runs, and sums and maxima over letters |
+//! | `grouping` | how many matrices advance at once |
+//! | `matrix_recurrence`, `outputs` | what a cell computes and costs; from the last lines of matrices to halves of outputs |
 //! | `session` | a session of two parties, from letters to halves of outputs |
 //! | `arithmetic` | computations on results before anything is opened |
 //! | `costs`, `list_costs` | cost estimates |
@@ -61,9 +68,9 @@
 //!   most three secrets of a stage, a node of a letter's tree and a node and a leaf of the transfers: 3·2⁸⁰/2¹²⁸. The
 //!   numbers are the same in every stage, so the advantages of stages add up.
 //!
-//! Metrics without a recurrence (`runs`, `sets`, `quotients`) consist of the same products and comparisons. What a
-//! side counts in its own scanpath enters them only as a factor. Their sizes depend on the alphabet and on lengths, not
-//! on what occurs in a scanpath.
+//! Metrics without a matrix recurrence (`runs`, `sets`, `quotients`) consist of the same products and comparisons. What
+//! a side counts in its own scanpath enters them only as a factor. Their sizes depend on the alphabet and on lengths,
+//! not on what occurs in a scanpath.
 //!
 //! Until outputs are opened, **a malicious party** on either side also gets only such messages. Transfers are proven
 //! against malicious parties ([`crate::ot`]): choices are uniform to a sender, and pads that it did not choose are
@@ -82,7 +89,6 @@ mod alignment_tests;
 mod arithmetic;
 #[cfg(test)]
 mod arithmetic_tests;
-mod bits;
 mod cells;
 #[cfg(test)]
 mod cheating_tests;
@@ -94,18 +100,18 @@ mod count_tests;
 mod couplings;
 mod gates;
 mod group;
+mod grouping;
 mod letters;
 mod line_lookup;
 pub mod list_costs;
 mod lookup;
+mod matrix_recurrence;
 #[cfg(test)]
 mod non_alignment_tests;
 mod outputs;
 mod packing;
 mod pool;
-mod portions;
 mod quotients;
-mod recurrence;
 mod rounds;
 mod runs;
 mod seeds;
@@ -119,9 +125,10 @@ mod unit;
 
 pub use arithmetic::{Factors, Products};
 pub use compare::GadgetCost;
-pub use letters::{LetterLists, SharedLetters};
-pub use portions::matrix_fits;
-pub use recurrence::MatrixRecurrence;
+pub use grouping::matrix_fits;
+pub use letters::{LetterLists, LetterLookup};
+pub use lookup::MAX_ALPHABET_SIZE;
+pub use matrix_recurrence::MatrixRecurrence;
 pub use runs::runs_fit;
 pub use session::{Finish, MatrixInput, Outputs, Party, SharesSession};
 pub use sets::{ChosenNumbers, InnerProduct};

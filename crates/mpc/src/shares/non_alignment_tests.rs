@@ -1,6 +1,7 @@
-//! Metrics without a recurrence, compared with simple implementations.
+//! Metrics without a matrix recurrence, compared with simple implementations.
 
 use super::arithmetic_tests::{of, random, run_both_parties};
+use super::session::Party;
 use super::*;
 use std::ops::Range;
 

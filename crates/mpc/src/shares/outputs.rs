@@ -4,10 +4,12 @@ use super::cells::{self, Local};
 use super::couplings::{self, Coupling, Total};
 use super::gates::Gates;
 use super::group::Group;
-use super::packing::{Words, mask, words};
-use super::recurrence::MatrixRecurrence;
+use super::matrix_recurrence::MatrixRecurrence;
+use super::packing::{Words, words};
+use super::session::Party;
 use super::session::{Finish, MatrixInput, Outputs};
 use super::unit;
+use crate::bits::mask;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
@@ -48,7 +50,7 @@ pub(crate) async fn numbers(
             let bits = gates.numbers_from_bits(&bits, 1, modulus).await?;
             // The result is the sum of h + 1 over all columns. If the lines are columns, it is computed from the sum
             // over all rows.
-            let own = u64::from(gates.party == 0);
+            let own = u64::from(gates.party.is_host());
             let sums = group.positions_of().zip(group.matrices());
             words(sums.map(|(range, matrix)| {
                 let (lines, positions) = (matrix.lines.len(), matrix.positions.len());
@@ -62,9 +64,9 @@ pub(crate) async fn numbers(
             }))
         }
         MatrixRecurrence::Difference { .. } => {
-            let across = cells::difference(gates, group, width, on_cells).await?;
-            let across = widened(gates, across, width, modulus).await?;
-            let sum = |sum: u64, at: usize| sum.wrapping_add(across[at]);
+            let to_next_line = cells::difference(gates, group, width, on_cells).await?;
+            let to_next_line = widened(gates, to_next_line, width, modulus).await?;
+            let sum = |sum: u64, at: usize| sum.wrapping_add(to_next_line[at]);
             words(group.positions_of().map(|range| range.fold(0, sum)))
         }
         MatrixRecurrence::Local {
@@ -148,16 +150,18 @@ pub(crate) async fn output(
         Outputs::AtLeast => {
             gates
                 .rounds
-                .reserve(gates.sign_demand(numbers.len(), bits, 0))
+                .reserve(gates.sign_demand(numbers.len(), bits, Party::Host))
                 .await;
             // No number exceeds this, so no number reaches a larger bound either.
             let max_bound = 1u64.checked_shl(bits as u32).unwrap_or(u64::MAX);
-            let own = u64::from(gates.party == 0);
+            let own = u64::from(gates.party.is_host());
             let differences = numbers.iter().zip(bounds).map(|(number, bound)| {
                 let bound = bound.min(max_bound).wrapping_mul(own);
                 number.wrapping_sub(bound) & mask(bits + 1)
             });
-            gates.not_negative(&words(differences), bits, 0).await
+            gates
+                .not_negative(&words(differences), bits, Party::Host)
+                .await
         }
     }
 }

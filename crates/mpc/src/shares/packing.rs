@@ -1,5 +1,6 @@
 //! Numbers of a few bits each, packed without gaps. Each list of a message starts at a whole byte.
 
+use crate::bits::mask;
 use crate::error::{Misbehaviour, MpcError};
 use zeroize::Zeroizing;
 
@@ -133,15 +134,6 @@ fn word_of(bytes: &[u8]) -> u64 {
 
 pub(crate) fn list_bytes(count: usize, bits: usize) -> usize {
     (count * bits).div_ceil(8)
-}
-
-/// The lowest `bits` bits.
-pub(crate) const fn mask(bits: usize) -> u64 {
-    if bits >= 64 {
-        u64::MAX
-    } else {
-        (1 << bits) - 1
-    }
 }
 
 #[cfg(test)]

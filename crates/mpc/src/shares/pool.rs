@@ -75,21 +75,17 @@ pub(crate) trait CotSource {
 }
 
 impl<S: CotSender, R: CotReceiver> CotSource for (S, R) {
-    fn extend_sent(
-        &mut self,
-        v: &mut [Block],
-        mut channel: &mut dyn Channel,
-    ) -> Result<(), MpcError> {
-        self.0.extend(v, &mut channel)
+    fn extend_sent(&mut self, v: &mut [Block], channel: &mut dyn Channel) -> Result<(), MpcError> {
+        self.0.extend(v, channel)
     }
 
     fn extend_received(
         &mut self,
         u: &mut [u64],
         w: &mut [Block],
-        mut channel: &mut dyn Channel,
+        channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
-        self.1.extend(u, w, &mut channel)
+        self.1.extend(u, w, channel)
     }
 }
 
@@ -113,7 +109,7 @@ pub(crate) struct Pool {
     used: Demand,
 }
 
-/// Keys from transfers: whole blocks. Their hashes start differently from those of pads.
+/// Keys from transfers: whole blocks. Their hashes have other keys than those of pads.
 struct Keys {
     sending: TweakedHash,
     receiving: TweakedHash,
@@ -130,12 +126,12 @@ pub(crate) struct Hashes {
 }
 
 impl Hashes {
-    /// The hashes of transfers whose sender drew this start.
-    pub(crate) fn new(kernel: Kernel, start: Block) -> Self {
+    /// The hashes of transfers whose sender drew this hash key.
+    pub(crate) fn new(kernel: Kernel, hash_key: Block) -> Self {
         // Tweak counters have 64 bits.
         Self {
-            pads: TweakedHash::new(kernel, start),
-            keys: TweakedHash::new(kernel, start ^ Block::new(1 << 96)),
+            pads: TweakedHash::new(kernel, hash_key),
+            keys: TweakedHash::new(kernel, hash_key ^ Block::new(1 << 96)),
         }
     }
 }
@@ -233,8 +229,8 @@ impl Pool {
         Ok(())
     }
 
-    /// Erases a large surplus of one direction. Many lists use one direction more than the other, and what is left of the
-    /// other would take more memory with every list. Both sides count the same.
+    /// Erases a large surplus of one direction. Many lists use one direction more than the other, and what is left of
+    /// the other would take more memory with every list. Both sides count the same.
     pub(crate) fn limit_surplus(&mut self) -> Result<(), MpcError> {
         let Demand { sent, received } = self.available();
         match sent.abs_diff(received) > MAX_SURPLUS_BATCHES * self.batch {

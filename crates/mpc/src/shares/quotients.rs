@@ -4,7 +4,9 @@
 //! is always below twice the shifted divisor, so comparisons become shorter from bit to bit.
 
 use super::gates::Gates;
-use super::packing::{Words, mask, words};
+use super::packing::{Words, words};
+use super::session::Party;
+use crate::bits::mask;
 use crate::error::MpcError;
 
 impl Gates {
@@ -26,12 +28,14 @@ impl Gates {
             let excess = words(
                 excess.map(|(left, divisor)| left.wrapping_sub(divisor << bit) & mask(width + 1)),
             );
-            let mut demand = self.sign_demand(count, width, bit % 2);
+            let mut demand = self.sign_demand(count, width, Party::Host.alternate(bit));
             if bit > 0 {
                 demand = demand + Self::cross_demand(count);
             }
             self.rounds.reserve(demand).await;
-            let fits = self.not_negative(&excess, width, bit % 2).await?;
+            let fits = self
+                .not_negative(&excess, width, Party::Host.alternate(bit))
+                .await?;
             for (quotient, fits) in quotients.iter_mut().zip(fits.iter()) {
                 *quotient |= fits << bit;
             }

@@ -9,15 +9,16 @@
 //!
 //! All products of a cell have the factor s₁, and so share one transfer in each direction ([`Gates::multiply`]).
 
-use super::bits::{BitList, bits_at, copy_bits};
 use super::gates::{Factor, Gates, Multiplier};
 use super::group::{Group, Matrix};
-use super::letters::SharedLetters;
-use super::packing::{Words, mask, words};
+use super::grouping::{GROUP_BYTES, MAX_UNREAD, max_active};
+use super::letters::LetterLookup;
+use super::packing::{Words, words};
 use super::pool::Demand;
-use super::portions::{GROUP_BYTES, MAX_UNREAD, max_active};
 use super::rounds::{Task, join2, run};
 use super::session::{MatrixInput, SharesSession};
+use crate::bits::mask;
+use crate::bits::{Bits, bits_at, copy_bits};
 use crate::circuit::numbers::bits_for;
 use crate::error::MpcError;
 use std::collections::VecDeque;
@@ -49,11 +50,11 @@ pub fn runs_fit(rows: usize, columns: usize, alphabet: usize) -> bool {
 }
 
 impl SharesSession {
-    /// For each comparison, how many cells with a table entry of 1 belong to diagonal runs of at least `min_length` such
-    /// cells. `min_length` is at least 2. Shared modulo 2⁶⁴.
+    /// For each comparison, how many cells with a table entry of 1 belong to diagonal runs of at least `min_length`
+    /// such cells. `min_length` is at least 2. Shared modulo 2⁶⁴.
     pub fn diagonal_runs(
         &mut self,
-        letters: &SharedLetters,
+        letters: &LetterLookup,
         comparisons: &[MatrixInput],
         min_length: usize,
         channel: &mut dyn Channel,
@@ -165,14 +166,14 @@ impl Runs {
         // s₁ … s_L of the previous line, and what is known so far about which cells of the latest lines belong to runs.
         let mut before: Vec<Words> = Vec::new();
         let mut open: VecDeque<Words> = VecDeque::new();
-        for lines in self.portions(matrices) {
+        for lines in self.line_batches(matrices) {
             let line_ids: Vec<_> = lines.iter().map(|line| (line.matrix, line.line)).collect();
             let bits = group.line_bits(&line_ids).await?;
             let runs = self.ends(gates, &lines, bits, &mut before).await?;
             let cells = lines.iter().map(|line| line.positions).sum();
             // Each new line completes one line, in order; the last line of a matrix completes all that remain.
             let capacity = cells + open.iter().map(|line| line.len() * 64).sum::<usize>();
-            let mut complete = BitList::with_capacity(capacity);
+            let mut complete = Bits::with_capacity(capacity);
             let mut owners = Vec::new();
             for line in &lines {
                 self.add(line, &runs, &mut open);
@@ -185,7 +186,7 @@ impl Runs {
                     }
                 }
             }
-            self.count(gates, &complete.finish(), &owners, &mut counts)
+            self.count(gates, &complete.into_words(), &owners, &mut counts)
                 .await?;
             on_cells(cells);
         }
@@ -194,14 +195,14 @@ impl Runs {
     }
 
     /// Lines of all matrices that are computed together.
-    fn portions(&self, matrices: &[Matrix]) -> Vec<Vec<MatrixLine>> {
-        let mut portions = Vec::new();
+    fn line_batches(&self, matrices: &[Matrix]) -> Vec<Vec<MatrixLine>> {
+        let mut line_batches = Vec::new();
         let (mut lines, mut cells, mut start) = (Vec::new(), 0, 0);
         for (number, matrix) in matrices.iter().enumerate() {
             let positions = matrix.positions.len();
             for line in 0..matrix.lines.len() {
                 if cells > 0 && cells + positions > self.at_once {
-                    portions.push(std::mem::take(&mut lines));
+                    line_batches.push(std::mem::take(&mut lines));
                     (cells, start) = (0, 0);
                 }
                 let line = MatrixLine {
@@ -216,9 +217,9 @@ impl Runs {
             }
         }
         if !lines.is_empty() {
-            portions.push(lines);
+            line_batches.push(lines);
         }
-        portions
+        line_batches
     }
 
     /// s_L and s_{L+1} of lines, given s₁. `before` has s₁ … s_L of the line before these; it is replaced by those of
@@ -233,11 +234,11 @@ impl Runs {
         let following = || lines.iter().enumerate().filter(|(_, line)| line.follows());
         let count = following().map(|(_, line)| line.positions - 1).sum();
         let factors = || {
-            let mut factors = BitList::with_capacity(count);
+            let mut factors = Bits::with_capacity(count);
             for (_, line) in following() {
                 factors.extend(&bits[line.words()], 1, line.positions - 1);
             }
-            factors.finish()
+            factors.into_words()
         };
         let demand = Gates::cross_demand(count) * self.min_length.div_ceil(Multiplier::TIMES);
         gates.rounds.reserve(demand).await;
@@ -254,7 +255,7 @@ impl Runs {
             if (length - 2).is_multiple_of(Multiplier::TIMES) {
                 multiplier = Some(gates.multiplier(factors(), count)?);
             }
-            let mut ends = BitList::with_capacity(count);
+            let mut ends = Bits::with_capacity(count);
             for (at, line) in following() {
                 let above = match at.checked_sub(1) {
                     Some(above) => &shorter[lines[above].words()],
@@ -263,14 +264,16 @@ impl Runs {
                 ends.extend(above, 0, line.positions - 1);
             }
             let products = match &mut multiplier {
-                Some(multiplier) if count > 0 => gates.multiply(multiplier, &ends.finish()).await?,
+                Some(multiplier) if count > 0 => {
+                    gates.multiply(multiplier, &ends.into_words()).await?
+                }
                 _ => Words::default(),
             };
             let mut longer = Zeroizing::new(vec![0; bits.len()]);
             let mut from = 0;
             for (_, line) in following() {
                 let more = line.positions - 1;
-                copy_bits(&products, from, &mut longer[line.words()], 1, more);
+                copy_bits(&products[..], from, &mut longer[line.words()], 1, more);
                 from += more;
             }
             if length <= self.min_length {
@@ -316,7 +319,7 @@ impl Runs {
         let bits = words((0..all).map(|at| packed[at / 64] >> (at % 64) & 1));
         // Half of the products in each direction.
         let (first, second) = bits.split_at(all / 2);
-        let directions = [gates.party == 0, gates.party == 1];
+        let directions = [gates.party.is_host(), !gates.party.is_host()];
         let demand = [first.len(), second.len()]
             .into_iter()
             .zip(directions)

@@ -2,19 +2,19 @@
 
 use super::gates::Gates;
 use super::group::{Group, Matrix};
-use super::letters::{LookupTrees, SharedLetters};
+use super::grouping::{groups, max_active, message_bytes};
+use super::letters::{LetterLookup, LookupTrees};
 use super::line_lookup::{LineCosts, LineLookup, lookup_batches};
 use super::lookup::{MAX_MATRICES, MAX_POSITIONS};
+use super::matrix_recurrence::MatrixRecurrence;
 use super::outputs::{number_bits, numbers, output};
 use super::pool::{Hashes, Pool};
-use super::portions::{groups, max_active, message_bytes};
-use super::recurrence::MatrixRecurrence;
 use super::rounds::{Rounds, Task, run};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
 use crate::kernel::Kernel;
 use crate::label::{Delta, random_block};
-use crate::ot::correlated::{GroupBits, Receiver, Sender};
+use crate::ot::correlated::{Receiver, Sender, TreeLevels};
 use rand::CryptoRng;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -29,6 +29,29 @@ pub enum Party {
     Host,
     /// The side with the columns.
     Join,
+}
+
+impl Party {
+    /// Its place in lists with the host first.
+    pub(super) fn index(self) -> usize {
+        match self {
+            Self::Host => 0,
+            Self::Join => 1,
+        }
+    }
+
+    /// Whether it is the host.
+    pub(super) fn is_host(self) -> bool {
+        self == Self::Host
+    }
+
+    /// This party if `number` is even, else the other one.
+    pub(super) fn alternate(self, number: usize) -> Self {
+        match (self.index() + number) % 2 {
+            0 => Self::Host,
+            _ => Self::Join,
+        }
+    }
 }
 
 /// The inputs of one matrix.
@@ -68,13 +91,13 @@ pub struct Finish {
 
 /// One side's part of a session.
 pub struct SharesSession {
-    pub(super) party: usize,
+    pub(super) party: Party,
     pub(super) kernel: Kernel,
     pub(super) pool: Rc<RefCell<Pool>>,
     /// How many comparisons have been numbered.
     pub(super) matrices: u64,
-    /// How many lines share trees, if any do.
-    pub(super) lines_per_tree: usize,
+    /// The levels of the transfers' seed trees, and how many lines share a tree, if any do.
+    pub(super) tree_levels: TreeLevels,
     /// Where the unused streams of the line trees begin.
     line_streams: u64,
 }
@@ -83,51 +106,45 @@ impl SharesSession {
     /// Runs the base transfers in both directions.
     pub fn start(
         party: Party,
-        group_bits: GroupBits,
+        tree_levels: TreeLevels,
         kernel: Kernel,
         rng: &mut impl CryptoRng,
         channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         let delta = Arc::new(Delta::random(rng));
-        // Each side draws the start for the transfers that it sends, because the start protects its own offset.
-        let own_start = random_block(rng);
-        channel.send(&own_start.to_bytes())?;
+        // Each side draws the hash key for the transfers that it sends, because the key protects its own offset.
+        let own_hash_key = random_block(rng);
+        channel.send(&own_hash_key.to_bytes())?;
         channel.flush()?;
         let mut bytes = [0; BLOCK_BYTES];
         channel.receive(&mut bytes)?;
-        let their_start = Block::from_bytes(bytes);
+        let their_hash_key = Block::from_bytes(bytes);
         let (sender, receiver);
         match party {
             Party::Host => {
-                sender = Sender::start(delta, group_bits, kernel, rng, channel)?;
-                receiver = Receiver::start(group_bits, kernel, rng, channel)?;
+                sender = Sender::start(delta, tree_levels, kernel, rng, channel)?;
+                receiver = Receiver::start(tree_levels, kernel, rng, channel)?;
             }
             Party::Join => {
-                receiver = Receiver::start(group_bits, kernel, rng, channel)?;
-                sender = Sender::start(delta, group_bits, kernel, rng, channel)?;
+                receiver = Receiver::start(tree_levels, kernel, rng, channel)?;
+                sender = Sender::start(delta, tree_levels, kernel, rng, channel)?;
             }
         }
-        let hashes = |start| Hashes::new(kernel, start);
-        let pool = Pool::new(sender, receiver, hashes(own_start), hashes(their_start));
-        let party = match party {
-            Party::Host => 0,
-            Party::Join => 1,
-        };
+        let hashes = |hash_key| Hashes::new(kernel, hash_key);
+        let pool = Pool::new(
+            sender,
+            receiver,
+            hashes(own_hash_key),
+            hashes(their_hash_key),
+        );
         Ok(Self {
             party,
             kernel,
             pool: Rc::new(RefCell::new(pool)),
             matrices: 0,
-            lines_per_tree: group_bits.bits(),
+            tree_levels,
             line_streams: 0,
         })
-    }
-
-    pub(super) fn party(&self) -> Party {
-        match self.party {
-            0 => Party::Host,
-            _ => Party::Join,
-        }
     }
 
     pub(super) fn gates(&self) -> Gates {
@@ -143,7 +160,7 @@ impl SharesSession {
     pub fn align(
         &mut self,
         cell: MatrixRecurrence,
-        letters: &SharedLetters,
+        letters: &LetterLookup,
         comparisons: &[MatrixInput],
         finish: Finish,
         channel: &mut dyn Channel,
@@ -195,7 +212,7 @@ impl SharesSession {
     /// limited.
     pub(super) fn matrices(
         &mut self,
-        letters: &SharedLetters,
+        letters: &LetterLookup,
         comparisons: &[MatrixInput],
     ) -> Result<Vec<Matrix>, MpcError> {
         let first = self.matrices;
@@ -221,7 +238,7 @@ impl SharesSession {
     /// Looks up all costs if lines share trees.
     pub(super) fn look_up_lines(
         &mut self,
-        letters: &SharedLetters,
+        letters: &LetterLookup,
         matrices: &[Matrix],
         channel: &mut dyn Channel,
     ) -> Result<Option<Vec<LineCosts>>, MpcError> {

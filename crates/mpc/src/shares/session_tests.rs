@@ -7,7 +7,7 @@ use super::rounds::{Task, run as run_tasks};
 use super::*;
 use crate::Kernel;
 use crate::error::MpcError;
-use crate::ot::correlated::GroupBits;
+use crate::ot::correlated::TreeLevels;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::rc::Rc;
@@ -54,7 +54,7 @@ fn run(
     cohorts: &Cohorts,
     entry: impl Fn(usize, usize) -> u64 + Sync,
     at_least: u64,
-    group_bits: GroupBits,
+    tree_levels: TreeLevels,
 ) -> (Vec<u64>, Traffic) {
     let (left, right) = memory_pair();
     let entry = &entry;
@@ -62,7 +62,7 @@ fn run(
         let mut channel = Counted::new(channel);
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let mut session =
-            SharesSession::start(party, group_bits, Kernel::best(), &mut rng, &mut channel)
+            SharesSession::start(party, tree_levels, Kernel::best(), &mut rng, &mut channel)
                 .unwrap();
         let (rows, columns) = (
             ranges(&cohorts.host_scanpaths),
@@ -155,7 +155,7 @@ fn distance(a: &[usize], b: &[usize]) -> usize {
 fn distances_and_threshold_bits_equal_plain_ones() {
     let strings = random_strings(1, 150, 1..40, 26);
     let cohorts = Cohorts::of_pairs(&strings);
-    for group_bits in [GroupBits::FOUR, GroupBits::EIGHT] {
+    for tree_levels in [TreeLevels::FOUR, TreeLevels::EIGHT] {
         let equal = |x: usize, y: usize| u64::from(x == y);
         let (numbers, _) = run(
             MatrixRecurrence::Unit,
@@ -164,7 +164,7 @@ fn distances_and_threshold_bits_equal_plain_ones() {
             &cohorts,
             equal,
             0,
-            group_bits,
+            tree_levels,
         );
         let finish = Finish {
             outputs: Outputs::AtLeast,
@@ -177,7 +177,7 @@ fn distances_and_threshold_bits_equal_plain_ones() {
             &cohorts,
             equal,
             17,
-            group_bits,
+            tree_levels,
         );
         let finish = Finish {
             doubled: true,
@@ -191,7 +191,7 @@ fn distances_and_threshold_bits_equal_plain_ones() {
             &cohorts,
             equal,
             0,
-            group_bits,
+            tree_levels,
         );
         let found = numbers.iter().zip(bits).zip(twice);
         for ((a, b), ((number, bit), twice)) in strings.iter().zip(found) {
@@ -211,17 +211,17 @@ fn traffic_is_that_of_the_formulas() {
     let difference = MatrixRecurrence::Difference {
         insertion_and_deletion: 448,
     };
-    for (cell, group_bits, cot_bits) in [
-        (MatrixRecurrence::Unit, GroupBits::FOUR, 31.0),
-        (MatrixRecurrence::Unit, GroupBits::EIGHT, 15.0),
-        (difference, GroupBits::FOUR, 31.0),
-        (difference, GroupBits::EIGHT, 15.0),
+    for (cell, tree_levels, cot_bits) in [
+        (MatrixRecurrence::Unit, TreeLevels::FOUR, 31.0),
+        (MatrixRecurrence::Unit, TreeLevels::EIGHT, 15.0),
+        (difference, TreeLevels::FOUR, 31.0),
+        (difference, TreeLevels::EIGHT, 15.0),
     ] {
         let entry = |x: usize, y: usize| match cell {
             MatrixRecurrence::Unit => u64::from(x == y),
             _ => 448u64.saturating_sub(x.abs_diff(y) as u64 * 64),
         };
-        let (_, traffic) = run(cell, NUMBERS, alphabet, &cohorts, entry, 0, group_bits);
+        let (_, traffic) = run(cell, NUMBERS, alphabet, &cohorts, entry, 0, tree_levels);
         let cost = cell.cost();
         let of_cell = cost.cots as f64 * cot_bits + cost.bits as f64 + alphabet as f64 - 1.0;
         // Each letter has a tree of six levels, with a correction of two blocks for each level but the first.
@@ -231,7 +231,7 @@ fn traffic_is_that_of_the_formulas() {
         let sent = (traffic.sent + traffic.received) as f64;
         assert!(
             (expected..expected * 1.06).contains(&sent),
-            "{cell:?} {group_bits:?}: {} bytes per cell instead of {}",
+            "{cell:?} {tree_levels:?}: {} bytes per cell instead of {}",
             sent / cells,
             expected / cells
         );
@@ -266,8 +266,8 @@ fn many_comparisons_of_a_scanpath_share_its_trees() {
     for tree_owner in [Party::Host, Party::Join] {
         cohorts.tree_owner = tree_owner;
         let bits = match tree_owner {
-            Party::Host => GroupBits::FOUR,
-            Party::Join => GroupBits::EIGHT,
+            Party::Host => TreeLevels::FOUR,
+            Party::Join => TreeLevels::EIGHT,
         };
         let (numbers, _) = run(
             MatrixRecurrence::Unit,
@@ -294,9 +294,8 @@ fn shared_trees_take_a_fraction_of_the_bits() {
     let (count, length, alphabet) = (12, 100, 48);
     let cohorts = crossed(count, &[length], alphabet);
     let (cells, lines) = ((count * length).pow(2) as f64, (count * length) as f64);
-    for (group_bits, lines_per_tree, cot_bits) in
-        [(GroupBits::FOUR, 4.0, 31.0), (GroupBits::EIGHT, 8.0, 15.0)]
-    {
+    for (tree_levels, cot_bits) in [(TreeLevels::FOUR, 31.0), (TreeLevels::EIGHT, 15.0)] {
+        let lines_per_tree = tree_levels.count() as f64;
         let (_, traffic) = run(
             MatrixRecurrence::Unit,
             NUMBERS,
@@ -304,7 +303,7 @@ fn shared_trees_take_a_fraction_of_the_bits() {
             &cohorts,
             equal,
             0,
-            group_bits,
+            tree_levels,
         );
         let cost = MatrixRecurrence::Unit.cost();
         let streams = alphabet as f64 - 1.0;
@@ -316,7 +315,7 @@ fn shared_trees_take_a_fraction_of_the_bits() {
         let sent = (traffic.sent + traffic.received) as f64;
         assert!(
             (expected..expected * 1.08).contains(&sent),
-            "{group_bits:?}: {} bytes per cell instead of {}",
+            "{tree_levels:?}: {} bytes per cell instead of {}",
             sent / cells,
             expected / cells
         );
@@ -324,12 +323,12 @@ fn shared_trees_take_a_fraction_of_the_bits() {
 }
 
 /// Changes the first byte that is sent.
-struct ChangedStart {
+struct ChangedHashKey {
     channel: MemoryChannel,
     change: u8,
 }
 
-impl Channel for ChangedStart {
+impl Channel for ChangedHashKey {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         let mut bytes = bytes.to_vec();
         if let Some(first) = bytes.first_mut() {
@@ -348,11 +347,11 @@ impl Channel for ChangedStart {
 }
 
 /// One side's shares of products with bits of the receiver and numbers of the sender.
-fn products(party: Party, sender: Party, mut channel: ChangedStart) -> Words {
+fn products(party: Party, sender: Party, mut channel: ChangedHashKey) -> Words {
     let mut rng = ChaCha20Rng::seed_from_u64(party as u64);
     let kernel = Kernel::best();
     let session =
-        SharesSession::start(party, GroupBits::FOUR, kernel, &mut rng, &mut channel).unwrap();
+        SharesSession::start(party, TreeLevels::FOUR, kernel, &mut rng, &mut channel).unwrap();
     let gates = session.gates();
     let own = [1; 64];
     let factor = match party == sender {
@@ -372,17 +371,17 @@ fn products(party: Party, sender: Party, mut channel: ChangedStart) -> Words {
     shares.pop().unwrap()
 }
 
-/// The start of the keys protects the sender's offset, so the receiver must not choose it. If a sender announces a
-/// start that it does not use, results are wrong without an error: nothing authenticates shares.
+/// The hash key protects the sender's offset, so the receiver must not choose it. If a sender announces a
+/// hash key that it does not use, results are wrong without an error: nothing authenticates shares.
 #[test]
-fn the_sender_of_transfers_chooses_where_their_keys_start() {
+fn the_sender_of_transfers_chooses_their_hash_key() {
     let parties = [Party::Host, Party::Join];
     for (changed, sender) in parties
         .into_iter()
         .flat_map(|it| parties.map(|by| (it, by)))
     {
         let (left, right) = memory_pair();
-        let with = |party, channel| ChangedStart {
+        let with = |party, channel| ChangedHashKey {
             channel,
             change: u8::from(party == changed),
         };
@@ -407,7 +406,7 @@ fn numbers_of_comparisons_end_before_streams_repeat() {
     let side = |party: Party, mut channel: MemoryChannel| {
         let mut rng = ChaCha20Rng::seed_from_u64(party as u64);
         let kernel = Kernel::best();
-        let session = SharesSession::start(party, GroupBits::FOUR, kernel, &mut rng, &mut channel);
+        let session = SharesSession::start(party, TreeLevels::FOUR, kernel, &mut rng, &mut channel);
         let mut session = session.unwrap();
         let lists = LetterLists {
             own: &[0, 1],

@@ -9,11 +9,13 @@ use super::arithmetic::BITS;
 use super::cells::largest;
 use super::compare::{GadgetCost, clamp_cost};
 use super::gates::{Factor, Gates};
+use super::grouping::MAX_UNREAD;
 use super::outputs::output;
-use super::packing::{Words, mask, words};
-use super::portions::MAX_UNREAD;
+use super::packing::{Words, words};
 use super::rounds::{join_all, join2};
+use super::session::Party;
 use super::session::{Outputs, SharesSession};
+use crate::bits::mask;
 use crate::error::MpcError;
 use std::ops::Range;
 use veilpath_channel::Channel;
@@ -43,8 +45,8 @@ pub struct InnerProduct {
 
 impl InnerProduct {
     /// How many factors of a sum a side selects by its bits: every other one, so traffic is balanced.
-    fn chosen_by(&self, party: usize) -> usize {
-        (self.each + 1 - party) / 2
+    fn chosen_by(&self, party: Party) -> usize {
+        (self.each + 1 - party.index()) / 2
     }
 
     /// The most bytes in one message.
@@ -59,7 +61,8 @@ impl InnerProduct {
             bits: BITS - self.width,
             exchanges: 2,
         };
-        for (party, bits) in self.bits.into_iter().enumerate() {
+        for party in [Party::Host, Party::Join] {
+            let bits = self.bits[party.index()];
             let count = self.chosen_by(party);
             cost.cots += count * bits;
             cost.bits += (0..bits)
@@ -94,7 +97,9 @@ impl SharesSession {
             return Err(MpcError::Misuse("comparisons have different sizes"));
         }
         let cost = largest_chosen_cost(each, width);
-        self.expect(comparisons.len() * cost.cots / 2);
+        self.pool
+            .borrow_mut()
+            .expect(comparisons.len() * cost.cots / 2);
         let halves = self.on_lists(
             comparisons.len(),
             largest_chosen_bytes(each, width),
@@ -129,15 +134,11 @@ impl SharesSession {
             return Err(MpcError::Misuse("inner products have the wrong size"));
         }
         let rows = own.len() / each;
-        self.expect(rows * size.cost().cots / 2);
+        self.pool.borrow_mut().expect(rows * size.cost().cots / 2);
         self.on_lists(rows, size.bytes(), channel, async |gates, range| {
             let own = &own[range.start * each..range.end * each];
             gates.inner_products(own, size).await
         })
-    }
-
-    fn expect(&self, transfers: usize) {
-        self.pool.borrow_mut().expect(transfers);
     }
 }
 
@@ -164,15 +165,15 @@ impl Gates {
         size: InnerProduct,
     ) -> Result<Words, MpcError> {
         let rows = own.len() / size.each;
-        let demand = [0, 1].map(|chooser| {
+        let demand = [Party::Host, Party::Join].map(|chooser| {
             let count = rows * size.chosen_by(chooser);
-            Self::products_demand(count, chooser == self.party) * size.bits[chooser]
+            Self::products_demand(count, chooser == self.party) * size.bits[chooser.index()]
         });
         let demand = demand[0] + demand[1] + self.widen_demand(rows);
         self.rounds.reserve(demand).await;
         let (first, second) = join2(
-            self.sums_of_products(own, size, 0),
-            self.sums_of_products(own, size, 1),
+            self.sums_of_products(own, size, Party::Host),
+            self.sums_of_products(own, size, Party::Join),
         )
         .await;
         let (first, second) = (first?, second?);
@@ -186,17 +187,17 @@ impl Gates {
         &self,
         own: &[u64],
         size: InnerProduct,
-        chooser: usize,
+        chooser: Party,
     ) -> Result<Words, MpcError> {
         let modulus = size.width + 1;
         let each = size.chosen_by(chooser);
         let rows = own.len() / size.each;
         let mut factors = Zeroizing::new(Vec::with_capacity(rows * each));
         for row in own.chunks_exact(size.each) {
-            factors.extend(row.iter().skip(chooser).step_by(2));
+            factors.extend(row.iter().skip(chooser.index()).step_by(2));
         }
         let factors = &factors;
-        let products = (0..size.bits[chooser]).map(|bit| async move {
+        let products = (0..size.bits[chooser.index()]).map(|bit| async move {
             let chosen = words(factors.iter().map(|number| number >> bit & 1));
             let factor = match chooser == self.party {
                 true => Factor::Bits(&chosen),

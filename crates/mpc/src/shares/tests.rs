@@ -2,10 +2,12 @@
 
 use super::compare::clamp_cost;
 use super::gates::Gates;
-use super::packing::{Words, mask};
+use super::packing::Words;
 use super::pool::{Demand, Hashes, Pool};
 use super::rounds::{Rounds, Task, run};
+use super::session::Party;
 use super::{GadgetCost, MatrixRecurrence};
+use crate::bits::mask;
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
@@ -26,7 +28,7 @@ pub(super) struct TaskRun<T> {
     pub(super) exchanges: u64,
 }
 
-fn pool(party: usize, seed: u64) -> Pool {
+fn pool(party: Party, seed: u64) -> Pool {
     let pair = |direction: u64| {
         let mut rng = ChaCha20Rng::seed_from_u64(seed + direction);
         ideal_pair(Arc::new(Delta::random(&mut rng)), seed + 10 + direction)
@@ -34,8 +36,8 @@ fn pool(party: usize, seed: u64) -> Pool {
     let hashes = |direction: u128| Hashes::new(Kernel::best(), Block::new(direction << 100));
     let ((first_sender, second_receiver), (second_sender, first_receiver)) = (pair(0), pair(1));
     match party {
-        0 => Pool::new(first_sender, first_receiver, hashes(0), hashes(1)),
-        _ => Pool::new(second_sender, second_receiver, hashes(1), hashes(0)),
+        Party::Host => Pool::new(first_sender, first_receiver, hashes(0), hashes(1)),
+        Party::Join => Pool::new(second_sender, second_receiver, hashes(1), hashes(0)),
     }
 }
 
@@ -45,7 +47,7 @@ pub(super) fn run_both_sides<T: Send>(
 ) -> TaskRun<T> {
     let (left, right) = memory_pair();
     let task = &task;
-    let side = |party: usize, channel| {
+    let side = |party: Party, channel| {
         let mut channel = Counted::new(channel);
         let pool = Rc::new(RefCell::new(pool(party, 3)));
         let rounds = Rc::new(Rounds::default());
@@ -68,8 +70,8 @@ pub(super) fn run_both_sides<T: Send>(
         )
     };
     std::thread::scope(|scope| {
-        let other = scope.spawn(move || side(1, right).0);
-        let (first, used, traffic, exchanges) = side(0, left);
+        let other = scope.spawn(move || side(Party::Join, right).0);
+        let (first, used, traffic, exchanges) = side(Party::Host, left);
         TaskRun {
             results: [first, other.join().unwrap()],
             used,
@@ -121,13 +123,15 @@ fn signed(width: usize) -> Vec<u64> {
 #[test]
 fn clamped_numbers_are_never_negative() {
     for width in (1..=20).chain([33, 40, 63]) {
-        for first_sender in [0, 1] {
+        for first_sender in [Party::Host, Party::Join] {
             let numbers = signed(width);
             let own = shares(&numbers, width + 1, 9);
             let ran = run_both_sides(async |gates: Gates| {
                 let demand = gates.clamp_demand(numbers.len(), width, first_sender);
                 gates.rounds.reserve(demand).await;
-                gates.clamp(&own[gates.party], width, first_sender).await
+                gates
+                    .clamp(&own[gates.party.index()], width, first_sender)
+                    .await
             });
             let expected: Vec<u64> = numbers
                 .iter()
@@ -146,8 +150,8 @@ fn numbers_become_bits_and_bits_numbers() {
         let masks = random(8, numbers.len(), width);
         let ran = run_both_sides(async |gates: Gates| {
             let own: Vec<u64> = match gates.party {
-                0 => masks.clone(),
-                _ => masks
+                Party::Host => masks.clone(),
+                Party::Join => masks
                     .iter()
                     .zip(&numbers)
                     .map(|(mask, number)| mask ^ number)
@@ -159,7 +163,7 @@ fn numbers_become_bits_and_bits_numbers() {
         });
         assert_eq!(sums(&ran.results, modulus), numbers);
         let back = run_both_sides(async |gates: Gates| {
-            let own = &ran.results[gates.party];
+            let own = &ran.results[gates.party.index()];
             let demand = gates.bits_demand(own.len(), modulus);
             gates.rounds.reserve(demand).await;
             gates.bits_from_numbers(own, modulus).await
@@ -171,7 +175,7 @@ fn numbers_become_bits_and_bits_numbers() {
                 .rounds
                 .reserve(gates.widen_demand(numbers.len()))
                 .await;
-            gates.widen(&own[gates.party], width, 64).await
+            gates.widen(&own[gates.party.index()], width, 64).await
         });
         assert_eq!(sums(&wide.results, 64), numbers);
     }
@@ -184,10 +188,15 @@ fn clamping_costs_what_the_formula_says() {
         let numbers = random(1, count, width + 1);
         let own = shares(&numbers, width + 1, 2);
         let ran = run_both_sides(async |gates: Gates| {
-            let demand = gates.clamp_demand(count, width, 0) + gates.clamp_demand(count, width, 1);
+            let demand = gates.clamp_demand(count, width, Party::Host)
+                + gates.clamp_demand(count, width, Party::Join);
             gates.rounds.reserve(demand).await;
-            gates.clamp(&own[gates.party], width, 0).await?;
-            gates.clamp(&own[gates.party], width, 1).await
+            gates
+                .clamp(&own[gates.party.index()], width, Party::Host)
+                .await?;
+            gates
+                .clamp(&own[gates.party.index()], width, Party::Join)
+                .await
         });
         let cost = clamp_cost(width);
         assert_eq!(

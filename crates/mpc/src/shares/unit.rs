@@ -1,31 +1,32 @@
 //! Alignment with unit costs, on bits.
 //!
 //! Differences of neighbours are −1, 0 or 1 and have two bits, m and p, which mean −1 and +1. With n = ¬[letters are
-//! equal] and the differences v along the line and h across it, the three products n·¬m_v·¬m_h, n·p_v·¬m_h and
+//! equal] and the differences v along the line and h to the next line, the three products n·¬m_v·¬m_h, n·p_v·¬m_h and
 //! n·¬m_v·p_h determine the new differences.
 //!
 //! Each line of a matrix has one bit per plane: the differences that enter its cell of the step. v comes from the same
 //! line, h from the line before, so h moves by one line after every step. For products, the bits of the lines with a
 //! cell in the step are packed without gaps, across all matrices.
 
-use super::bits::{BitList, copy_bits};
 use super::gates::Gates;
 use super::group::{Group, Matrix};
 use super::packing::{Words, words};
 use super::rounds::join2;
+use super::session::Party;
+use crate::bits::{Bits, copy_bits};
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
-/// The bits of differences, as planes.
+/// The bits of differences along the line and to the next line, as planes.
 #[derive(Clone, Copy)]
 enum Plane {
     MinusAlong,
     PlusAlong,
-    MinusAcross,
-    PlusAcross,
+    MinusToNext,
+    PlusToNext,
 }
 
-use Plane::{MinusAcross, MinusAlong, PlusAcross, PlusAlong};
+use Plane::{MinusAlong, MinusToNext, PlusAlong, PlusToNext};
 
 /// The differences of a group, for each line.
 struct LineStates<'a> {
@@ -38,8 +39,8 @@ struct LineStates<'a> {
 }
 
 impl<'a> LineStates<'a> {
-    fn new(matrices: &'a [Matrix], party: usize) -> Self {
-        let one = u64::from(party == 0);
+    fn new(matrices: &'a [Matrix], party: Party) -> Self {
+        let one = u64::from(party.is_host());
         let mut offsets = vec![0];
         let mut end = 0;
         for matrix in matrices {
@@ -59,12 +60,12 @@ impl<'a> LineStates<'a> {
     /// The bits of a step's cells.
     fn packed(&self, plane: Plane, step: usize, count: usize) -> Words {
         let plane = &self.planes[plane as usize];
-        let mut bits = BitList::with_capacity(count);
+        let mut bits = Bits::with_capacity(count);
         for (matrix, start) in self.matrices.iter().zip(&self.offsets) {
             let lines = matrix.lines_of_step(step);
             bits.extend(&plane[*start..], lines.start, lines.len());
         }
-        bits.finish()
+        bits.into_words()
     }
 
     fn replace(&mut self, plane: Plane, step: usize, bits: &[u64]) {
@@ -84,7 +85,7 @@ impl<'a> LineStates<'a> {
         for (number, matrix) in self.matrices.iter().enumerate() {
             let lines = matrix.lines_of_step(step);
             let range = self.offsets[number]..self.offsets[number + 1];
-            for (plane, (edge, below)) in [MinusAcross, PlusAcross]
+            for (plane, (edge, below)) in [MinusToNext, PlusToNext]
                 .into_iter()
                 .zip([0, self.one].into_iter().zip(below.iter_mut()))
             {
@@ -122,7 +123,7 @@ pub(crate) async fn unit(
         let count = group.count(step);
         gates.rounds.reserve(Gates::cross_demand(count) * 3).await;
         let unequal = flipped(&group.packed_costs(step));
-        let [mv, pv, mh, ph] = [MinusAlong, PlusAlong, MinusAcross, PlusAcross]
+        let [mv, pv, mh, ph] = [MinusAlong, PlusAlong, MinusToNext, PlusToNext]
             .map(|plane| states.packed(plane, step, count));
         let (not_mv, not_mh) = (flipped(&mv), flipped(&mh));
         let (planes, plane): ([&[u64]; 2], [&[u64]; 1]) = ([&not_mv, &pv], [&ph]);
@@ -137,15 +138,15 @@ pub(crate) async fn unit(
         let products = gates.and_planes(&unequal, &products, count).await?;
         let [t0, t1, t2] = [0, 1, 2].map(|at| &products[at]);
         let xor = |a: &Words, b: &Words| words(a.iter().zip(b.iter()).map(|(a, b)| a ^ b));
-        let (minus_across, minus_along) = (xor(&pv, t1), xor(&ph, t2));
+        let (minus_to_next_line, minus_along_line) = (xor(&pv, t1), xor(&ph, t2));
         // The two constants of the formulas, ¬t0 and ¬, cancel.
         let plus = |old: [&Words; 2], minus: &Words| {
             words((0..minus.len()).map(|at| old[0][at] ^ old[1][at] ^ t0[at] ^ minus[at]))
         };
-        states.replace(PlusAlong, step, &plus([&mh, &ph], &minus_along));
-        states.replace(PlusAcross, step, &plus([&mv, &pv], &minus_across));
-        states.replace(MinusAlong, step, &minus_along);
-        states.replace(MinusAcross, step, &minus_across);
+        states.replace(PlusAlong, step, &plus([&mh, &ph], &minus_along_line));
+        states.replace(PlusToNext, step, &plus([&mv, &pv], &minus_to_next_line));
+        states.replace(MinusAlong, step, &minus_along_line);
+        states.replace(MinusToNext, step, &minus_to_next_line);
         states.move_down(step, &mut below);
         on_cells(count);
     }

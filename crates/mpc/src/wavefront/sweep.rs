@@ -1,32 +1,32 @@
 //! The sweep itself, the same for both parties and for plain bits.
 
 use super::geometry::{Geometry, STRIP_ROWS, Shape};
-use crate::circuit::adders::{Tallies, Weights};
+use crate::circuit::adders::{BitsByWeight, Tallies};
 use crate::circuit::cells::{Cell, Counter};
 use crate::circuit::reduce::Number;
-use crate::circuit::{Bundle, LANES, Party};
+use crate::circuit::{Bundle, LANES, TwoPartyCircuit};
 use crate::error::MpcError;
 use veilpath_channel::Channel;
 use zeroize::{Zeroize, Zeroizing};
 
 /// The state between the steps of a sweep: wires along the rows of the strip, and wires down all columns.
-pub struct Sweep<'a, K, P: Party> {
+pub struct Sweep<'a, K, C: TwoPartyCircuit> {
     cell: &'a K,
     geometry: &'a Geometry,
     and_gates: usize,
     strip: usize,
     /// Wire by wire, the rows of all matrices one after the other. `row_offsets` says where each matrix begins.
-    across: Zeroizing<Vec<P::Label>>,
+    across: Zeroizing<Vec<C::Label>>,
     /// Wire by wire, the columns of all matrices one after the other.
-    down: Zeroizing<Vec<P::Label>>,
+    down: Zeroizing<Vec<C::Label>>,
     row_offsets: Vec<usize>,
     column_offsets: Vec<usize>,
     /// The results of rows of finished strips, matrix by matrix.
-    rows: Vec<Vec<Number<P::Label>>>,
-    tallies: Tallies<P::Label>,
+    rows: Vec<Vec<Number<C::Label>>>,
+    tallies: Tallies<C::Label>,
     /// The first tally of each matrix and counter.
     tally_offsets: Vec<usize>,
-    buffers: Buffers<P::Label>,
+    buffers: Buffers<C::Label>,
 }
 
 /// The output of one matrix.
@@ -39,7 +39,7 @@ pub struct SweepOutput<L: Zeroize> {
     pub rows: Vec<Number<L>>,
     /// The tallies of each counter of the cell: one, or one for each diagonal from the lower left corner to the upper
     /// right.
-    pub counters: Vec<Vec<Weights<L>>>,
+    pub counters: Vec<Vec<BitsByWeight<L>>>,
 }
 
 /// Bundles of one cell, allocated once.
@@ -49,9 +49,9 @@ struct Buffers<L: Zeroize> {
     input: Zeroizing<Vec<Bundle<L>>>,
 }
 
-impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
+impl<'a, K: Cell, C: TwoPartyCircuit> Sweep<'a, K, C> {
     /// All matrices at their upper borders.
-    pub fn new(cell: &'a K, geometry: &'a Geometry, party: &P) -> Self {
+    pub fn new(cell: &'a K, geometry: &'a Geometry, circuit: &C) -> Self {
         let column_offsets = offsets(geometry.shapes().iter().map(|shape| shape.columns));
         let row_offsets = offsets(
             geometry
@@ -61,11 +61,12 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         );
         let columns = column_offsets.last().copied().unwrap_or(0);
         let rows = row_offsets.last().copied().unwrap_or(0);
-        let down = (0..cell.down_wires())
-            .flat_map(|wire| std::iter::repeat_n(party.constant(cell.upper_border(wire)), columns));
+        let down = (0..cell.down_wires()).flat_map(|wire| {
+            std::iter::repeat_n(circuit.constant(cell.upper_border(wire)), columns)
+        });
         let mut across = Vec::with_capacity(cell.across_wires() * rows);
-        across.resize(cell.across_wires() * rows, party.constant(false));
-        let bundles = |count| Zeroizing::new(vec![[P::Label::default(); LANES]; count]);
+        across.resize(cell.across_wires() * rows, circuit.constant(false));
+        let bundles = |count| Zeroizing::new(vec![[C::Label::default(); LANES]; count]);
         let counters = |shape: &'a Shape| {
             let tallies = move |counter: &Counter| tallies_of(*counter, *shape);
             cell.counters().iter().map(tallies)
@@ -90,23 +91,23 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
                 input: bundles(cell.input_wires()),
             },
         };
-        sweep.start_strip(0, party);
+        sweep.start_strip(0, circuit);
         sweep
     }
 
     /// Starts a strip: its rows begin at the left border. Strips must be started in order.
-    pub fn start_strip(&mut self, strip: usize, party: &P) {
+    pub fn start_strip(&mut self, strip: usize, circuit: &C) {
         if strip > self.strip {
-            self.store_rows(party);
+            self.store_rows(circuit);
         }
         self.strip = strip;
         let rows = self.row_offsets.last().copied().unwrap_or(0).max(1);
         for (wire, across) in self.across.chunks_exact_mut(rows).enumerate() {
-            across.fill(party.constant(self.cell.left_border(wire)));
+            across.fill(circuit.constant(self.cell.left_border(wire)));
             if strip == 0 {
                 for first in &self.row_offsets {
                     if let Some(label) = across.get_mut(*first) {
-                        *label = party.constant(self.cell.corner(wire));
+                        *label = circuit.constant(self.cell.corner(wire));
                     }
                 }
             }
@@ -117,8 +118,8 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
     pub fn step(
         &mut self,
         step: usize,
-        inputs: &[P::Label],
-        party: &mut P,
+        inputs: &[C::Label],
+        circuit: &mut C,
         channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
         let width = self.cell.input_wires();
@@ -126,7 +127,7 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         if inputs.len() != count * width {
             return Err(MpcError::Misuse("a step needs the inputs of all its cells"));
         }
-        party.prepare(count * self.and_gates, channel)?;
+        circuit.prepare(count * self.and_gates, channel)?;
         let mut rest = inputs;
         let (mut lanes, mut positions) = (0, CellPositions::default());
         for comparison in 0..self.geometry.shapes().len() {
@@ -140,16 +141,16 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
                 positions.comparisons[lanes] = comparison;
                 lanes += 1;
                 if lanes == LANES {
-                    rest = self.run_bundle(&positions, LANES, rest, party);
+                    rest = self.run_bundle(&positions, LANES, rest, circuit);
                     lanes = 0;
                 }
             }
         }
         if lanes > 0 {
-            self.run_bundle(&positions, lanes, rest, party);
+            self.run_bundle(&positions, lanes, rest, circuit);
         }
-        party.finish_gates(channel)?;
-        self.tallies.add_pending(party, channel)
+        circuit.finish_gates(channel)?;
+        self.tallies.add_pending(circuit, channel)
     }
 
     /// Runs the cell in some lanes and returns the remaining inputs. Inlined twice, once with the usual number of lanes
@@ -159,9 +160,9 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         &mut self,
         positions: &CellPositions,
         lanes: usize,
-        inputs: &'i [P::Label],
-        party: &mut P,
-    ) -> &'i [P::Label] {
+        inputs: &'i [C::Label],
+        circuit: &mut C,
+    ) -> &'i [C::Label] {
         let rows = self.row_offsets.last().copied().unwrap_or(0);
         let columns = self.column_offsets.last().copied().unwrap_or(0);
         let (at_rows, at_columns) = (&positions.rows[..lanes], &positions.columns[..lanes]);
@@ -179,8 +180,8 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
                 wire[lane] = *label;
             }
         }
-        party.set_lanes(lanes);
-        self.cell.run(party, across, down, input);
+        circuit.set_lanes(lanes);
+        self.cell.run(circuit, across, down, input);
         scatter(&mut self.across, rows, at_rows, across);
         scatter(&mut self.down, columns, at_columns, down);
         if !self.cell.counters().is_empty() {
@@ -214,13 +215,13 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
     }
 
     /// Stores the row results of a finished strip.
-    fn store_rows(&mut self, party: &P) {
+    fn store_rows(&mut self, circuit: &C) {
         let wires = self.cell.row_result_wires();
         if wires == 0 {
             return;
         }
         let all = self.row_offsets.last().copied().unwrap_or(0);
-        let mut result = vec![[P::Label::default(); LANES]; wires];
+        let mut result = vec![[C::Label::default(); LANES]; wires];
         for (comparison, numbers) in self.rows.iter_mut().enumerate() {
             let rows = self.geometry.rows(self.strip, comparison);
             for row in (0..rows).step_by(LANES) {
@@ -234,16 +235,16 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
                     &mut self.buffers.across,
                 );
                 let across = &self.buffers.across[..self.cell.across_wires()];
-                self.cell.row_result(party, across, &mut result);
+                self.cell.row_result(circuit, across, &mut result);
                 numbers.extend((0..lanes).map(|lane| number_of(&result, lane)));
             }
         }
     }
 
     /// The output of each matrix, after all its cells have run.
-    pub fn finish(mut self, party: &P) -> Vec<SweepOutput<P::Label>> {
-        self.store_rows(party);
-        let mut columns = self.column_results(party).into_iter();
+    pub fn finish(mut self, circuit: &C) -> Vec<SweepOutput<C::Label>> {
+        self.store_rows(circuit);
+        let mut columns = self.column_results(circuit).into_iter();
         let mut tallies = self.tallies.into_weights().into_iter();
         let mut swept = Vec::with_capacity(self.rows.len());
         for (shape, rows) in self.geometry.shapes().iter().zip(self.rows) {
@@ -262,10 +263,10 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
     }
 
     /// The results of all columns.
-    fn column_results(&self, party: &P) -> Vec<Number<P::Label>> {
+    fn column_results(&self, circuit: &C) -> Vec<Number<C::Label>> {
         let columns = self.column_offsets.last().copied().unwrap_or(0);
-        let mut down = vec![[P::Label::default(); LANES]; self.cell.down_wires()];
-        let mut result = vec![[P::Label::default(); LANES]; self.cell.result_wires()];
+        let mut down = vec![[C::Label::default(); LANES]; self.cell.down_wires()];
+        let mut result = vec![[C::Label::default(); LANES]; self.cell.result_wires()];
         let mut numbers = Vec::with_capacity(columns);
         for first in (0..columns).step_by(LANES) {
             let lanes = (columns - first).min(LANES);
@@ -273,7 +274,7 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
                 let start = wire * columns + first;
                 down[..lanes].copy_from_slice(&self.down[start..start + lanes]);
             }
-            self.cell.result(party, &down, &mut result);
+            self.cell.result(circuit, &down, &mut result);
             numbers.extend((0..lanes).map(|lane| number_of(&result, lane)));
         }
         numbers

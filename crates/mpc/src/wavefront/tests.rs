@@ -34,10 +34,10 @@ fn sweep<K: Cell>(
         columns: b.len(),
     });
     let geometry = Geometry::new(shapes.collect());
-    let mut party = Clear::new();
-    let mut sweep = Sweep::new(cell, &geometry, &party);
+    let mut circuit = Clear::new();
+    let mut sweep = Sweep::new(cell, &geometry, &circuit);
     for strip in 0..geometry.strips() {
-        sweep.start_strip(strip, &party);
+        sweep.start_strip(strip, &circuit);
         for step in 0..geometry.steps(strip) {
             let inputs: Vec<bool> = geometry
                 .cells(strip, step)
@@ -47,12 +47,14 @@ fn sweep<K: Cell>(
                     (0..cell.input_wires()).map(move |bit| value >> bit & 1 == 1)
                 })
                 .collect();
-            sweep.step(step, &inputs, &mut party, &mut channel).unwrap();
+            sweep
+                .step(step, &inputs, &mut circuit, &mut channel)
+                .unwrap();
         }
     }
     let cells: usize = pairs.iter().map(|(a, b)| a.len() * b.len()).sum();
-    assert_eq!(party.and_gates(), cells * cell.and_gates());
-    let swept = sweep.finish(&party).into_iter();
+    assert_eq!(circuit.and_gates(), cells * cell.and_gates());
+    let swept = sweep.finish(&circuit).into_iter();
     swept.map(|swept| swept.columns).collect()
 }
 
@@ -125,8 +127,8 @@ fn a_step_with_too_few_inputs_is_refused() {
         rows: 2,
         columns: 2,
     }]);
-    let mut party = Clear::new();
-    let mut sweep = Sweep::new(&UnitCell, &geometry, &party);
-    let refused = sweep.step(1, &[true], &mut party, &mut channel);
+    let mut circuit = Clear::new();
+    let mut sweep = Sweep::new(&UnitCell, &geometry, &circuit);
+    let refused = sweep.step(1, &[true], &mut circuit, &mut channel);
     assert!(matches!(refused, Err(MpcError::Misuse(_))));
 }

@@ -202,8 +202,8 @@ pub(crate) fn subtract_once(value: &mut [u64], m: &[u64]) -> u64 {
     subtracted
 }
 
-/// `value ← value + addend + carry_in mod m` for a sum below `2m`, without a branch; returns whether `m` was subtracted (1 or
-/// 0).
+/// `value ← value + addend + carry_in mod m` for a sum below `2m`, without a branch; returns whether `m` was subtracted
+/// (1 or 0).
 pub(crate) fn add_mod(value: &mut [u64], addend: &[u64], carry_in: u64, m: &[u64]) -> u64 {
     let mut carry = carry_in != 0;
     let mut borrow = false;

@@ -96,7 +96,7 @@ proptest! {
             let by_signed = public.scalar_mul(&c[0], &public.scalar(&plaintext(&signed)).unwrap()).unwrap();
             prop_assert_eq!(decrypted(&by_signed), centred(&(&a * &signed), &n));
             if k.gcd(&n).is_one() {
-                prop_assert_eq!(decrypted(&public.scalar_div(&product, &factor).unwrap()), a.clone());
+                prop_assert_eq!(decrypted(&public.scalar_div_batch(&[(&product, &factor)]).unwrap()[0]), a.clone());
             }
         }
     }
@@ -106,7 +106,8 @@ proptest! {
         for key in keys() {
             let public = key.public_key();
             let c = encrypt(public, &[&m]).pop().unwrap();
-            let other = public.rerandomize(&c, public.fresh_randomizers(1, &mut seeded_rng(8)).pop().unwrap()).unwrap();
+            let randomizers = public.fresh_randomizers(1, &mut seeded_rng(8));
+            let other = public.rerandomize_batch(&[&c], randomizers).unwrap().pop().unwrap();
             prop_assert!(c != other);
             prop_assert_eq!(integer(&key.decrypt(&other).unwrap()), m.clone());
         }
@@ -178,12 +179,12 @@ fn ciphertexts_of_two_keys_do_not_mix() {
     );
     assert!(ours.public_key().add(&a, &b).is_err());
     assert!(ours.decrypt(&b).is_err());
-    let of_other_key = theirs
-        .public_key()
-        .fresh_randomizers(1, &mut seeded_rng(5))
-        .pop()
-        .unwrap();
-    assert!(ours.public_key().rerandomize(&a, of_other_key).is_err());
+    let of_other_key = theirs.public_key().fresh_randomizers(1, &mut seeded_rng(5));
+    assert!(
+        ours.public_key()
+            .rerandomize_batch(&[&a], of_other_key)
+            .is_err()
+    );
 }
 
 #[test]
@@ -193,16 +194,13 @@ fn a_scalar_without_inverse_does_not_divide() {
         .public_key()
         .trivial(&plaintext(&BigInt::one()))
         .unwrap();
-    assert!(
-        key.public_key()
-            .scalar_div(&c, &Scalar::from(0u64))
-            .is_err()
-    );
     let nothing = Scalar::new(&uint(&BigUint::ZERO), 0).unwrap();
-    assert!(key.public_key().scalar_div(&c, &nothing).is_err());
     let (p, _) = common::primes(KeySize::Bits512);
     let p = Scalar::new(&uint(&p), 256).unwrap();
-    assert!(key.public_key().scalar_div(&c, &p).is_err());
+    for scalar in [Scalar::from(0u64), nothing, p] {
+        let quotients = key.public_key().scalar_div_batch(&[(&c, &scalar)]);
+        assert!(quotients.is_err());
+    }
 }
 
 #[test]

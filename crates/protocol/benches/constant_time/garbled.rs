@@ -15,7 +15,7 @@ use veilpath_mpc::block::Block;
 use veilpath_mpc::circuit::{Bundle, Circuit, LANES};
 use veilpath_mpc::half_gates::{Evaluator, Garbler};
 use veilpath_mpc::label::{ActiveLabel, Delta, ZeroLabel};
-use veilpath_mpc::ot::correlated::{GroupBits, Receiver, Sender};
+use veilpath_mpc::ot::correlated::{Receiver, Sender, TreeLevels};
 use veilpath_mpc::ot::letters;
 use veilpath_mpc::ot::lookup::messages::column_bytes;
 use veilpath_mpc::ot::lookup::{PadPosition, read_column};
@@ -162,12 +162,12 @@ fn receiver(kernel: Kernel) -> Receiver {
     thread::scope(|scope| {
         scope.spawn(move || {
             let mut rng = ChaCha20Rng::seed_from_u64(1);
-            let receiver = Receiver::start(GroupBits::default(), kernel, &mut rng, &mut right);
+            let receiver = Receiver::start(TreeLevels::default(), kernel, &mut rng, &mut right);
             give.send(receiver.unwrap()).unwrap();
         });
         let mut rng = ChaCha20Rng::seed_from_u64(2);
         let delta = Arc::new(Delta::random(&mut rng));
-        Sender::start(delta, GroupBits::default(), kernel, &mut rng, &mut left).unwrap();
+        Sender::start(delta, TreeLevels::default(), kernel, &mut rng, &mut left).unwrap();
         take.recv().unwrap()
     })
 }

@@ -14,7 +14,7 @@ use veilpath_mpc::Kernel;
 use veilpath_mpc::block::Block;
 use veilpath_mpc::hash::TweakedHash;
 use veilpath_mpc::label::Delta;
-use veilpath_mpc::ot::correlated::GroupBits;
+use veilpath_mpc::ot::correlated::TreeLevels;
 use veilpath_mpc::ot::pads::{PadReceiver, PadSender};
 use veilpath_mpc::shares::{
     Finish, LetterLists, MatrixInput, MatrixRecurrence, Outputs, Party, SharesSession,
@@ -40,26 +40,26 @@ pub(crate) fn all(experiment: &mut Experiment) {
         let name = |what: &str| format!("shares {}: {what}", kernel.name());
         pads(experiment, kernel, &name);
         for (what, cell, cells, levels) in [
-            ("unit costs", MatrixRecurrence::Unit, 0, GroupBits::FOUR),
+            ("unit costs", MatrixRecurrence::Unit, 0, TreeLevels::FOUR),
             (
                 "unit costs, eight levels",
                 MatrixRecurrence::Unit,
                 0,
-                GroupBits::EIGHT,
+                TreeLevels::EIGHT,
             ),
             (
                 "lines of four",
                 MatrixRecurrence::Unit,
                 MANY,
-                GroupBits::FOUR,
+                TreeLevels::FOUR,
             ),
             (
                 "lines of eight",
                 MatrixRecurrence::Unit,
                 MANY,
-                GroupBits::EIGHT,
+                TreeLevels::EIGHT,
             ),
-            ("any costs", difference, 0, GroupBits::FOUR),
+            ("any costs", difference, 0, TreeLevels::FOUR),
         ] {
             let name = name(&format!("{what}, letters first or random"));
             let work = Work {
@@ -120,7 +120,7 @@ struct Work {
     cell: MatrixRecurrence,
     /// The number of cells that the sides announce.
     cells: u64,
-    levels: GroupBits,
+    levels: TreeLevels,
 }
 
 /// Trees, look-ups, all steps and outputs of a few matrices, with only the first letter or with random letters.

@@ -4,8 +4,8 @@ use super::run_roles;
 use crate::outcome::scanpath_ids;
 use crate::statistics::{ValueKind, numbers_in_the_clear};
 use crate::{
-    Answer, Cost, Engine, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, Job, JobError,
-    Observer, Outcome, PairStore, ProtocolError, Refused, Results, Role, Spec, TreeLevels,
+    Answer, Cost, Engine, GroupInputs, GroupQuestion, GroupSizes, Job, JobError, Observer, Outcome,
+    PairStore, PreparedGroupAnswer, ProtocolError, Refused, Results, Role, Spec, TreeLevels,
 };
 use std::sync::{Mutex, PoisonError};
 use veilpath_channel::{Channel, Traffic};
@@ -57,7 +57,7 @@ impl Side<'_> {
         observer: &dyn Observer,
     ) -> Result<Vec<u64>, ProtocolError> {
         let job = self.job()?;
-        let plan = GroupPlan::new(&job, self.inputs.clone())?;
+        let prepared = PreparedGroupAnswer::new(&job, self.inputs.clone())?;
         let halves = HalvesInMemory(Mutex::new(vec![0; self.pairs.len()]));
         let job = self.job()?.with_store(&halves);
         self.spec.engine.run(&job, channel, observer)?;
@@ -65,7 +65,9 @@ impl Side<'_> {
             .0
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
-        Ok(plan.run(&halves, TreeLevels::default(), channel)?.to_vec())
+        Ok(prepared
+            .run(&halves, TreeLevels::default(), channel)?
+            .to_vec())
     }
 }
 
@@ -121,7 +123,7 @@ pub(super) fn answer(
         false => in_the_clear(&sides, observer)?,
     };
     let job = sides[0].job()?;
-    let answer = GroupPlan::new(&job, sides[0].inputs.clone())?
+    let answer = PreparedGroupAnswer::new(&job, sides[0].inputs.clone())?
         .schema()
         .answer(&numbers)?;
     let cells = spec.cells(&crate::count_pairs(spec.pair_rule, a.0, b.0));
@@ -170,8 +172,8 @@ fn in_the_clear(
         |channel| spec.engine.run(&jobs[1], channel, &()),
     )?;
     let plans = [
-        GroupPlan::new(&jobs[0], host.inputs.clone())?,
-        GroupPlan::new(&jobs[1], join.inputs.clone())?,
+        PreparedGroupAnswer::new(&jobs[0], host.inputs.clone())?,
+        PreparedGroupAnswer::new(&jobs[1], join.inputs.clone())?,
     ];
     let is_similarity = plans[0].value_kind() == ValueKind::Similarity;
     let value = |(pair, answer): (usize, Answer)| {

@@ -89,7 +89,7 @@ impl AnswerSchema {
     /// Sets the coins of a test, which are opened after everything else is agreed on.
     pub fn set_coins(&mut self, opened: &[u8; 32]) {
         if let NumberKind::Test { coins, .. } = &mut self.kind {
-            *coins = super::plan::hex(opened);
+            *coins = super::prepared::hex(opened);
         }
     }
 

@@ -2,7 +2,7 @@
 //! shares.
 
 use super::nearest::tie_gain;
-use super::plan::GroupPlan;
+use super::prepared::PreparedGroupAnswer;
 use super::rounding::{shifted, without_low_bits};
 use crate::{GroupQuestion, ProtocolError};
 use std::collections::BTreeSet;
@@ -14,8 +14,8 @@ use veilpath_statistics::{
 
 /// The numbers of an answer, given the plans of both sides and the values of all pairs.
 pub(crate) fn numbers_in_the_clear(
-    host: &GroupPlan<'_>,
-    join: &GroupPlan<'_>,
+    host: &PreparedGroupAnswer<'_>,
+    join: &PreparedGroupAnswer<'_>,
     values: &[i64],
 ) -> Result<Vec<i64>, ProtocolError> {
     let numbers = exact_numbers(host, join, values)?;
@@ -27,8 +27,8 @@ pub(crate) fn numbers_in_the_clear(
 
 /// The same, without dropping low bits.
 fn exact_numbers(
-    host: &GroupPlan<'_>,
-    join: &GroupPlan<'_>,
+    host: &PreparedGroupAnswer<'_>,
+    join: &PreparedGroupAnswer<'_>,
     values: &[i64],
 ) -> Result<Vec<i64>, ProtocolError> {
     let layout = &host.layout;
@@ -110,7 +110,7 @@ fn exact_numbers(
     })
 }
 
-impl GroupPlan<'_> {
+impl PreparedGroupAnswer<'_> {
     /// Whether the pairs in each bin come from enough participants of each side.
     fn bins_with_enough(&self, values: &[i64], counts: &[u64]) -> Result<Vec<bool>, ProtocolError> {
         if self.minimum == 0 {
@@ -136,7 +136,7 @@ impl GroupPlan<'_> {
 
     /// The value of a pair whose score is known. It is computed from the raw result behind the score, as on shares. Double-precision
     /// ScanMatch has no raw result, so the score is rounded to the nearest value.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // checked when the plan was made
+    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // checked when the answer was prepared
     pub(crate) fn value_of_number(&self, pair: usize, number: f64) -> i64 {
         let divisor = f64::from(self.shapes[pair].divisor.max(1));
         let fixed = number / (self.value_unit * divisor);

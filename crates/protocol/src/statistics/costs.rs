@@ -91,11 +91,11 @@ impl GroupQuestion {
             return Estimate::default();
         };
         let operations = self.operations(comparison, work, &group);
-        let bits = levels.group_bits();
+        let tree_levels = levels.of_transfers();
         let batches = batches(operations.transfers);
         let bytes = operations.bits.div_ceil(8)
-            + batches.saturating_mul(batch_bytes(bits))
-            + start_bytes(bits);
+            + batches.saturating_mul(batch_bytes(tree_levels))
+            + start_bytes(tree_levels);
         let made = batches.saturating_mul(BATCH);
         JobCosts {
             bytes_to_host: bytes,

@@ -30,9 +30,9 @@ mod layout;
 mod linear;
 mod nearest;
 mod permutation;
-mod plan;
+mod prepared;
 #[cfg(test)]
-mod plan_tests;
+mod prepared_tests;
 mod public_parameters;
 mod rounding;
 mod run;
@@ -45,7 +45,7 @@ pub use answer_schema::{AnswerSchema, NumberKind};
 pub(crate) use clear::numbers_in_the_clear;
 pub use costs::GroupWorkload;
 pub use layout::GroupSizes;
-pub use plan::{GroupInputs, GroupPlan};
+pub use prepared::{GroupInputs, PreparedGroupAnswer};
 pub(crate) use values::ValueKind;
 
 use crate::{GroupQuestion, ProtocolError, Role};

@@ -2,14 +2,14 @@
 
 use super::answer_schema::NumberKind;
 use super::nearest::bits_for;
-use super::plan::GroupPlan;
+use super::prepared::PreparedGroupAnswer;
 use super::rounding::{PRECISION_BITS, shift};
 use super::values::{ValueKind, ValueUse};
 use crate::{GroupQuestion, ProtocolError};
 use veilpath_metrics::Metric;
 use veilpath_statistics::{StatisticsError, check_sum, histogram_edges};
 
-impl GroupPlan<'_> {
+impl PreparedGroupAnswer<'_> {
     /// How many low bits of each number are not opened.
     #[allow(clippy::cast_precision_loss)] // counts of pairs
     pub(super) fn shifts(&self) -> Result<Vec<u32>, ProtocolError> {

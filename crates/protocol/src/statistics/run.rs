@@ -5,7 +5,7 @@ use super::histogram::PairParticipants;
 use super::linear::{sums_by_key, sums_by_published_labels};
 use super::nearest::NearestQueries;
 use super::permutation::Permutations;
-use super::plan::{GroupPlan, side};
+use super::prepared::{PreparedGroupAnswer, side};
 use super::{OwnLabels, SecretNumbers, SharesSide};
 use crate::{GroupQuestion, ProtocolError, Role, TreeLevels};
 use rand::CryptoRng;
@@ -17,7 +17,7 @@ use veilpath_paillier::system_rng;
 use veilpath_statistics::{CrossMatrix, CrossTest, LabelTest, PairMatrix};
 use zeroize::Zeroizing;
 
-impl GroupPlan<'_> {
+impl PreparedGroupAnswer<'_> {
     /// Computes this side's shares of the answer's numbers, each modulo 2 to the power of its bits. `halves` has this
     /// side's halves of all pairs (see [`PairStore`](crate::PairStore)); 0 for a pair without matrix cells.
     pub fn run(
@@ -44,8 +44,8 @@ impl GroupPlan<'_> {
             Role::Host => Party::Host,
             Role::Join => Party::Join,
         };
-        let (kernel, bits) = (Kernel::best(), levels.group_bits());
-        let mut session = SharesSession::start(party, bits, kernel, rng, &mut channel)?;
+        let (kernel, tree_levels) = (Kernel::best(), levels.of_transfers());
+        let mut session = SharesSession::start(party, tree_levels, kernel, rng, &mut channel)?;
         let numbers = match self.number_bits {
             Some(bits) => session.additive_from_xor(halves, bits, &mut channel)?,
             None => Zeroizing::new(halves.to_vec()),

@@ -10,7 +10,7 @@ use rand_chacha::ChaCha20Rng;
 use std::collections::BTreeSet;
 use veilpath_channel::{MemoryChannel, memory_pair};
 use veilpath_mpc::Kernel;
-use veilpath_mpc::ot::correlated::GroupBits;
+use veilpath_mpc::ot::correlated::TreeLevels;
 use veilpath_mpc::shares::Party;
 use veilpath_statistics::{
     Coins, CrossTest, LabelTest, PairMatrix, bin_of, group_sums, histogram, histogram_edges,
@@ -31,7 +31,7 @@ fn run_both_sides<T: Send>(
                 Role::Host => Party::Host,
                 Role::Join => Party::Join,
             },
-            GroupBits::FOUR,
+            TreeLevels::FOUR,
         );
         let mut session =
             SharesSession::start(party, bits, Kernel::best(), &mut rng, &mut channel).unwrap();

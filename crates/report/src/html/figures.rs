@@ -108,10 +108,10 @@ fn caption(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
     if view.mean {
         match measure.is_bit() {
             true => text.push_str(&format!(
-                " A tile shows the fraction of stimuli, among those that both looked at, for which the pair {}.",
+                " A heat-map tile shows the fraction of stimuli, among those that both looked at, for which the pair {}.",
                 measure.threshold.verb()
             )),
-            false => text.push_str(" A tile shows the mean over the stimuli that both looked at."),
+            false => text.push_str(" A heat-map tile shows the mean over the stimuli that both looked at."),
         }
     }
     if view.counts_both_orders() {

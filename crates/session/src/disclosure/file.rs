@@ -248,11 +248,6 @@ pub(super) fn contains(cohort: &[Member], participant: Tag) -> bool {
     find(cohort, participant).is_some()
 }
 
-/// The name of an agreement in the ledger.
-pub(super) fn key(agreement: &[u8; 32]) -> String {
-    hex(agreement)
-}
-
 /// The ledger of one partner; without a folder, nothing is stored.
 pub(super) type DisclosuresFile = LockedFile<Disclosures>;
 

@@ -80,11 +80,12 @@ pub(crate) use withdrawals::WithdrawalWatch;
 pub use withdrawals::Withdrawn;
 
 use crate::error::{Limit, SessionError};
+use crate::identity::hex;
 use crate::policy::{DEFAULT_ANSWERS_PER_PARTNER, DEFAULT_MINIMUM_GROUP};
 use crate::signed_record::RecordFile;
 use crate::{Fingerprint, Identity, StateDir};
 use encodings::with_changed_encoding;
-use file::{Answer, AnswerView, CountedScanpath, Disclosures, DisclosuresFile, Member, key};
+use file::{Answer, AnswerView, CountedScanpath, Disclosures, DisclosuresFile, Member};
 use request::counts;
 
 /// What each side allows.
@@ -253,7 +254,7 @@ impl DisclosureLedger {
         let mut cohort: Vec<Member> = cohort.collect();
         cohort.sort_unstable_by_key(|member| member.participant);
         Ok(Answer {
-            agreement: key(request.agreement),
+            agreement: hex(request.agreement),
             parts,
             weights,
             by_stimulus: request.by_stimulus,

@@ -82,8 +82,8 @@ impl AgreedSession {
                     .decision
                     .map_or_else(Default::default, |it| it.tree_levels);
                 opening.start(agreement.max_starts)?;
-                let plan = opening.group.groups.plan(&job, &proposal.spec)?;
-                let shares = plan.run(&halves, levels, channel)?;
+                let prepared = opening.group.groups.prepare(&job, &proposal.spec)?;
+                let shares = prepared.run(&halves, levels, channel)?;
                 opening.store_shares(channel, &shares, agreement.run)?;
                 let to = proposal.spec.reveal_to;
                 opening.exchange_shares(

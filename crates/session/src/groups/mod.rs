@@ -52,8 +52,8 @@ use veilpath_channel::Channel;
 use veilpath_metrics::Cohort;
 use veilpath_metrics::text::is_printable;
 use veilpath_protocol::{
-    AnswerSchema, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, GroupWorkload, Job, JobError,
-    ProtocolError, Role, ScanpathId, Spec,
+    AnswerSchema, GroupInputs, GroupQuestion, GroupSizes, GroupWorkload, Job, JobError,
+    PreparedGroupAnswer, ProtocolError, Role, ScanpathId, Spec,
 };
 
 /// The largest minimum that a side may ask for.
@@ -215,7 +215,7 @@ impl GroupNegotiation<'_> {
         let peers = self.peer_lengths.len();
         let job = Job::new(&self.proposal.spec, role, &own, peers, self.pairs)?
             .with_peer_lengths(self.peer_lengths)?;
-        let schema = agreed.plan(&job, &self.proposal.spec)?.schema().clone();
+        let schema = agreed.prepare(&job, &self.proposal.spec)?.schema().clone();
         let engine = self.proposal.spec.engine;
         let counts_as = budget::counts_as(&schema, engine, role, self.pairs, &agreed.scanpath_ids);
         let charge = self.allow(&agreed.scanpath_ids, counts_as)?;
@@ -303,7 +303,11 @@ impl AgreedGroups {
     }
 
     /// The computation, for a job with all pairs.
-    fn plan<'a>(&'a self, job: &'a Job<'a>, spec: &Spec) -> Result<GroupPlan<'a>, SessionError> {
+    fn prepare<'a>(
+        &'a self,
+        job: &'a Job<'a>,
+        spec: &Spec,
+    ) -> Result<PreparedGroupAnswer<'a>, SessionError> {
         let inputs = GroupInputs {
             question: self.question,
             engine: spec.engine,
@@ -315,7 +319,7 @@ impl AgreedGroups {
             minimum: self.minimum,
             coins: self.coins,
         };
-        Ok(GroupPlan::new(job, inputs)?)
+        Ok(PreparedGroupAnswer::new(job, inputs)?)
     }
 }
 

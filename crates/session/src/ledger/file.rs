@@ -25,7 +25,7 @@ use crate::{Fingerprint, state_dir};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -200,7 +200,7 @@ fn refresh<'a>(
 
 /// The stamp of the snapshot.
 fn stamp(path: &Path) -> Result<Option<String>, SessionError> {
-    let Some(file) = open(path)? else {
+    let Some(file) = locked_file::open(path)? else {
         return Ok(None);
     };
     let mut start = Vec::new();
@@ -218,7 +218,7 @@ fn stamp(path: &Path) -> Result<Option<String>, SessionError> {
 /// A corrupted file is an error: treating it as empty would forget what a peer has learned.
 fn load(path: &Path, stamp: Option<String>) -> Result<Cached, SessionError> {
     let mut text = Vec::new();
-    let ledger = match open(path)? {
+    let ledger = match locked_file::open(path)? {
         None => Some(Ledger::default()),
         Some(mut file) => {
             file.read_to_end(&mut text)
@@ -238,7 +238,7 @@ fn load(path: &Path, stamp: Option<String>) -> Result<Cached, SessionError> {
 fn read_log(path: &Path, cached: &mut Cached) -> Result<bool, SessionError> {
     let path = path.with_extension(LOG);
     let failed = |error| SessionError::io(&path, error);
-    let file = open(&path)?;
+    let file = locked_file::open(&path)?;
     let mut start = Vec::new();
     if let Some(file) = &file {
         let mut begin = file.take(STAMP_PREFIX_BYTES);
@@ -347,17 +347,6 @@ fn replace(path: &Path, current: Cached) -> Result<Cached, SessionError> {
 
 fn header(stamp: &str) -> String {
     format!("veilpath ledger log {stamp}\n")
-}
-
-fn open(path: &Path) -> Result<Option<std::fs::File>, SessionError> {
-    match state_dir::open_private(OpenOptions::new().read(true), path) {
-        Ok(file) => Ok(Some(file)),
-        Err(SessionError::File {
-            problem: FileProblem::Io(error),
-            ..
-        }) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
 }
 
 fn corrupted(path: &Path) -> SessionError {

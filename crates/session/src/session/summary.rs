@@ -29,7 +29,7 @@ pub struct AgreementSummary {
     /// The tile that this session computes, and its plan; `None` for the whole plan.
     pub tile: Option<PlanTile>,
     /// The whole plan, if this session only agrees on its tiles.
-    pub tiles: Option<TiledPlan>,
+    pub tiles: Option<TileTotals>,
     /// Pairs that need not be compared, because an earlier session has computed them.
     pub from_journal: usize,
     /// Matrix cells of the pairs that are left.
@@ -69,9 +69,9 @@ pub struct AgreementSummary {
     pub estimate_only: Option<Requested>,
 }
 
-/// A plan whose tiles have sessions of their own.
+/// The size of a plan whose tiles have sessions of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TiledPlan {
+pub struct TileTotals {
     /// How many tiles it has.
     pub tile_count: u32,
     /// How many pairs it has.
@@ -113,7 +113,7 @@ impl AgreedSession {
             pairs: pairs.len(),
             agreement: hex(&agreement.id),
             tile: agreement.plan_tile(),
-            tiles: agreement.proposal.tile_count.map(|tile_count| TiledPlan {
+            tiles: agreement.proposal.tile_count.map(|tile_count| TileTotals {
                 tile_count,
                 pairs: agreement.blocks.pairs(),
             }),

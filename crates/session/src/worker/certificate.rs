@@ -209,13 +209,22 @@ impl WorkerCertificate {
 
 impl Claim {
     fn message(&self) -> Result<Vec<u8>, SessionError> {
-        let json = serde_json::to_vec(self);
-        let json = json.map_err(|error| InternalError::Serialise(error.to_string()))?;
-        Ok([STATEMENT, &json].concat())
+        signed_message(STATEMENT, self)
     }
 }
 
-fn seconds(time: SystemTime) -> u64 {
+/// The bytes that are signed for a claim, after a start that tells kinds of claims apart.
+pub(super) fn signed_message(
+    start: &[u8],
+    claim: &impl Serialize,
+) -> Result<Vec<u8>, SessionError> {
+    let json = serde_json::to_vec(claim);
+    let json = json.map_err(|error| InternalError::Serialise(error.to_string()))?;
+    Ok([start, &json].concat())
+}
+
+/// Seconds since 1970.
+pub(super) fn seconds(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH)
         .unwrap_or_default()
         .as_secs()

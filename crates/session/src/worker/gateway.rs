@@ -19,7 +19,7 @@
 //! nobody who has seen it can replay it. Its signatures are checked only after the throttle has admitted the
 //! connection, and only when its size is plausible.
 
-use super::certificate::{MAX_BYTES, WorkerCertificate};
+use super::certificate::{MAX_BYTES, WorkerCertificate, seconds, signed_message};
 use super::plan::AgreedPlan;
 use crate::digests::nonce;
 use crate::error::InternalError;
@@ -29,7 +29,7 @@ use crate::{Fingerprint, Identity, SessionError, date};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 use veilpath_protocol::{Role, Tile};
 
 /// What a greeting starts with; the last byte is the version. Its length follows.
@@ -72,9 +72,7 @@ struct Claim {
 
 impl Claim {
     fn message(&self) -> Result<Vec<u8>, SessionError> {
-        let json = serde_json::to_vec(self);
-        let json = json.map_err(|error| InternalError::Serialise(error.to_string()))?;
-        Ok([STATEMENT, &json].concat())
+        signed_message(STATEMENT, self)
     }
 }
 
@@ -208,7 +206,7 @@ pub(crate) fn is_greeting(text: &[u8]) -> bool {
         certificate, claim, ..
     } = greeting;
     let institution = certificate.institution();
-    let time = UNIX_EPOCH.checked_add(std::time::Duration::from_secs(claim.time));
+    let time = std::time::UNIX_EPOCH.checked_add(std::time::Duration::from_secs(claim.time));
     let Some(now) = time else {
         return false;
     };
@@ -238,10 +236,4 @@ fn token(agreement: &str, tile: u32) -> Token {
     context.update(agreement.as_bytes());
     context.update(&tile.to_le_bytes());
     Token::of_digest(&context.finish())
-}
-
-fn seconds(time: SystemTime) -> u64 {
-    time.duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs()
 }

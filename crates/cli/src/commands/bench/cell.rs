@@ -23,13 +23,20 @@ Examples:
 Fixations are on a screen of 1920 x 1080 pixels and 53 x 30 cm, 60 cm away. Both parties run on this machine, share its cores and talk over TLS. The time per cell is wall-clock time while the middle \
 half of all cells is filled. It does not include keys, tables, the host's substitution costs, or the start and the end, when \
 few comparisons are running. The time of a party is the CPU time of its work on all cores; \"cores used\" is the average number \
-of cores that the process kept busy. The ratio is to one GMP powm; \"if alone\" is what the ratio would be on an otherwise idle \
-machine. Bytes are those of the whole run in both directions, except the host's encrypted substitution costs. With the plain engine, one core compares 400 pairs of random scanpaths again and \
+of cores that the process kept busy. Bytes are those of the whole run in both directions, except the host's encrypted substitution costs. With the plain engine, one core compares 400 pairs of random scanpaths again and \
 again, and the fastest round counts.";
+
+/// Explains what only a build with GMP prints.
+#[cfg(feature = "gmp")]
+const GMP_HELP: &str = "
+
+With --gmp, the ratio is to one GMP powm; \"if alone\" is what the ratio would be on an otherwise idle machine.";
+#[cfg(not(feature = "gmp"))]
+const GMP_HELP: &str = "";
 
 /// The arguments of `bench cell`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = format!("{EXAMPLES}{GMP_HELP}"))]
 pub(crate) struct CellArgs {
     /// The engine to measure
     #[arg(

@@ -74,7 +74,8 @@ impl Cell for LocalCell {
     ) {
         let (left, diagonal) = across.split_at_mut(self.width);
         let (up, best) = down.split_at_mut(self.width);
-        // All three candidates are raised by 2·g, so that none is negative: M = max(2g, diagonal + T, max(up, left) + g) − 2g.
+        // All three candidates are raised by 2·g, so that none is negative: M = max(2g, diagonal + T, max(up, left) +
+        // g) − 2g.
         add_assign(circuit, diagonal, input);
         max_assign(circuit, left, up);
         add_constant_assign(circuit, left, self.gap);

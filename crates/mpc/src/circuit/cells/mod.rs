@@ -28,7 +28,7 @@ pub use difference::DifferenceCell;
 pub use frechet::FrechetCell;
 pub use hausdorff::HausdorffCell;
 pub use local::LocalCell;
-pub use recurrence::{LineCounters, RecurrenceCell};
+pub use recurrence::{CountedRuns, RecurrenceCell};
 pub use saving::SavingCell;
 pub use unit::UnitCell;
 pub use warping::WarpingCell;

@@ -18,10 +18,10 @@ fn numbers<K: Cell>(cell: &K, fold: Fold, matrices: &[Matrix]) -> (Vec<u128>, us
         columns: matrix[0].len(),
     });
     let geometry = Geometry::new(shapes.collect());
-    let mut party = Clear::new();
-    let mut sweep = Sweep::new(cell, &geometry, &party);
+    let mut circuit = Clear::new();
+    let mut sweep = Sweep::new(cell, &geometry, &circuit);
     for strip in 0..geometry.strips() {
-        sweep.start_strip(strip, &party);
+        sweep.start_strip(strip, &circuit);
         for step in 0..geometry.steps(strip) {
             let cells = geometry.cells(strip, step);
             let inputs: Vec<bool> = cells
@@ -32,17 +32,19 @@ fn numbers<K: Cell>(cell: &K, fold: Fold, matrices: &[Matrix]) -> (Vec<u128>, us
                     (0..cell.input_wires()).map(move |bit| value >> bit & 1 == 1)
                 })
                 .collect();
-            sweep.step(step, &inputs, &mut party, &mut channel).unwrap();
+            sweep
+                .step(step, &inputs, &mut circuit, &mut channel)
+                .unwrap();
         }
     }
-    let swept = sweep.finish(&party);
-    let numbers = fold.run(&mut party, &mut channel, swept).unwrap();
+    let swept = sweep.finish(&circuit);
+    let numbers = fold.run(&mut circuit, &mut channel, swept).unwrap();
     let value = |number: &Vec<bool>| {
         let bits = number.iter().rev();
         bits.fold(0, |sum, bit| sum * 2 + u128::from(*bit))
     };
     let values = numbers.iter().map(|number| value(number)).collect();
-    (values, party.and_gates())
+    (values, circuit.and_gates())
 }
 
 /// The matrix with padding appended to both strings.
@@ -237,7 +239,7 @@ proptest! {
         }
     }
 
-    /// Padding has no points, so it makes no lines.
+    /// Padding has no points, so it makes no runs.
     #[test]
     fn padding_changes_no_fraction_of_points(matrices in matrices(1, 20), more in (0usize..4, 0usize..4), shortest in 2usize..5) {
         let fold = RecurrenceOutputs::new(&OUTPUTS[1..5], shortest, false);
@@ -295,7 +297,7 @@ fn cells_cost_the_documented_gates() {
     assert_eq!(FrechetCell::new(31, true).input_wires(), 6);
 }
 
-/// Gates of a cell and its counters, for several numbers of directions and shortest lines.
+/// Gates of a cell and its counters, for several numbers of directions and shortest runs.
 #[test]
 fn recurrence_plots_cost_the_documented_gates() {
     let matrix: Matrix = (0..100u64)
@@ -315,7 +317,7 @@ fn recurrence_plots_cost_the_documented_gates() {
         let cell = fold.cell();
         assert_eq!(cell.and_gates() + cell.counters().len(), per_cell);
         let (_, gates) = numbers(&cell, Fold::Recurrence(fold), std::slice::from_ref(&matrix));
-        // The rest is for line ends, weights and divisions, once per matrix.
+        // The rest is for run ends, weights and divisions, once per matrix.
         let rest = gates.abs_diff(per_cell * 10_000);
         assert!(rest < 2500 * outputs.len(), "{outputs:?}: {rest}");
     }

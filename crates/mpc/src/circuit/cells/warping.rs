@@ -28,8 +28,8 @@ pub struct WarpingCell {
 }
 
 impl WarpingCell {
-    /// The cell for distances up to `largest_distance` and strings up to a length of `longest`. Divide all distances by their greatest
-    /// common divisor first.
+    /// The cell for distances up to `largest_distance` and strings up to a length of `longest`. Divide all distances by
+    /// their greatest common divisor first.
     pub fn new(largest_distance: u64, longest: u64, padded: bool) -> Self {
         let width = bits_for(largest_distance.saturating_mul(longest));
         Self {

@@ -1,4 +1,5 @@
-//! The bytes of base transfers: compressed Ristretto points, one from the sender and two per transfer from the receiver.
+//! The bytes of base transfers: compressed Ristretto points, one from the sender and two per transfer from the
+//! receiver.
 
 use crate::error::{Misbehaviour, MpcError};
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};

@@ -20,12 +20,12 @@ use veilpath_channel::{Channel, memory_pair};
 use zeroize::Zeroizing;
 
 /// The kinds of seed trees that sessions use.
-const BOTH: [GroupBits; 2] = [GroupBits::FOUR, GroupBits::EIGHT];
+const BOTH: [TreeLevels; 2] = [TreeLevels::FOUR, TreeLevels::EIGHT];
 
 /// The base transfers of a dealer, and the trees of an honest receiver.
 struct DealerOutput {
     kernel: Kernel,
-    group_bits: GroupBits,
+    tree_levels: TreeLevels,
     delta: Arc<Delta>,
     base: BaseKeys<Block>,
     leaves: Vec<Zeroizing<Vec<Block>>>,
@@ -33,20 +33,20 @@ struct DealerOutput {
 }
 
 impl DealerOutput {
-    fn new(group_bits: GroupBits, seed: u64) -> Self {
+    fn new(tree_levels: TreeLevels, seed: u64) -> Self {
         let kernel = Kernel::best();
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let delta = Arc::new(Delta::random(&mut rng));
         let pairs: Vec<[Block; 2]> = (0..128)
             .map(|_| [random_block(&mut rng), random_block(&mut rng)])
             .collect();
-        let choices = sender::choices(&delta, group_bits);
+        let choices = sender::choices(&delta, tree_levels);
         let keys = pairs.iter().zip(choices.iter());
         let keys = keys.map(|(pair, choice)| pair[usize::from(*choice)]);
-        let (leaves, message) = grow_trees(kernel, group_bits, &pairs);
+        let (leaves, message) = grow_trees(kernel, tree_levels, &pairs);
         Self {
             kernel,
-            group_bits,
+            tree_levels,
             base: BaseKeys {
                 keys: Zeroizing::new(keys.collect()),
                 transcript: [7; 32],
@@ -60,13 +60,13 @@ impl DealerOutput {
     /// The sender, after it receives this message about the trees.
     fn sender(&self, message: &[u8]) -> Result<Sender, MpcError> {
         let delta = Arc::clone(&self.delta);
-        Sender::with_keys(delta, self.group_bits, self.kernel, &self.base, message)
+        Sender::with_keys(delta, self.tree_levels, self.kernel, &self.base, message)
     }
 
     fn receiver(&self) -> Receiver {
         Receiver::with_leaves(
             self.kernel,
-            self.group_bits,
+            self.tree_levels,
             &self.leaves,
             self.transcript(),
         )
@@ -78,8 +78,8 @@ impl DealerOutput {
 
     /// The value of a group of the offset: the leaf that the sender does not have.
     fn missing(&self, group: usize) -> usize {
-        let bits = self.group_bits.bits();
-        (self.delta.block().value() >> (bits * group)) as usize & ((1 << bits) - 1)
+        let levels = self.tree_levels.count();
+        (self.delta.block().value() >> (levels * group)) as usize & ((1 << levels) - 1)
     }
 }
 
@@ -117,27 +117,27 @@ fn is_caught<T>(result: &Result<T, MpcError>, reason: Misbehaviour) -> bool {
 /// The position of a tree's correction in the message: at a level below the first, for a missing leaf on the zeros' or
 /// the ones' side.
 pub(crate) fn correction_offset(
-    group_bits: GroupBits,
+    tree_levels: TreeLevels,
     tree: usize,
     level: usize,
     side: usize,
 ) -> usize {
-    let blocks = corrections_per_tree(group_bits) + 2;
+    let blocks = corrections_per_tree(tree_levels) + 2;
     (tree * blocks + 2 * (level - 1) + side) * BLOCK_BYTES
 }
 
 #[test]
 fn an_error_in_a_tree_passes_only_if_one_bit_is_guessed() {
-    for (group_bits, seed) in BOTH.into_iter().zip([0..4, 4..5]).flat_map(with_seeds) {
-        let dealt = DealerOutput::new(group_bits, seed);
+    for (tree_levels, seed) in BOTH.into_iter().zip([0..4, 4..5]).flat_map(with_seeds) {
+        let dealt = DealerOutput::new(tree_levels, seed);
         assert!(dealt.sender(&dealt.message).is_ok());
-        let levels = group_bits.bits();
-        let last = group_bits.groups() - 1;
+        let levels = tree_levels.count();
+        let last = tree_levels.trees() - 1;
         for tree in [0, 1, last - 1, last] {
             for level in 1..levels {
                 for side in 0..2 {
                     let mut message = dealt.message.clone();
-                    message[correction_offset(group_bits, tree, level, side) + 3] ^= 0x10;
+                    message[correction_offset(tree_levels, tree, level, side) + 3] ^= 0x10;
                     let caught =
                         is_caught(&dealt.sender(&message), Misbehaviour::InconsistentSeeds);
                     let bit = dealt.missing(tree) >> (levels - 1 - level) & 1;
@@ -149,28 +149,28 @@ fn an_error_in_a_tree_passes_only_if_one_bit_is_guessed() {
 }
 
 fn with_seeds(
-    (group_bits, seeds): (GroupBits, std::ops::Range<u64>),
-) -> impl Iterator<Item = (GroupBits, u64)> {
-    seeds.map(move |seed| (group_bits, seed))
+    (tree_levels, seeds): (TreeLevels, std::ops::Range<u64>),
+) -> impl Iterator<Item = (TreeLevels, u64)> {
+    seeds.map(move |seed| (tree_levels, seed))
 }
 
 #[test]
 fn three_guessed_bits_pass_for_one_offset_in_eight() {
     // Errors in three trees pass if and only if three bits are guessed: for an eighth of all offsets.
     let mut passed = 0;
-    for (group_bits, seed) in BOTH
+    for (tree_levels, seed) in BOTH
         .into_iter()
         .zip([0..400, 400..440])
         .flat_map(with_seeds)
     {
-        let dealt = DealerOutput::new(group_bits, 1000 + seed);
+        let dealt = DealerOutput::new(tree_levels, 1000 + seed);
         let mut message = dealt.message.clone();
-        let trees = [3, 4, group_bits.groups() - 2];
+        let trees = [3, 4, tree_levels.trees() - 2];
         for tree in trees {
-            message[correction_offset(group_bits, tree, 2, 1)] ^= 1;
+            message[correction_offset(tree_levels, tree, 2, 1)] ^= 1;
         }
         let caught = is_caught(&dealt.sender(&message), Misbehaviour::InconsistentSeeds);
-        let bit = group_bits.bits() - 3;
+        let bit = tree_levels.count() - 3;
         let guessed = trees
             .iter()
             .all(|tree| dealt.missing(*tree) >> bit & 1 == 0);
@@ -184,7 +184,7 @@ fn three_guessed_bits_pass_for_one_offset_in_eight() {
 #[test]
 fn leaves_that_differ_from_the_committed_ones_are_rejected() {
     // The receiver commits to trees other than those that it corrects.
-    let [dealt, other] = [1, 2].map(|seed| DealerOutput::new(GroupBits::FOUR, seed));
+    let [dealt, other] = [1, 2].map(|seed| DealerOutput::new(TreeLevels::FOUR, seed));
     let hash = dealt.message.len() - 32;
     let mut message = dealt.message.clone();
     message[hash..].copy_from_slice(&other.message[hash..]);
@@ -206,7 +206,7 @@ fn cheating_batch(
     (tree, wrong_bit): (usize, usize),
     guess: usize,
 ) -> Vec<u8> {
-    let bits = dealt.group_bits.bits();
+    let levels = dealt.tree_levels.count();
     let width = count / 128 + 1;
     let mut rows = vec![Block::ZERO; 128 * width];
     let mut choices = Vec::new();
@@ -220,8 +220,8 @@ fn cheating_batch(
             Prg::of_tree(dealt.kernel, *leaf, number).fill(&mut stream);
             for (at, block) in stream.into_iter().enumerate() {
                 total[at] ^= block;
-                for bit in (0..bits).filter(|bit| index >> bit & 1 == 1) {
-                    rows[(bits * number + bit) * width + at] ^= block;
+                for bit in (0..levels).filter(|bit| index >> bit & 1 == 1) {
+                    rows[(levels * number + bit) * width + at] ^= block;
                 }
             }
         }
@@ -239,7 +239,7 @@ fn cheating_batch(
             }
         }
     }
-    assert_eq!(bytes.len(), corrections_bytes(width, dealt.group_bits));
+    assert_eq!(bytes.len(), corrections_bytes(width, dealt.tree_levels));
     let mut transcript = dealt.transcript().for_thread(WorkerThread::FIRST);
     transcript.absorb(b"chunk", &bytes);
     let mut coefficients = transcript.coefficients(width);
@@ -250,7 +250,7 @@ fn cheating_batch(
         sum[0]
     };
     let mut sums: Vec<Block> = rows.chunks_exact(width).map(sum).collect();
-    for (bit, sum_of_row) in sums.iter_mut().skip(bits * tree).take(bits).enumerate() {
+    for (bit, sum_of_row) in sums.iter_mut().skip(levels * tree).take(levels).enumerate() {
         *sum_of_row ^= sum(&error) & Block::mask(guess >> bit & 1 == 1);
     }
     bytes.extend_from_slice(&prove(&transcript, sum(&choices), &sums));
@@ -261,10 +261,10 @@ fn cheating_batch(
 #[test]
 fn an_error_in_a_chunk_passes_only_if_its_group_is_guessed() {
     let count = 1024;
-    for (group_bits, seed) in BOTH.into_iter().zip([0..3, 3..4]).flat_map(with_seeds) {
-        let dealt = DealerOutput::new(group_bits, seed);
+    for (tree_levels, seed) in BOTH.into_iter().zip([0..3, 3..4]).flat_map(with_seeds) {
+        let dealt = DealerOutput::new(tree_levels, seed);
         let sender = || dealt.sender(&dealt.message).unwrap();
-        let trees = group_bits.groups();
+        let trees = tree_levels.trees();
         // The first transfer, some other, the last, and one that masks the proof.
         for (tree, wrong_bit) in [
             (1, 0),
@@ -273,8 +273,12 @@ fn an_error_in_a_chunk_passes_only_if_its_group_is_guessed() {
             (1, count + 5),
         ] {
             // All 16 guesses, or every 17th of 256.
-            let step = if group_bits == GroupBits::FOUR { 1 } else { 17 };
-            for guess in (0..1 << group_bits.bits()).step_by(step) {
+            let step = if tree_levels == TreeLevels::FOUR {
+                1
+            } else {
+                17
+            };
+            for guess in (0..1 << tree_levels.count()).step_by(step) {
                 let guess = guess ^ dealt.missing(tree);
                 let bytes = cheating_batch(&dealt, count, (tree, wrong_bit), guess);
                 let sent = send(sender(), count, &bytes);
@@ -291,8 +295,8 @@ fn an_error_in_a_chunk_passes_only_if_its_group_is_guessed() {
 #[test]
 fn a_failed_check_erases_the_cots_and_ends_the_sender() {
     let count = 1024;
-    for group_bits in BOTH {
-        let dealt = DealerOutput::new(group_bits, 8);
+    for tree_levels in BOTH {
+        let dealt = DealerOutput::new(tree_levels, 8);
         for (guess, right) in [(dealt.missing(5), true), (dealt.missing(5) ^ 3, false)] {
             let mut sender = dealt.sender(&dealt.message).unwrap();
             let (mut left, mut right_end) = memory_pair();
@@ -320,7 +324,7 @@ fn honest_bytes(dealt: &DealerOutput, choices: &[bool]) -> Vec<u8> {
     let bits: Bits = choices.iter().copied().collect();
     dealt.receiver().receive(&bits, &mut right).unwrap();
     let count = choices.len();
-    let mut bytes = vec![0; messages::transfer_bytes(count, dealt.group_bits)];
+    let mut bytes = vec![0; messages::transfer_bytes(count, dealt.tree_levels)];
     left.receive(&mut bytes).unwrap();
     bytes
 }
@@ -328,8 +332,8 @@ fn honest_bytes(dealt: &DealerOutput, choices: &[bool]) -> Vec<u8> {
 #[test]
 fn every_changed_byte_is_noticed() {
     // Every byte with four levels, and some with eight, whose trees take longer.
-    for (group_bits, step) in BOTH.into_iter().zip([1, 29]) {
-        every_byte_is_noticed(&DealerOutput::new(group_bits, 5), step);
+    for (tree_levels, step) in BOTH.into_iter().zip([1, 29]) {
+        every_byte_is_noticed(&DealerOutput::new(tree_levels, 5), step);
     }
 }
 
@@ -352,7 +356,7 @@ fn every_byte_is_noticed(dealt: &DealerOutput, step: usize) {
         }
     }
 
-    let swaps = corrections_bytes(2, dealt.group_bits) + PROOF_BYTES;
+    let swaps = corrections_bytes(2, dealt.tree_levels) + PROOF_BYTES;
     for at in (0..bytes.len()).step_by(step) {
         let mut changed = bytes.clone();
         changed[at] ^= 1 << (at % 8);
@@ -379,7 +383,7 @@ fn every_byte_is_noticed(dealt: &DealerOutput, step: usize) {
 
 #[test]
 fn proofs_belong_to_their_session_and_thread() {
-    let [dealt, mut other] = [6, 6].map(|seed| DealerOutput::new(GroupBits::FOUR, seed));
+    let [dealt, mut other] = [6, 6].map(|seed| DealerOutput::new(TreeLevels::FOUR, seed));
     let bytes = honest_bytes(&dealt, &[true; 128]);
     assert!(send(dealt.sender(&dealt.message).unwrap(), 128, &bytes).is_ok());
     let second = dealt.sender(&dealt.message).unwrap();

@@ -3,9 +3,9 @@
 
 use super::messages::PROOF_BYTES;
 use crate::block::{BLOCK_BYTES, Block};
+use crate::chain_hash::compress_chains;
 use crate::field;
 use crate::kernel::Kernel;
-use crate::lane_hash::compress_lanes;
 use crate::prg::Prg;
 use crate::worker_thread::WorkerThread;
 use sha2::{Digest, Sha256};
@@ -44,8 +44,8 @@ impl Transcript {
         digest.update((kind.len() as u64).to_le_bytes());
         digest.update(kind);
         digest.update((message.len() as u64).to_le_bytes());
-        let (lanes, rest) = compress_lanes(self.kernel, message);
-        digest.update(lanes);
+        let (chains, rest) = compress_chains(self.kernel, message);
+        digest.update(chains);
         digest.update(rest);
         self.digest = digest.finalize().into();
     }

@@ -3,7 +3,7 @@
 
 use super::check::{Sums, Transcript};
 use super::messages::{PROOF_BYTES, chunks, corrections_bytes, transfer_bytes};
-use super::{GroupBits, MAX_BATCH};
+use super::{MAX_BATCH, TreeLevels};
 use crate::alignment::{
     EvaluatorComparison, EvaluatorSession, Fold, GarblerComparison, GarblerSession,
 };
@@ -22,8 +22,8 @@ const ALPHABET: usize = 52;
 /// The most that the check may add to the time, in percent.
 const MAX_OVERHEAD_PERCENT: f64 = 3.0;
 
-/// The CPU time of this thread, or the wall-clock time where the system does not report it. Waiting for the other side does not
-/// count.
+/// The CPU time of this thread, or the wall-clock time where the system does not report it. Waiting for the other side
+/// does not count.
 fn cpu_time(start: Instant) -> Duration {
     // The kernel updates the number only when the scheduler runs.
     std::thread::yield_now();
@@ -95,7 +95,7 @@ fn check(transfers: usize) -> Duration {
     let mut transcript = Transcript::new(kernel, &[1; 32], &[]);
     let widths: Vec<usize> = chunks(MAX_BATCH / 128 + 1).collect();
     let widest = widths.iter().copied().max().unwrap_or(0);
-    let corrections = vec![2; corrections_bytes(widest, GroupBits::default())];
+    let corrections = vec![2; corrections_bytes(widest, TreeLevels::default())];
     let (rows, choices) = (
         vec![Block::new(3); 128 * widest],
         vec![Block::new(4); widest],
@@ -105,7 +105,7 @@ fn check(transfers: usize) -> Duration {
     for _ in 0..transfers.div_ceil(MAX_BATCH) {
         let mut sums = Sums::new(kernel);
         for &width in &widths {
-            let bytes = corrections_bytes(width, GroupBits::default());
+            let bytes = corrections_bytes(width, TreeLevels::default());
             transcript.absorb(b"chunk", &corrections[..bytes]);
             sums.add(&transcript, &rows[..128 * width], &choices[..width]);
         }
@@ -148,13 +148,13 @@ fn the_check_adds_few_bytes_to_a_cell() {
         ("ScanMatch", SavingCell::new(1 << 11).input_wires()),
     ] {
         let transfers = cells * wires;
-        for group_bits in [GroupBits::FOUR, GroupBits::EIGHT] {
+        for tree_levels in [TreeLevels::FOUR, TreeLevels::EIGHT] {
             // What transfers take without their check.
             let blocks: usize = (0..transfers.div_ceil(MAX_BATCH))
                 .map(|batch| (transfers - batch * MAX_BATCH).min(MAX_BATCH).div_ceil(128))
                 .sum();
-            let unchecked = transfers.div_ceil(8) + corrections_bytes(blocks, group_bits);
-            let added = transfer_bytes(transfers, group_bits) - unchecked;
+            let unchecked = transfers.div_ceil(8) + corrections_bytes(blocks, tree_levels);
+            let added = transfer_bytes(transfers, tree_levels) - unchecked;
             assert!(
                 added >= transfers.div_ceil(MAX_BATCH) * PROOF_BYTES,
                 "{name}"

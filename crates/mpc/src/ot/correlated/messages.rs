@@ -1,6 +1,6 @@
 //! The bytes of correlated transfers. Both sides can compute all lengths.
 
-use super::{CHUNK, GroupBits, MAX_BATCH};
+use super::{CHUNK, MAX_BATCH, TreeLevels};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
 use veilpath_channel::Channel;
@@ -9,27 +9,27 @@ use veilpath_channel::Channel;
 pub const PROOF_BYTES: usize = BLOCK_BYTES + 32;
 
 /// Bytes that the receiver sends for `count` transfers announced at once, if none are left over from earlier.
-pub fn transfer_bytes(count: usize, group_bits: GroupBits) -> usize {
+pub fn transfer_bytes(count: usize, tree_levels: TreeLevels) -> usize {
     let batches = count.div_ceil(MAX_BATCH);
     // Each batch has a block of transfers that only mask its proof.
     let blocks = count.div_ceil(128) + batches;
-    count.div_ceil(8) + corrections_bytes(blocks, group_bits) + batches * PROOF_BYTES
+    count.div_ceil(8) + corrections_bytes(blocks, tree_levels) + batches * PROOF_BYTES
 }
 
 /// Bytes that the receiver sends after the base transfers: corrections of the trees and their check.
-pub fn seed_bytes(group_bits: GroupBits) -> usize {
-    let blocks = corrections_per_tree(group_bits) + 2;
-    group_bits.groups() * blocks * BLOCK_BYTES + 32
+pub fn seed_bytes(tree_levels: TreeLevels) -> usize {
+    let blocks = corrections_per_tree(tree_levels) + 2;
+    tree_levels.trees() * blocks * BLOCK_BYTES + 32
 }
 
 /// Blocks that correct a tree of seeds: two for each level below the first.
-pub(super) fn corrections_per_tree(group_bits: GroupBits) -> usize {
-    2 * (group_bits.bits() - 1)
+pub(super) fn corrections_per_tree(tree_levels: TreeLevels) -> usize {
+    2 * (tree_levels.count() - 1)
 }
 
 /// Bytes that correct this many blocks of 128 transfers: every tree but the first is corrected to the first.
-pub(super) fn corrections_bytes(blocks: usize, group_bits: GroupBits) -> usize {
-    blocks * BLOCK_BYTES * (group_bits.groups() - 1)
+pub(super) fn corrections_bytes(blocks: usize, tree_levels: TreeLevels) -> usize {
+    blocks * BLOCK_BYTES * (tree_levels.trees() - 1)
 }
 
 /// The chunks of a batch, in blocks of 128 transfers.

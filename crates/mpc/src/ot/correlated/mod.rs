@@ -41,22 +41,27 @@
 //!   have the same uᵢ: two different ones have the same sum with probability 2⁻¹²⁸, as the last block in which they
 //!   differ has a uniform coefficient that was not known when the difference was made. (The masking block has the
 //!   coefficient 1. It is fixed before all coefficients, and a difference in it alone is always seen.) So a batch in
-//!   which d trees differ from the others passes only if the receiver guessed k·d bits of Δ, with probability 2⁻ᵏᵈ, plus
-//!   at most 2⁻¹²⁸. A receiver that guessed them learns nothing new. (It is one bit less if one of the trees belongs to
-//!   the group of the lowest bit of Δ, which is public.) The 2⁻¹²⁸ holds although many pairs of trees could collide. Let
-//!   there be m different uᵢ. Two collide if their difference sums to 0, and so do all differences that are multiples of
-//!   it. If all differences are, this is one event. Otherwise each event leaves at least one uᵢ out, whose bits must be
-//!   guessed: if j are left out, 4j − 1 bits or more, since k ≥ 4 and at most one bit is public. At most
-//!   C(m,2)/C(m−j,2) events leave out j, and the sum of C(m,2)/C(m−j,2)·2^(1−4j) over j is below 1. Two independent events
-//!   have another factor of 2⁻¹²⁸.
+//!   which d trees differ from the others passes only if the receiver guessed k·d bits of Δ, with probability 2⁻ᵏᵈ,
+//!   plus at most 2⁻¹²⁸. A receiver that guessed them learns nothing new. (It is one bit less if one of the trees
+//!   belongs to the group of the lowest bit of Δ, which is public.) The 2⁻¹²⁸ holds although many pairs of trees could
+//!   collide. Let there be m different uᵢ.
+//!
+//!   1. Two of them collide if their difference sums to 0. Then all differences that are multiples of it sum to 0, too:
+//!      together, these are one event.
+//!   2. If all differences are multiples of one, there is no other event.
+//!   3. Otherwise each event leaves out at least one uᵢ, whose bits must be guessed: if it leaves out j, 4j − 1 bits or
+//!      more, since k ≥ 4 and at most one bit is public.
+//!   4. At most C(m,2)/C(m−j,2) events leave out j, and the sum of C(m,2)/C(m−j,2)·2^(1−4j) over j is below 1.
+//!   5. Two independent events have another factor of 2⁻¹²⁸.
+//!
 //! - **Swaps.** Whatever bits it sends are a valid choice of some x. They come after the check, which does not cover
 //!   them.
 //!
 //! The coefficients χ come from a hash of the base transfers, the message about the seed trees, and all corrections and
-//! proofs of this worker thread so far (Fiat and Shamir; in the paper the sender draws them), so the check needs no round
-//! trip. A receiver that computes p hashes to find errors that pass succeeds with probability at most p/2¹²⁸. Each
-//! check of a chunk covers the chunks before it: errors made after a coefficient is known do not cancel earlier ones,
-//! because the last error has coefficients of its own.
+//! proofs of this worker thread so far (Fiat and Shamir; in the paper the sender draws them), so the check needs no
+//! round trip. A receiver that computes p hashes to find errors that pass succeeds with probability at most p/2¹²⁸.
+//! Each check of a chunk covers the chunks before it: errors made after a coefficient is known do not cancel earlier
+//! ones, because the last error has coefficients of its own.
 //!
 //! What remains is a guess: with probability 2⁻ᵐ all checks pass and the receiver knows m bits of Δ; otherwise the
 //! session has ended. In this sense Δ keeps its 127 bits whatever a receiver does: an attack on the garbling hash that
@@ -72,11 +77,12 @@
 //!
 //! **The labels are used directly**, correlated by Δ, and the receiver can choose its t. Anything built on them needs a
 //! hash that is circular correlation robust for such labels, with a tweak per use. Garbling uses [`crate::hash`], whose
-//! bound holds for labels of the attacker's choice. [`super::random`] uses the same hash, and [`super::letters`] uses
+//! bound holds for labels of the attacker's choice. [`super::pads`] uses the same hash, and [`super::letters`] uses
 //! SHA-256 over labels, column and letter.
 //!
 //! **The check costs** 544 bytes for every batch of up to [`MAX_BATCH`] transfers, and at most 3 % of the CPU time of a
-//! comparison with the smallest circuit, as measured by `cost_tests.rs`. The check of the trees is a part of the start of a stage.
+//! comparison with the smallest circuit, as measured by `cost_tests.rs`. The check of the trees is a part of the start
+//! of a stage.
 //!
 //! Seeds are secret, so the sender's tree is stored by y ⊕ δ from the start: no address depends on Δ.
 
@@ -92,11 +98,12 @@ pub(crate) mod tree;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// k of the module documentation: how many bits of Δ share a seed tree. Both sides must use the same.
+/// k of the module documentation: the levels of a seed tree, and how many bits of Δ share it. Both sides must use the
+/// same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GroupBits(usize);
+pub struct TreeLevels(usize);
 
-impl GroupBits {
+impl TreeLevels {
     /// The extension of Ishai, Kilian, Nissim and Petrank: 16 bytes per transfer, the least AES work.
     pub const ONE: Self = Self(1);
     /// 8 bytes per transfer, with the same AES work as one.
@@ -106,16 +113,17 @@ impl GroupBits {
     /// 2 bytes per transfer, for slow connections: eight times the AES work of four.
     pub const EIGHT: Self = Self(8);
 
-    pub(crate) fn bits(self) -> usize {
+    pub(crate) fn count(self) -> usize {
         self.0
     }
 
-    fn groups(self) -> usize {
+    /// How many trees there are.
+    fn trees(self) -> usize {
         128 / self.0
     }
 }
 
-impl Default for GroupBits {
+impl Default for TreeLevels {
     fn default() -> Self {
         Self::FOUR
     }

@@ -5,13 +5,14 @@ use super::messages::{append_block, chunks, corrections_bytes};
 use super::ready::{Demand, Ready, Step, drop_first};
 use super::scratch::{Rows, Scratch};
 use super::seed_check::SeedCheck;
-use super::{GroupBits, MAX_BATCH, tree};
+use super::{MAX_BATCH, TreeLevels, tree};
+use crate::bits::{bits_at, copy_bits};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
 use crate::kernel::Kernel;
 use crate::label::ActiveLabel;
 use crate::ot::cot::check_lengths;
-use crate::ot::{Bits, CorrelatedReceiver, CotReceiver, base, bits_at};
+use crate::ot::{Bits, CorrelatedReceiver, CotReceiver, base};
 use crate::prg::TreeStreams;
 use crate::worker_thread::WorkerThread;
 use rand::CryptoRng;
@@ -21,7 +22,7 @@ use zeroize::Zeroizing;
 /// Receives the labels of its bits. Has the seeds of all trees.
 pub struct Receiver {
     kernel: Kernel,
-    group_bits: GroupBits,
+    tree_levels: TreeLevels,
     trees: Vec<TreeStreams>,
     /// The transcript before the first worker thread's messages, from which the transcripts of all threads start.
     root: Transcript,
@@ -36,22 +37,22 @@ pub struct Receiver {
 impl Receiver {
     /// Runs the base transfers (as their sender) and grows the trees.
     pub fn start(
-        group_bits: GroupBits,
+        tree_levels: TreeLevels,
         kernel: Kernel,
         rng: &mut impl CryptoRng,
         channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         let base = base::send(rng, channel)?;
-        let (leaves, message) = grow_trees(kernel, group_bits, &base.keys);
+        let (leaves, message) = grow_trees(kernel, tree_levels, &base.keys);
         channel.send(&message)?;
         channel.flush()?;
         let root = Transcript::new(kernel, &base.transcript, &message);
-        Ok(Self::with_leaves(kernel, group_bits, &leaves, root))
+        Ok(Self::with_leaves(kernel, tree_levels, &leaves, root))
     }
 
     pub(super) fn with_leaves(
         kernel: Kernel,
-        group_bits: GroupBits,
+        tree_levels: TreeLevels,
         leaves: &[Zeroizing<Vec<Block>>],
         root: Transcript,
     ) -> Self {
@@ -59,7 +60,7 @@ impl Receiver {
         let trees = trees.map(|(number, leaves)| TreeStreams::new(kernel, leaves, number));
         Self::with_streams(
             kernel,
-            group_bits,
+            tree_levels,
             trees.collect(),
             root,
             WorkerThread::FIRST,
@@ -68,14 +69,14 @@ impl Receiver {
 
     fn with_streams(
         kernel: Kernel,
-        group_bits: GroupBits,
+        tree_levels: TreeLevels,
         trees: Vec<TreeStreams>,
         root: Transcript,
         thread: WorkerThread,
     ) -> Self {
         Self {
             kernel,
-            group_bits,
+            tree_levels,
             trees,
             transcript: root.for_thread(thread),
             root,
@@ -91,7 +92,7 @@ impl Receiver {
         let trees = self.trees.iter().map(|tree| tree.for_thread(thread));
         Self::with_streams(
             self.kernel,
-            self.group_bits,
+            self.tree_levels,
             trees.collect(),
             self.root.clone(),
             thread,
@@ -126,7 +127,7 @@ impl Receiver {
         mut used_choices: &mut [Block],
         channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
-        let group_bits = self.group_bits.bits();
+        let levels = self.tree_levels.count();
         let mut sums = Sums::new(self.kernel);
         // The last block of the first chunk masks the proof and has no other use.
         let mut masks = 1;
@@ -136,10 +137,10 @@ impl Receiver {
                 choices,
                 total,
             } = self.scratch.of_width(width);
-            let mut corrections = vec![0; corrections_bytes(width, self.group_bits)];
+            let mut corrections = vec![0; corrections_bytes(width, self.tree_levels)];
             let (blocks, _) = corrections.as_chunks_mut::<BLOCK_BYTES>();
             let mut trees = self.trees.iter_mut();
-            let mut rows_of_trees = rows.chunks_exact_mut(group_bits * width);
+            let mut rows_of_trees = rows.chunks_exact_mut(levels * width);
             // The first tree determines the choices.
             if let (Some(tree), Some(rows)) = (trees.next(), rows_of_trees.next()) {
                 rows.fill(Block::ZERO);
@@ -175,13 +176,13 @@ impl Receiver {
 /// The leaves of all trees, and the message with their corrections and their check.
 pub(super) fn grow_trees(
     kernel: Kernel,
-    group_bits: GroupBits,
+    tree_levels: TreeLevels,
     pairs: &[[Block; 2]],
 ) -> (Vec<Zeroizing<Vec<Block>>>, Vec<u8>) {
-    let mut trees = Vec::with_capacity(group_bits.groups());
+    let mut trees = Vec::with_capacity(tree_levels.trees());
     let mut message = Vec::new();
     let mut check = SeedCheck::new();
-    for (number, pairs) in pairs.chunks_exact(group_bits.bits()).enumerate() {
+    for (number, pairs) in pairs.chunks_exact(tree_levels.count()).enumerate() {
         let (leaves, corrections) = tree::grow(kernel, number, pairs);
         let sum = check.add_whole(number, &leaves);
         for block in corrections.into_iter().chain(sum) {
@@ -209,10 +210,10 @@ impl CorrelatedReceiver for Receiver {
         self.demand.used(bits.len());
         let (first, labels) = self.ready.take(bits.len());
         // The sender swaps the two labels of each transfer whose random choice differs from the bit.
-        let mut swaps = Vec::with_capacity(bits.words.len() * 8);
-        for (at, word) in bits.words.iter().enumerate() {
+        let mut swaps = Vec::with_capacity(bits.words().len() * 8);
+        for (at, word) in bits.words().iter().enumerate() {
             let count = (bits.len() - at * 64).min(64);
-            let swap = word ^ bits_at(&self.choices, first + at * 64, count);
+            let swap = word ^ bits_at(&self.choices[..], first + at * 64, count);
             swaps.extend_from_slice(&swap.to_le_bytes());
         }
         swaps.truncate(bits.len().div_ceil(8));
@@ -226,10 +227,6 @@ impl CorrelatedReceiver for Receiver {
 impl CotReceiver for Receiver {
     fn batch(&self) -> usize {
         MAX_BATCH
-    }
-
-    fn reserve(&mut self, count: usize) {
-        self.demand.announce(count);
     }
 
     fn extend(
@@ -249,30 +246,19 @@ impl CotReceiver for Receiver {
                     let out = rest.split_off_mut(..batch).unwrap_or_default();
                     let mut choices = Zeroizing::new(vec![Block::ZERO; batch / 128]);
                     self.make_batch(out, &mut choices, channel)?;
-                    copy_bits(&choices, 0, batch, u, done);
+                    copy_bits(&choices[..], 0, u, done, batch);
                     done += batch;
                 }
                 Step::Take(count) => {
                     let out = rest.split_off_mut(..count).unwrap_or_default();
                     let (first, labels) = self.ready.take(count);
                     out.copy_from_slice(labels);
-                    copy_bits(&self.choices, first, count, u, done);
+                    copy_bits(&self.choices[..], first, u, done, count);
                     done += count;
                 }
             }
         }
         channel.flush()?;
         Ok(())
-    }
-}
-
-/// Adds `count` bits from `from` on to words that are zero from bit `at` on.
-fn copy_bits(bits: &[Block], from: usize, count: usize, words: &mut [u64], at: usize) {
-    let mut done = 0;
-    while done < count {
-        let (word, shift) = ((at + done) / 64, (at + done) % 64);
-        let now = (64 - shift).min(count - done);
-        words[word] |= bits_at(bits, from + done, now) << shift;
-        done += now;
     }
 }

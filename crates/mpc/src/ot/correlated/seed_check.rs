@@ -6,10 +6,10 @@
 //!
 //! The hash fixes all h_y before the sender's offset matters, and each h_y fixes a leaf. A receiver that corrects a
 //! tree wrongly gives the sender other leaves for some values of the offset, and for these the check fails. So the
-//! check passes for a set of offsets that the receiver can know. If this set has a fraction s of all offsets, the receiver
-//! is caught with probability 1 − s: it guesses, and a wrong guess ends the session. If two or more values of a group
-//! remain, the sender knows each leaf of the tree for at least one of them, so all leaves are fixed, and the receiver
-//! continues like one with these leaves. If only one value remains, the receiver has guessed the group.
+//! check passes for a set of offsets that the receiver can know. If this set has a fraction s of all offsets, the
+//! receiver is caught with probability 1 − s: it guesses, and a wrong guess ends the session. If two or more values of
+//! a group remain, the sender knows each leaf of the tree for at least one of them, so all leaves are fixed, and the
+//! receiver continues like one with these leaves. If only one value remains, the receiver has guessed the group.
 //!
 //! The sender learns h of the missing leaf, which is a random value: the leaf itself appears in no other hash.
 
@@ -80,7 +80,8 @@ impl SeedCheck {
         if let Some(first) = hashes.first_mut() {
             *first = sum([&sum_of_known, &sum_of_all]);
         }
-        // From indices to leaf numbers: for every bit of `missing` that is set, all pairs that differ in that bit are swapped.
+        // From indices to leaf numbers: for every bit of `missing` that is set, all pairs that differ in that bit are
+        // swapped.
         for level in 0..hashes.len().ilog2() {
             let distance = 1 << level;
             // Hidden from the compiler, which would turn a loop-invariant condition into a branch.

@@ -8,7 +8,7 @@ use super::messages::{
 use super::ready::{Demand, Ready, Step};
 use super::scratch::Scratch;
 use super::seed_check::SeedCheck;
-use super::{GroupBits, MAX_BATCH, tree};
+use super::{MAX_BATCH, TreeLevels, tree};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::{Misbehaviour, MpcError};
 use crate::half_gates::messages::receive_packed_bits;
@@ -26,7 +26,7 @@ use zeroize::{Zeroize, Zeroizing};
 pub struct Sender {
     kernel: Kernel,
     delta: Arc<Delta>,
-    group_bits: GroupBits,
+    tree_levels: TreeLevels,
     trees: Vec<TreeStreams>,
     /// The transcript before the first worker thread's messages, from which the transcripts of all threads start.
     root: Transcript,
@@ -43,35 +43,35 @@ impl Sender {
     /// them.
     pub fn start(
         delta: Arc<Delta>,
-        group_bits: GroupBits,
+        tree_levels: TreeLevels,
         kernel: Kernel,
         rng: &mut impl CryptoRng,
         channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
-        let choices = choices(&delta, group_bits);
+        let choices = choices(&delta, tree_levels);
         let base = base::receive(&choices, rng, channel)?;
-        let message = receive_bytes(seed_bytes(group_bits), channel)?;
-        Self::with_keys(delta, group_bits, kernel, &base, &message)
+        let message = receive_bytes(seed_bytes(tree_levels), channel)?;
+        Self::with_keys(delta, tree_levels, kernel, &base, &message)
     }
 
     /// As [`Sender::start`], given the keys of the base transfers and the receiver's message about the trees.
     pub(super) fn with_keys(
         delta: Arc<Delta>,
-        group_bits: GroupBits,
+        tree_levels: TreeLevels,
         kernel: Kernel,
         base: &base::BaseKeys<Block>,
         message: &[u8],
     ) -> Result<Self, MpcError> {
-        let depth = group_bits.bits();
-        let choices = choices(&delta, group_bits);
-        let per_tree = corrections_per_tree(group_bits);
+        let depth = tree_levels.count();
+        let choices = choices(&delta, tree_levels);
+        let per_tree = corrections_per_tree(tree_levels);
         let blocks = blocks_of(message);
         let hash = &message[message.len().saturating_sub(32)..];
         let mut check = SeedCheck::new();
-        let mut trees = Vec::with_capacity(group_bits.groups());
+        let mut trees = Vec::with_capacity(tree_levels.trees());
         for (number, blocks) in blocks
             .chunks_exact(per_tree + 2)
-            .take(group_bits.groups())
+            .take(tree_levels.trees())
             .enumerate()
         {
             let (corrections, sum) = blocks.split_at(per_tree);
@@ -92,7 +92,7 @@ impl Sender {
         let root = Transcript::new(kernel, &base.transcript, message);
         Ok(Self::with_streams(
             delta,
-            group_bits,
+            tree_levels,
             kernel,
             trees,
             root,
@@ -102,7 +102,7 @@ impl Sender {
 
     fn with_streams(
         delta: Arc<Delta>,
-        group_bits: GroupBits,
+        tree_levels: TreeLevels,
         kernel: Kernel,
         trees: Vec<TreeStreams>,
         root: Transcript,
@@ -111,7 +111,7 @@ impl Sender {
         Self {
             kernel,
             delta,
-            group_bits,
+            tree_levels,
             trees,
             transcript: root.for_thread(thread),
             root,
@@ -127,7 +127,7 @@ impl Sender {
         let trees = self.trees.iter().map(|tree| tree.for_thread(thread));
         Self::with_streams(
             Arc::clone(&self.delta),
-            self.group_bits,
+            self.tree_levels,
             self.kernel,
             trees.collect(),
             self.root.clone(),
@@ -164,12 +164,12 @@ impl Sender {
         mut labels: &mut [Block],
         channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
-        let group_bits = self.group_bits.bits();
+        let levels = self.tree_levels.count();
         let mut sums = Sums::new(self.kernel);
         // The last block of the first chunk masks the proof and has no other use.
         let mut masks = 1;
         for width in chunks(labels.len() / 128 + 1) {
-            let message = receive_bytes(corrections_bytes(width, self.group_bits), channel)?;
+            let message = receive_bytes(corrections_bytes(width, self.tree_levels), channel)?;
             self.transcript.absorb(b"chunk", &message);
             let (corrections, _) = message.as_chunks::<BLOCK_BYTES>();
             // The first tree determines the choices and has no corrections.
@@ -177,7 +177,7 @@ impl Sender {
                 std::iter::once(None).chain(corrections.chunks_exact(width).map(Some));
             let rows = self.scratch.of_width(width).rows;
             let mut offset = Zeroizing::new(self.delta.block().value());
-            let rows_of_trees = rows.chunks_exact_mut(group_bits * width);
+            let rows_of_trees = rows.chunks_exact_mut(levels * width);
             for ((tree, corrections), rows) in
                 self.trees.iter_mut().zip(corrections).zip(rows_of_trees)
             {
@@ -211,8 +211,8 @@ impl Sender {
 }
 
 /// The choices of the base transfers. Level l of a tree belongs to the l-th highest bit of its group.
-pub(super) fn choices(delta: &Delta, group_bits: GroupBits) -> Zeroizing<[bool; base::COUNT]> {
-    let depth = group_bits.bits();
+pub(super) fn choices(delta: &Delta, tree_levels: TreeLevels) -> Zeroizing<[bool; base::COUNT]> {
+    let depth = tree_levels.count();
     let value = Zeroizing::new(delta.block().value());
     Zeroizing::new(std::array::from_fn(|at| {
         let (group, level) = (at / depth, at % depth);
@@ -254,10 +254,6 @@ impl CotSender for Sender {
 
     fn batch(&self) -> usize {
         MAX_BATCH
-    }
-
-    fn reserve(&mut self, count: usize) {
-        self.demand.announce(count);
     }
 
     fn extend(&mut self, v: &mut [Block], channel: &mut dyn Channel) -> Result<(), MpcError> {

@@ -13,11 +13,11 @@ use rand_chacha::ChaCha20Rng;
 use std::sync::Arc;
 use veilpath_channel::{Channel, Counted, memory_pair};
 
-const ALL: [GroupBits; 4] = [
-    GroupBits::ONE,
-    GroupBits::TWO,
-    GroupBits::FOUR,
-    GroupBits::EIGHT,
+const ALL: [TreeLevels; 4] = [
+    TreeLevels::ONE,
+    TreeLevels::TWO,
+    TreeLevels::FOUR,
+    TreeLevels::EIGHT,
 ];
 
 /// Calls with these counts after these announcements.
@@ -30,7 +30,7 @@ const CALLS: [(usize, &[usize]); 4] = [
 
 #[test]
 fn labels_differ_by_the_offset_where_the_bit_is_set() {
-    for (seed, group_bits) in ALL.into_iter().enumerate() {
+    for (seed, tree_levels) in ALL.into_iter().enumerate() {
         let mut rng = ChaCha20Rng::seed_from_u64(seed as u64);
         let delta = Arc::new(Delta::random(&mut rng));
         let (mut left, mut right) = memory_pair();
@@ -40,7 +40,7 @@ fn labels_differ_by_the_offset_where_the_bit_is_set() {
                 let mut rng = ChaCha20Rng::seed_from_u64(70);
                 let kernel = Kernel::best();
                 let mut first =
-                    Sender::start(offset, group_bits, kernel, &mut rng, &mut left).unwrap();
+                    Sender::start(offset, tree_levels, kernel, &mut rng, &mut left).unwrap();
                 let mut second = first.for_thread(WorkerThread::new(1).unwrap());
                 let mut all = Vec::new();
                 for sender in [&mut first, &mut second] {
@@ -54,7 +54,7 @@ fn labels_differ_by_the_offset_where_the_bit_is_set() {
                 all
             });
             let kernel = Kernel::portable();
-            let mut first = Receiver::start(group_bits, kernel, &mut rng, &mut right).unwrap();
+            let mut first = Receiver::start(tree_levels, kernel, &mut rng, &mut right).unwrap();
             let mut second = first.for_thread(WorkerThread::new(1).unwrap());
             let mut received = Vec::new();
             for receiver in [&mut first, &mut second] {
@@ -86,7 +86,7 @@ fn labels_differ_by_the_offset_where_the_bit_is_set() {
 
 #[test]
 fn bytes_are_as_announced() {
-    for group_bits in [GroupBits::ONE, GroupBits::FOUR] {
+    for tree_levels in [TreeLevels::ONE, TreeLevels::FOUR] {
         for count in [1, 128, CHUNK, MAX_BATCH, MAX_BATCH + 1, 3 * MAX_BATCH + 500] {
             let (mut left, right) = memory_pair();
             let mut right = Counted::new(right);
@@ -96,7 +96,7 @@ fn bytes_are_as_announced() {
                     let delta = Arc::new(Delta::random(&mut rng));
                     let kernel = Kernel::best();
                     let mut sender =
-                        Sender::start(delta, group_bits, kernel, &mut rng, &mut left).unwrap();
+                        Sender::start(delta, tree_levels, kernel, &mut rng, &mut left).unwrap();
                     sender.announce(count);
                     sender.send(count / 3, &mut left).unwrap();
                     sender.send(count - count / 3, &mut left).unwrap();
@@ -104,10 +104,10 @@ fn bytes_are_as_announced() {
                 let mut rng = ChaCha20Rng::seed_from_u64(71);
                 let kernel = Kernel::best();
                 let mut receiver =
-                    Receiver::start(group_bits, kernel, &mut rng, &mut right).unwrap();
+                    Receiver::start(tree_levels, kernel, &mut rng, &mut right).unwrap();
                 assert_eq!(
                     right.traffic().sent,
-                    32 + seed_bytes(group_bits) as u64,
+                    32 + seed_bytes(tree_levels) as u64,
                     "a point and the seeds"
                 );
                 let before = right.traffic().sent;
@@ -117,7 +117,7 @@ fn bytes_are_as_announced() {
                     receiver.receive(&bits, &mut right).unwrap();
                 }
                 let bytes = right.traffic().sent - before;
-                let expected = transfer_bytes(count, group_bits) as u64;
+                let expected = transfer_bytes(count, tree_levels) as u64;
                 // Two lists of bits can take one byte more than one.
                 assert!((expected..=expected + 1).contains(&bytes));
             });
@@ -133,11 +133,11 @@ fn a_closed_receiver_is_an_error() {
     drop(right);
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let delta = Arc::new(Delta::random(&mut rng));
-    let refused = Sender::start(delta, GroupBits::FOUR, Kernel::best(), &mut rng, &mut left);
+    let refused = Sender::start(delta, TreeLevels::FOUR, Kernel::best(), &mut rng, &mut left);
     assert!(matches!(refused, Err(MpcError::Channel(_))));
 }
 
-/// Lists of COTs after what is reserved: odd sizes, whole batches, several chunks and batches.
+/// Lists of COTs after these announcements: odd sizes, whole batches, several chunks and batches.
 const LISTS: [(usize, &[usize]); 4] = [
     (0, &[1, 127, 300, 0]),
     (5000, &[777, 64, 4000, 159]),
@@ -147,7 +147,7 @@ const LISTS: [(usize, &[usize]); 4] = [
 
 #[test]
 fn every_cot_satisfies_the_correlation() {
-    for (seed, group_bits) in ALL.into_iter().enumerate() {
+    for (seed, tree_levels) in ALL.into_iter().enumerate() {
         let mut rng = ChaCha20Rng::seed_from_u64(80 + seed as u64);
         let delta = Arc::new(Delta::random(&mut rng));
         let (left, right) = memory_pair();
@@ -158,11 +158,11 @@ fn every_cot_satisfies_the_correlation() {
                 let mut rng = ChaCha20Rng::seed_from_u64(70);
                 let kernel = Kernel::best();
                 let mut sender =
-                    Sender::start(offset, group_bits, kernel, &mut rng, &mut left).unwrap();
+                    Sender::start(offset, tree_levels, kernel, &mut rng, &mut left).unwrap();
                 let before = left.traffic().sent;
                 let mut all = Vec::new();
-                for (reserved, counts) in LISTS {
-                    sender.reserve(reserved);
+                for (announced, counts) in LISTS {
+                    sender.announce(announced);
                     for count in counts {
                         let mut v = vec![Block::new(5); *count];
                         sender.extend(&mut v, &mut left).unwrap();
@@ -173,10 +173,10 @@ fn every_cot_satisfies_the_correlation() {
                 all
             });
             let kernel = Kernel::portable();
-            let mut receiver = Receiver::start(group_bits, kernel, &mut rng, &mut right).unwrap();
+            let mut receiver = Receiver::start(tree_levels, kernel, &mut rng, &mut right).unwrap();
             let mut received = Vec::new();
-            for (reserved, counts) in LISTS {
-                receiver.reserve(reserved);
+            for (announced, counts) in LISTS {
+                receiver.announce(announced);
                 for count in counts {
                     let mut u = vec![u64::MAX; count.div_ceil(64)];
                     let mut w = vec![Block::new(6); *count];
@@ -207,8 +207,8 @@ fn every_cot_satisfies_the_correlation() {
 }
 
 #[test]
-fn cots_cost_what_the_group_size_says() {
-    for (group_bits, bits) in [(GroupBits::FOUR, 31.0), (GroupBits::EIGHT, 15.0)] {
+fn cots_cost_what_the_levels_say() {
+    for (tree_levels, bits) in [(TreeLevels::FOUR, 31.0), (TreeLevels::EIGHT, 15.0)] {
         let (mut left, right) = memory_pair();
         let mut right = Counted::new(right);
         let count = 4 * MAX_BATCH;
@@ -218,13 +218,13 @@ fn cots_cost_what_the_group_size_says() {
                 let delta = Arc::new(Delta::random(&mut rng));
                 let kernel = Kernel::best();
                 let mut sender =
-                    Sender::start(delta, group_bits, kernel, &mut rng, &mut left).unwrap();
+                    Sender::start(delta, tree_levels, kernel, &mut rng, &mut left).unwrap();
                 let mut v = vec![Block::ZERO; count];
                 sender.extend(&mut v, &mut left).unwrap();
             });
             let mut rng = ChaCha20Rng::seed_from_u64(71);
             let kernel = Kernel::best();
-            let mut receiver = Receiver::start(group_bits, kernel, &mut rng, &mut right).unwrap();
+            let mut receiver = Receiver::start(tree_levels, kernel, &mut rng, &mut right).unwrap();
             let before = right.traffic().sent;
             let (mut u, mut w) = (vec![0; count.div_ceil(64)], vec![Block::ZERO; count]);
             receiver.extend(&mut u, &mut w, &mut right).unwrap();

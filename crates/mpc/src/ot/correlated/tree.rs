@@ -1,9 +1,9 @@
 //! Seed trees (Goldreich, Goldwasser and Micali): one side derives the whole tree, the other all of it except one leaf.
 //!
 //! Level l of a tree uses one base transfer, whose choice bit is the l-th bit of the missing leaf's number, highest bit
-//! first. Choice 0 gives the value of the ones' side and vice versa: on the first level the node itself, and below it
-//! the sum of all nodes on that side. From the sum, the side with the punctured tree gets the one node that it cannot
-//! derive.
+//! first. With choice 0 the receiver gets the sum of the right children (bit 1); with choice 1, of the left children.
+//! On the first level, this is the node itself. Below it, the side with the punctured tree derives from the sum the one
+//! node that it lacks.
 
 use crate::block::Block;
 use crate::kernel::Kernel;

@@ -17,8 +17,8 @@
 mod receiver;
 mod sender;
 
-pub use receiver::{ReceivedLetters, receive};
-pub use sender::{SentLetters, send};
+pub use receiver::{ReceiverLetterKeys, receive};
+pub use sender::{SenderLetterKeys, send};
 
 use crate::block::Block;
 use crate::error::MpcError;

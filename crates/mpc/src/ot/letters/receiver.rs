@@ -8,7 +8,7 @@ use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
 /// The receiver's keys for a run of letters, and the letters themselves.
-pub struct ReceivedLetters {
+pub struct ReceiverLetterKeys {
     alphabet: usize,
     first_column: u64,
     letters: Zeroizing<Vec<usize>>,
@@ -22,7 +22,7 @@ pub fn receive(
     first_column: u64,
     correlated: &mut impl CorrelatedReceiver,
     channel: &mut dyn Channel,
-) -> Result<ReceivedLetters, MpcError> {
+) -> Result<ReceiverLetterKeys, MpcError> {
     check_alphabet(alphabet)?;
     if letters.iter().any(|&letter| letter >= alphabet) {
         return Err(MpcError::Misuse("a letter is not in the alphabet"));
@@ -43,7 +43,7 @@ pub fn receive(
             keys.push(derive_key(number, *letter, alphabet, labels));
         }
     }
-    Ok(ReceivedLetters {
+    Ok(ReceiverLetterKeys {
         alphabet,
         first_column,
         keys,
@@ -51,7 +51,7 @@ pub fn receive(
     })
 }
 
-impl ReceivedLetters {
+impl ReceiverLetterKeys {
     /// The number of letters.
     pub fn count(&self) -> usize {
         self.letters.len()

@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 const MAX_CACHED_KEYS: usize = 4 << 20;
 
 /// The sender's keys for a run of letters.
-pub struct SentLetters {
+pub struct SenderLetterKeys {
     alphabet: usize,
     count: usize,
     first_column: u64,
@@ -51,7 +51,7 @@ pub fn send(
     delta: &Arc<Delta>,
     correlated: &mut impl CorrelatedSender,
     channel: &mut dyn Channel,
-) -> Result<SentLetters, MpcError> {
+) -> Result<SenderLetterKeys, MpcError> {
     check_alphabet(alphabet)?;
     let mut labels = Vec::new();
     correlated.announce(count * bits_per_letter(alphabet));
@@ -59,7 +59,7 @@ pub fn send(
         let letters = LETTERS_PER_BATCH.min(count - first);
         labels.push(correlated.send(letters * bits_per_letter(alphabet), channel)?);
     }
-    let mut sent = SentLetters {
+    let mut sent = SenderLetterKeys {
         alphabet,
         count,
         first_column,
@@ -76,7 +76,7 @@ pub fn send(
     Ok(sent)
 }
 
-impl SentLetters {
+impl SenderLetterKeys {
     /// The number of letters.
     pub fn count(&self) -> usize {
         self.count

@@ -23,7 +23,6 @@ pub use receiver::read_column;
 pub use sender::StripTable;
 pub(crate) use sender::write_column;
 
-pub(crate) use super::bits_at as share_bits;
 use crate::block::Block;
 use zeroize::Zeroizing;
 

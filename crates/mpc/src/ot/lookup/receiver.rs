@@ -5,7 +5,7 @@ use super::{ColumnShare, MAX_BLOCKS, PadPosition, pad_input};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
 use crate::kernel::Kernel;
-use crate::ot::letters::ReceivedLetters;
+use crate::ot::letters::ReceiverLetterKeys;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -15,7 +15,7 @@ pub fn read_column(
     kernel: Kernel,
     rows: usize,
     width: usize,
-    letters: &ReceivedLetters,
+    letters: &ReceiverLetterKeys,
     column: usize,
     position: PadPosition,
     message: &[u8],

@@ -5,7 +5,7 @@ use super::{ColumnShare, MAX_BLOCKS, PadPosition, pad_input};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
 use crate::kernel::Kernel;
-use crate::ot::letters::SentLetters;
+use crate::ot::letters::SenderLetterKeys;
 use crate::prg::Prg;
 use zeroize::Zeroizing;
 
@@ -68,7 +68,7 @@ impl StripTable {
 pub(crate) fn write_column(
     kernel: Kernel,
     table: &mut StripTable,
-    letters: &SentLetters,
+    letters: &SenderLetterKeys,
     column: usize,
     position: PadPosition,
     shares: &mut Prg,

@@ -2,6 +2,7 @@
 
 use super::messages::column_bytes;
 use super::*;
+use crate::bits::bits_at;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
 use crate::label::Delta;
@@ -49,7 +50,7 @@ proptest! {
             prop_assert_eq!(message.len(), column_bytes(alphabet, rows, width));
             let got = read_column(Kernel::portable(), rows, width, &received, column, position, message).unwrap();
             for row in 0..rows {
-                let sum = share_bits(&sender_share, row * width, width) ^ share_bits(&got, row * width, width);
+                let sum = bits_at(&sender_share[..], row * width, width) ^ bits_at(&got[..], row * width, width);
                 prop_assert_eq!(sum, cost(row, *letter));
             }
             seen.insert(message.to_vec());

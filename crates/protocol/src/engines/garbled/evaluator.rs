@@ -16,7 +16,7 @@ use veilpath_channel::Channel;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::alignment::{EvaluatorComparison, EvaluatorSession};
 use veilpath_mpc::ot::Bits;
-use veilpath_mpc::ot::letters::ReceivedLetters;
+use veilpath_mpc::ot::letters::ReceiverLetterKeys;
 use veilpath_mpc::worker_thread::WorkerThread;
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
@@ -110,7 +110,7 @@ struct StageEvaluator<'a, 'o> {
     job: &'a Job<'a>,
     schedule: &'a Schedule,
     column_ranges: &'a HashMap<usize, Range<usize>>,
-    letters: &'a ReceivedLetters,
+    letters: &'a ReceiverLetterKeys,
     collector: &'a Mutex<AnswerCollector<'o>>,
     observer: &'o dyn Observer,
 }
@@ -165,7 +165,7 @@ impl<'a> StageEvaluator<'a, '_> {
             }
             let own = session.own_bits(&own, channel)?;
             numbers = add_length_terms(
-                session.party(),
+                session.circuit(),
                 channel,
                 &length_terms,
                 numbers,
@@ -174,14 +174,14 @@ impl<'a> StageEvaluator<'a, '_> {
             )?;
         }
         numbers = reduce_to_output(
-            session.party(),
+            session.circuit(),
             channel,
             self.schedule,
             self.job,
             &pairs,
             numbers,
         )?;
-        let halves = session.xor_shares(&numbers);
+        let halves = session.halves(&numbers);
         self.schedule.open(self.job, &pairs, &halves, channel)
     }
 }

@@ -17,7 +17,7 @@ use veilpath_channel::Channel;
 use veilpath_metrics::Scanpath;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::alignment::{GarblerComparison, GarblerSession, Rows};
-use veilpath_mpc::ot::letters::SentLetters;
+use veilpath_mpc::ot::letters::SenderLetterKeys;
 use veilpath_mpc::worker_thread::WorkerThread;
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
@@ -98,7 +98,7 @@ struct StageGarbler<'a, 'o> {
     job: &'a Job<'a>,
     schedule: &'a Schedule,
     column_ranges: &'a HashMap<usize, Range<usize>>,
-    letters: &'a SentLetters,
+    letters: &'a SenderLetterKeys,
     collector: &'a Mutex<AnswerCollector<'o>>,
     observer: &'o dyn Observer,
 }
@@ -168,7 +168,7 @@ impl<'a> StageGarbler<'a, '_> {
             let own = session.own_bits(&own, channel)?;
             let peer = session.peer_bits(pairs.len() * length_terms.width, channel)?;
             numbers = add_length_terms(
-                session.party(),
+                session.circuit(),
                 channel,
                 &length_terms,
                 numbers,
@@ -177,14 +177,14 @@ impl<'a> StageGarbler<'a, '_> {
             )?;
         }
         numbers = reduce_to_output(
-            session.party(),
+            session.circuit(),
             channel,
             self.schedule,
             self.job,
             &pairs,
             numbers,
         )?;
-        let halves = session.xor_shares(&numbers, channel)?;
+        let halves = session.halves(&numbers, channel)?;
         self.schedule.open(self.job, &pairs, &halves, channel)
     }
 }

@@ -82,7 +82,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Workload, levels: TreeLevels
     let (pairs_in_portion, portions) = (stages.pairs_in_portion, stages.portions);
     let (stages, letters) = (stages.count, stages.letters);
     let line_letters = {
-        let group_bits = levels.group_bits();
+        let tree_levels = levels.of_transfers();
         let in_portion = pairs_in_portion.min(work.pairs);
         let join_scanpaths = work.pairs.div_ceil(work.host_scanpaths.max(1));
         let host_letters_in_portion = in_portion
@@ -94,12 +94,12 @@ pub(crate) fn costs(comparison: &Comparison, work: &Workload, levels: TreeLevels
             true => LineLetters {
                 party: Party::Host,
                 count: host_letters,
-                group_bits,
+                tree_levels,
             },
             false => LineLetters {
                 party: Party::Join,
                 count: (letters / stages).saturating_sub(host_letters),
-                group_bits,
+                tree_levels,
             },
         }
     };
@@ -152,11 +152,11 @@ pub(crate) fn costs(comparison: &Comparison, work: &Workload, levels: TreeLevels
     let transfers =
         sum(|cost| cost.transfers).saturating_add(letter_transfers.saturating_mul(stages));
     let batches = batches(transfers / stages).saturating_mul(stages);
-    let group_bits = levels.group_bits();
+    let tree_levels = levels.of_transfers();
     let bytes = sum(|cost| cost.bytes)
         .saturating_add(letter_bytes.saturating_mul(stages))
-        .saturating_add(batches.saturating_mul(batch_bytes(group_bits)))
-        .saturating_add(stages.saturating_mul(start_bytes(group_bits)));
+        .saturating_add(batches.saturating_mul(batch_bytes(tree_levels)))
+        .saturating_add(stages.saturating_mul(start_bytes(tree_levels)));
     let exchanges = sum(|cost| cost.exchanges);
     let in_flight = portion.in_flight.max(last.in_flight);
     let seconds_per_block = match letters.uses_line_trees() {

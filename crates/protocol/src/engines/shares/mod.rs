@@ -58,13 +58,11 @@ use std::sync::Mutex;
 use veilpath_channel::Channel;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::shares::{
-    Finish, LetterLists, MatrixInput, Outputs, Party, SharedLetters, SharesSession,
+    Finish, LetterLists, LetterLookup, MAX_ALPHABET_SIZE, MatrixInput, Outputs, Party,
+    SharesSession,
 };
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
-
-/// The largest alphabet: the cost of a look-up grows with the square of its size.
-const MAX_ALPHABET_SIZE: usize = 1024;
 
 /// Checks that an alphabet of this many letters, including padding, is small enough to look up.
 pub(crate) fn check_alphabet_size(letters: usize) -> Result<(), JobError> {
@@ -95,7 +93,7 @@ fn run_with(
     let scoring = PrivateMetric::of(job);
     check_alphabet_size(scoring.alphabet_size()).map_err(ProtocolError::Job)?;
     let (own, theirs) = exchange_lengths(job, channel)?;
-    let group_bits = job.tree_levels.group_bits();
+    let tree_levels = job.tree_levels.of_transfers();
     let schedule = Schedule::new(job, &scoring, own, theirs);
     for &pair in &schedule.pending {
         let (host, join) = schedule.lengths(job, pair);
@@ -122,7 +120,7 @@ fn run_with(
             let kernel = Kernel::best();
             Ok(SharesSession::start(
                 party,
-                group_bits,
+                tree_levels,
                 kernel,
                 rng,
                 &mut channel,
@@ -202,7 +200,7 @@ struct StageRun<'a> {
     stage: &'a Stage,
     on_shares: OnShares,
     /// The shared letters, if there are matrices.
-    letters: Option<&'a SharedLetters>,
+    letters: Option<&'a LetterLookup>,
 }
 
 impl StageRun<'_> {

@@ -139,7 +139,7 @@ fn paillier_answers_sums_with_public_weights_and_nothing_else() {
             _ => "compare results of single pairs",
         };
         assert!(reason.to_string().contains(message), "{reason}");
-        // It is also refused without checking the plan first.
+        // It is also refused without checking it first.
         assert!(matches!(
             found(&spec, &a, &b),
             Err(ProtocolError::Unsupported(_))

@@ -2,7 +2,7 @@
 
 use super::group::Matrix;
 use super::lookup::{MAX_ALPHABET_SIZE, MAX_POSITIONS, SEGMENT, segment_bytes};
-use super::recurrence::MatrixRecurrence;
+use super::matrix_recurrence::MatrixRecurrence;
 use crate::error::MpcError;
 use std::ops::Range;
 use veilpath_channel::UNREAD_BYTES;

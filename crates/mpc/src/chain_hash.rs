@@ -1,4 +1,4 @@
-//! SHA-256's compression function on sixteen lanes at once, for long public messages.
+//! SHA-256's compression function on sixteen chains at once, for long public messages.
 //!
 //! A single SHA-256 is limited by the latency of its rounds. Here a message is divided among sixteen independent chains
 //! of the compression function, which start from SHA-256's initial state. The caller hashes the chains' final states
@@ -13,20 +13,21 @@
 use crate::kernel::Kernel;
 use sha2::block_api::compress256;
 
-pub(crate) const LANES: usize = 16;
+pub(crate) const CHAINS: usize = 16;
 
-/// Bytes that all lanes take together.
-pub(crate) const GROUP_BYTES: usize = 64 * LANES;
+/// Bytes that all chains take together.
+pub(crate) const GROUP_BYTES: usize = 64 * CHAINS;
 
-/// One word of every lane.
-pub(crate) type Words = [u32; LANES];
+/// One word of every chain.
+pub(crate) type Words = [u32; CHAINS];
 
-/// Compresses a message as far as it fills all lanes. Returns the chains' final states, and the bytes that are left over.
-pub(crate) fn compress_lanes(kernel: Kernel, message: &[u8]) -> ([u8; 32 * LANES], &[u8]) {
-    let mut states = INITIAL.map(|word| [word; LANES]);
+/// Compresses a message as far as it fills all chains. Returns the chains' final states, and the bytes that are left
+/// over.
+pub(crate) fn compress_chains(kernel: Kernel, message: &[u8]) -> ([u8; 32 * CHAINS], &[u8]) {
+    let mut states = INITIAL.map(|word| [word; CHAINS]);
     let (groups, rest) = message.as_chunks::<GROUP_BYTES>();
-    kernel.compress_lanes(&mut states, groups);
-    let mut bytes = [0; 32 * LANES];
+    kernel.compress_chains(&mut states, groups);
+    let mut bytes = [0; 32 * CHAINS];
     for (bytes, word) in bytes
         .as_chunks_mut()
         .0
@@ -38,29 +39,29 @@ pub(crate) fn compress_lanes(kernel: Kernel, message: &[u8]) -> ([u8; 32 * LANES
     (bytes, rest)
 }
 
-/// One lane after the other.
+/// One chain after the other.
 pub(crate) fn compress_in_turns(states: &mut [Words; 8], groups: &[[u8; GROUP_BYTES]]) {
     for group in groups {
         let words = words_of(group);
-        for lane in 0..LANES {
-            let mut state = states.map(|words| words[lane]);
+        for chain in 0..CHAINS {
+            let mut state = states.map(|words| words[chain]);
             let mut block = [0; 64];
             for (bytes, words) in block.as_chunks_mut().0.iter_mut().zip(&words) {
-                *bytes = words[lane].to_be_bytes();
+                *bytes = words[chain].to_be_bytes();
             }
             compress256(&mut state, &[block]);
             for (words, word) in states.iter_mut().zip(state) {
-                words[lane] = word;
+                words[chain] = word;
             }
         }
     }
 }
 
-/// The words of a group: word t of all lanes, for each t.
+/// The words of a group: word t of all chains, for each t.
 fn words_of(group: &[u8; GROUP_BYTES]) -> [Words; 16] {
     let bytes = group.as_chunks::<4>().0;
-    let (rows, _) = bytes.as_chunks::<LANES>();
-    let mut words = [[0; LANES]; 16];
+    let (rows, _) = bytes.as_chunks::<CHAINS>();
+    let mut words = [[0; CHAINS]; 16];
     for (words, row) in words.iter_mut().zip(rows) {
         *words = row.map(u32::from_le_bytes);
     }
@@ -156,10 +157,10 @@ mod tests {
         (0..length).map(|at| (at * 7 + at / 251) as u8).collect()
     }
 
-    /// The words of one lane of a message, as SHA-256 reads them.
-    fn lane(message: &[u8], lane: usize) -> Vec<u8> {
+    /// The words of one chain of a message, as SHA-256 reads them.
+    fn chain(message: &[u8], chain: usize) -> Vec<u8> {
         let words = message.as_chunks::<4>().0;
-        let words = words.iter().skip(lane).step_by(LANES);
+        let words = words.iter().skip(chain).step_by(CHAINS);
         words.flat_map(|word| word.iter().rev().copied()).collect()
     }
 
@@ -167,40 +168,40 @@ mod tests {
     fn kernels_agree() {
         for length in [0, 1, 1023, 1024, 1025, 4 * GROUP_BYTES + 100, 32 * 1024] {
             let message = message(length);
-            let expected = compress_lanes(Kernel::portable(), &message);
+            let expected = compress_chains(Kernel::portable(), &message);
             assert_eq!(expected.1.len(), length % GROUP_BYTES);
             for kernel in Kernel::available() {
-                assert_eq!(compress_lanes(kernel, &message), expected, "{kernel:?}");
+                assert_eq!(compress_chains(kernel, &message), expected, "{kernel:?}");
             }
         }
     }
 
     /// With SHA-256's padding as its last block, every chain computes SHA-256.
     #[test]
-    fn a_lane_is_sha_256() {
+    fn a_chain_is_sha_256() {
         let mut message = message(2 * GROUP_BYTES);
-        for lane in 0..LANES {
+        for chain in 0..CHAINS {
             // The padding of 64 bytes: a one, zeros, and the length in bits.
             for (word, value) in [(0, 0x8000_0000_u32), (15, 512)] {
-                let at = GROUP_BYTES + 4 * (LANES * word + lane);
+                let at = GROUP_BYTES + 4 * (CHAINS * word + chain);
                 message[at..at + 4].copy_from_slice(&value.to_le_bytes());
             }
             for word in 1..15 {
-                let at = GROUP_BYTES + 4 * (LANES * word + lane);
+                let at = GROUP_BYTES + 4 * (CHAINS * word + chain);
                 message[at..at + 4].fill(0);
             }
         }
         for kernel in Kernel::available() {
-            let (states, _) = compress_lanes(kernel, &message);
-            for index in 0..LANES {
+            let (states, _) = compress_chains(kernel, &message);
+            for index in 0..CHAINS {
                 let words = states.as_chunks::<4>().0.iter();
                 let state: Vec<u8> = words
                     .skip(index)
-                    .step_by(LANES)
+                    .step_by(CHAINS)
                     .flatten()
                     .copied()
                     .collect();
-                let block = lane(&message[..GROUP_BYTES], index);
+                let block = chain(&message[..GROUP_BYTES], index);
                 assert_eq!(state, Sha256::digest(block)[..], "{kernel:?}, {index}");
             }
         }
@@ -210,11 +211,11 @@ mod tests {
     #[test]
     fn another_message_has_another_result() {
         let message = message(2 * GROUP_BYTES + 5);
-        let expected = compress_lanes(Kernel::best(), &message);
+        let expected = compress_chains(Kernel::best(), &message);
         for at in (0..message.len()).step_by(13).chain([message.len() - 1]) {
             let mut changed = message.clone();
             changed[at] ^= 1;
-            assert_ne!(compress_lanes(Kernel::best(), &changed), expected, "{at}");
+            assert_ne!(compress_chains(Kernel::best(), &changed), expected, "{at}");
         }
     }
 }

@@ -31,7 +31,7 @@ fn every_answer_draws_offsets() {
             minimum: 0,
             coins: *Coins::of_number(1, 0).bytes(),
         };
-        GroupPlan::new(job, inputs).unwrap()
+        PreparedGroupAnswer::new(job, inputs).unwrap()
     });
     let halves = vec![5; pairs.len()];
     let mut rngs = [RecordingRng::new(3), RecordingRng::new(4)];

@@ -4,9 +4,9 @@ use super::numbers_in_the_clear;
 use crate::engines::tests::{Cases, LETTERS, metrics, non_alignment_metrics};
 use crate::outcome::scanpath_ids;
 use crate::{
-    AnswerSchema, Engine, GroupAnswer, GroupInputs, GroupPlan, GroupSizes, GroupWorkload, Job,
-    JobError, KeySize, Link, NumberKind, PaillierOptions, PairRule, ProtocolError, Role, Spec,
-    TreeLevels, Workload, compare_locally, pairs_of,
+    AnswerSchema, Engine, GroupAnswer, GroupInputs, GroupSizes, GroupWorkload, Job, JobError,
+    KeySize, Link, NumberKind, PaillierOptions, PairRule, PreparedGroupAnswer, ProtocolError, Role,
+    Spec, TreeLevels, Workload, compare_locally, pairs_of,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -106,8 +106,8 @@ fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, Protocol
         coins: *Coins::of_number(1, 0).bytes(),
     };
     let jobs = [job(Role::Host, 0, 1), job(Role::Join, 1, 0)];
-    let host = GroupPlan::new(&jobs[0], inputs(0))?;
-    let join = GroupPlan::new(&jobs[1], inputs(1))?;
+    let host = PreparedGroupAnswer::new(&jobs[0], inputs(0))?;
+    let join = PreparedGroupAnswer::new(&jobs[1], inputs(1))?;
     assert_eq!(host.schema(), join.schema());
     check_bits(host.schema());
     let mut values = Vec::new();

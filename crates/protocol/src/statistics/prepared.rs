@@ -1,4 +1,4 @@
-//! The plan of a question about groups: everything that is known before the computation.
+//! A prepared answer to a question about groups: everything that is known before the computation.
 
 use super::answer_schema::{AnswerSchema, NumberKind};
 use super::layout::{
@@ -38,8 +38,8 @@ pub struct GroupInputs<'a> {
     pub coins: [u8; 32],
 }
 
-/// One side's plan of a question about groups.
-pub struct GroupPlan<'a> {
+/// One side of an answer about groups, before the computation.
+pub struct PreparedGroupAnswer<'a> {
     pub(super) job: &'a Job<'a>,
     pub(super) scoring: PrivateMetric,
     pub(super) question: GroupQuestion,
@@ -82,7 +82,7 @@ pub(super) struct OwnPairValues {
     pub(super) peers: usize,
 }
 
-impl<'a> GroupPlan<'a> {
+impl<'a> PreparedGroupAnswer<'a> {
     /// Plans a question, after checking that it has an answer. The job must have all pairs, and know the lengths of the
     /// other side's scanpaths.
     pub fn new(job: &'a Job<'a>, inputs: GroupInputs<'a>) -> Result<Self, ProtocolError> {
@@ -156,7 +156,7 @@ impl<'a> GroupPlan<'a> {
             _ => 1.0,
         };
         let unit = values.unit() * per_participant;
-        let mut plan = Self {
+        let mut prepared = Self {
             scoring: scoring.clone(),
             question,
             coins: Coins::new(inputs.coins),
@@ -204,11 +204,11 @@ impl<'a> GroupPlan<'a> {
             layout,
             job,
         };
-        plan.schema.unit *= f64::from(plan.statistic_shift()).exp2();
-        plan.schema.kind = plan.number_kind(&inputs)?;
-        plan.schema.shifts = plan.shifts()?;
-        plan.schema.bits = plan.bits()?;
-        Ok(plan)
+        prepared.schema.unit *= f64::from(prepared.statistic_shift()).exp2();
+        prepared.schema.kind = prepared.number_kind(&inputs)?;
+        prepared.schema.shifts = prepared.shifts()?;
+        prepared.schema.bits = prepared.bits()?;
+        Ok(prepared)
     }
 
     /// The labels of this side's participants, for tests that check what depends on them.
