@@ -4,7 +4,7 @@ mod find;
 mod text;
 
 pub(crate) use find::notes;
-pub(crate) use text::pluralized;
+pub(crate) use text::{first_of, pluralized};
 
 use crate::{Dropped, EncodeField, GroupsNotUsed};
 use serde::Serialize;

@@ -174,13 +174,17 @@ fn in_files(f: &mut fmt::Formatter<'_>, files: &[String]) -> fmt::Result {
     }
 }
 
-/// Lists the first few files, and says how many more there are.
 fn listed(files: &[String]) -> String {
-    const LISTED: usize = 5;
-    let listed: Vec<&str> = files.iter().take(LISTED).map(String::as_str).collect();
-    match files.len().saturating_sub(LISTED) {
-        0 => listed.join(", "),
-        more => format!("{} and {more} more", listed.join(", ")),
+    first_of(files, 5)
+}
+
+/// `a, b and 3 more`: the first few names, and how many others there are.
+pub(crate) fn first_of(names: &[impl AsRef<str>], shown: usize) -> String {
+    let first: Vec<&str> = names.iter().take(shown).map(AsRef::as_ref).collect();
+    let first = first.join(", ");
+    match names.len().saturating_sub(shown) {
+        0 => first,
+        more => format!("{first} and {more} more"),
     }
 }
 
