@@ -104,11 +104,12 @@ impl FixationRow {
         }
     }
 
-    /// Whether this is the fixation of an earlier row, which has not ended yet.
+    /// Whether this is the fixation of an earlier row, which has not ended yet. Its rows have their own times, or all have
+    /// the start of the fixation.
     fn repeats(&self, before: &Self) -> bool {
         let overlaps = match (before.start_ms, self.start_ms, before.duration_ms) {
             (Some(before), Some(start), Some(duration)) => {
-                before < start && start < before + duration
+                before <= start && start < before + duration
             }
             (before, start, _) => before.is_none() && start.is_none(),
         };

@@ -63,6 +63,16 @@ fn samples_with_fixation_columns_are_noted() {
     };
     assert_eq!(notes, [expected]);
     assert_eq!(notes[0].fields(), [EncodeField::SampleRows]);
+    // Some software repeats the start of the fixation instead of giving each sample its own time.
+    let same_start = |row: Fixation<'static>| {
+        let start_ms = row.start_ms.map(|start| (start / 250.0).floor() * 250.0);
+        Fixation { start_ms, ..row }
+    };
+    let expected = &notes;
+    assert_eq!(
+        &notes_of(&LetterOptions::default(), rows(10.0).map(same_start)),
+        expected
+    );
     // Equal fixations that do not overlap are fixations.
     assert!(notes_of(&LetterOptions::default(), rows(300.0)).is_empty());
     // Without times, only equal rows say so.
