@@ -75,6 +75,10 @@ impl fmt::Display for EncodeNote {
                 f,
                 "{points} of {used} points fall into one grid cell: {cause}"
             ),
+            EncodeNote::Radians { points } => write!(
+                f,
+                "the longitudes and latitudes of all {points} points are at most 6.29 and 1.58, so they are probably radians; convert them to degrees"
+            ),
             EncodeNote::HalfEmpty { half, used } => write!(
                 f,
                 "nearly all of the {used} points lie in the {half} half: if the stimulus filled the screen, check the size of the screen and the unit of coordinates"
@@ -219,7 +223,6 @@ impl fmt::Display for LikelyCause {
             LikelyCause::Percent => "their coordinates lie between 0 and 100, so they are probably percent of the screen, or centimetres, not pixels",
             LikelyCause::VisualAngle => "their coordinates are small numbers around zero, so they are probably degrees of visual angle from the centre of the screen, not pixels",
             LikelyCause::CentreOrigin => "many coordinates are below zero, so they are probably measured from the centre of the screen, in pixels or degrees of visual angle, not from its top left",
-            LikelyCause::Radians => "their coordinates are longitudes and latitudes of at most 3.15 and 1.58, so they are probably radians; convert them to degrees",
             LikelyCause::SizeOrUnit => "check the size of the screen and the unit of coordinates",
         })
     }
