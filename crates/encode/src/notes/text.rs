@@ -296,7 +296,7 @@ impl fmt::Display for NoEffect {
             ),
             NoEffect::Panorama => f.write_str("all coordinates are longitudes and latitudes"),
             NoEffect::NoTimes => f.write_str("no column has times or durations"),
-            NoEffect::NamedInColumn => f.write_str("the names in a column of the file are used"),
+            NoEffect::NamedInColumn => f.write_str("the names in the file are used"),
             NoEffect::NoEyeColumn => f.write_str("no column names the eye of a row"),
         }
     }
