@@ -376,7 +376,7 @@ fn table(head: &Head) -> Option<(Explanation, Option<(String, String)>)> {
     };
     let remedy = match pairs.is_empty() {
         true if names_areas(&names) => format!(
-            "a table needs the coordinates of fixations even if a column names areas of interest: add columns such as x and y; {}",
+            "a table needs the coordinates of fixations, even if a column names areas of interest: if they have unusual names, rename the columns or say which is which; otherwise add columns such as x and y; {}",
             known_formats()
         ),
         true => format!(

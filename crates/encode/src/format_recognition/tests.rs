@@ -121,6 +121,12 @@ fn common_mistakes_are_named_and_answered() {
         ),
         ("a.txt", b"ABCA\nBBA\n", "a cohort already", "compare it directly"),
         (
+            "a.csv",
+            b"id,aoi,duration\nA,eye,200\n",
+            "these columns: id, aoi, duration",
+            "rename the columns or say which is which",
+        ),
+        (
             "a.txt",
             b"name\tgroup\nAnna\tControl\n",
             "these columns: name, group",
