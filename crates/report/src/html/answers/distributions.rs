@@ -47,7 +47,7 @@ pub(super) fn tests(tests: &[(usize, &GroupTest)]) -> Markup {
         @if !tests.is_empty() {
             h3 { "Tests" }
             @for (_, test) in tests {
-                p { strong { (test.question) } " " (crate::answers::finding(test, shown(test))) }
+                p { strong { (test.question) } " " (crate::answers::finding(test, numbers::short)) }
             }
             (folded("All numbers as a table", &test_table(tests)))
             @for (number, test) in tests {
@@ -55,13 +55,6 @@ pub(super) fn tests(tests: &[(usize, &GroupTest)]) -> Markup {
             }
         }
     }
-}
-
-/// Shows the numbers of a test with the same decimals.
-fn shown(test: &GroupTest) -> impl Fn(f64) -> String {
-    let ends = test.interval.iter().flat_map(|it| [it.low, it.high]);
-    let decimals = numbers::spread_decimals(ends.chain([test.value]));
-    move |number| numbers::aligned(number, decimals)
 }
 
 fn null_distribution(test: &GroupTest, null: &Bins, id: &str) -> Markup {
