@@ -33,7 +33,7 @@ pub(crate) fn section(outcome: &Outcome, sides: &[String; 2]) -> Markup {
                         GroupAnswer::GroupMeans(means) => (matrices::means(means, outcome, sides, &id)),
                         GroupAnswer::NearestLabels(labels) => (nearest_labels(labels)),
                         GroupAnswer::NearestRate(rate) => (matrices::rate(rate, &id)),
-                        GroupAnswer::Histogram(histogram) => (distributions::histogram(histogram, kind(outcome, &histogram.measure), &id)),
+                        GroupAnswer::Histogram(histogram) => (distributions::histogram(histogram, outcome, &id)),
                         GroupAnswer::Test(_) => {},
                     }
                 }

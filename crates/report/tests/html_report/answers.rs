@@ -57,6 +57,7 @@ fn means_of_yes_and_no_are_fractions_of_pairs() {
         match answer {
             GroupAnswer::StimulusMeans(means) => means.measure = "within".into(),
             GroupAnswer::GroupMeans(means) => means.measure = "within".into(),
+            GroupAnswer::Histogram(histogram) => histogram.measure = "within".into(),
             _ => {}
         }
     }
@@ -72,6 +73,12 @@ fn means_of_yes_and_no_are_fractions_of_pairs() {
             "{place}"
         );
         assert!(!text.contains("eans of within"), "{place}: {text}");
+        assert!(
+            text.contains(
+                "Histogram of pairs by whether they are within the threshold (1) or not (0)"
+            ),
+            "{place}: {text}"
+        );
     }
 }
 

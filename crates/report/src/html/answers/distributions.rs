@@ -1,24 +1,23 @@
 //! Histograms of measures, and of a statistic under permutation.
 
-use super::about;
+use super::{about, kind};
 use crate::html::bars::{Bar, Bars};
 use crate::html::numbers;
 use crate::html::scale::{Scale, hex};
 use crate::html::table::{Column, Field, folded, table};
 use maud::{Markup, html};
-use veilpath_metrics::MeasureKind;
-use veilpath_protocol::{Bins, GroupTest, ScoreHistogram};
+use veilpath_protocol::{Bins, GroupTest, Outcome, ScoreHistogram};
 
 /// More bars than this cannot be told apart.
 const MAX_BARS: usize = 120;
 
 /// How pairs are distributed over ranges.
-pub(super) fn histogram(answer: &ScoreHistogram, kind: MeasureKind, id: &str) -> Markup {
+pub(super) fn histogram(answer: &ScoreHistogram, outcome: &Outcome, id: &str) -> Markup {
     let bars = bars(&answer.bins);
     let ends = bars.first().zip(bars.last());
+    let kind = kind(outcome, &answer.measure);
     let scale = Scale::of_kind(kind, ends.map(|(first, last)| (first.from, last.to)));
-    let of = about(&answer.measure, answer.stimulus.as_deref());
-    let title = format!("Histogram of {of}");
+    let title = crate::answers::histogram_of(answer, outcome);
     let drawn = Bars {
         bars: &bars,
         title: &title,
