@@ -76,9 +76,9 @@ fn fraction_of(measure: &str, outcome: &Outcome) -> Option<String> {
 fn threshold_of(measure: &str, outcome: &Outcome) -> Option<ThresholdSide> {
     let mut measures = outcome.results.measures().iter();
     let is_bit = |it: &MeasureColumn| it.name == measure && it.kind == MeasureKind::Bit;
-    let threshold = ThresholdSide::of(Some(outcome));
-    let words = || format!("Fraction of pairs {}", threshold.name());
-    measures.any(is_bit).then(words)
+    measures
+        .any(is_bit)
+        .then(|| ThresholdSide::of(Some(outcome)))
 }
 
 fn stimulus_means(means: &StimulusMeans, outcome: &Outcome) -> String {
@@ -112,11 +112,7 @@ fn group_means(means: &GroupMeans, outcome: &Outcome) -> String {
     let title = format!("{words}{level} (pairs of participants):");
     let corner = match outcome.one_cohort {
         true => String::new(),
-        false => outcome
-            .names
-            .each_ref()
-            .map(|it| printable(it))
-            .join(" \\ "),
+        false => plan::cohorts(&outcome.names).join(" \\ "),
     };
     let header = iter::once(corner).chain(means.columns.iter().map(|name| printable(name)));
     let rows = means.rows.iter().enumerate().map(|(row, name)| {

@@ -1,6 +1,6 @@
 //! The page: results first, then the figures, then how they were computed.
 
-use super::cut::cut;
+use super::cut::{cohorts, cut};
 use super::encoded::policy_hash;
 use super::letters::Letters;
 use super::view::View;
@@ -126,7 +126,7 @@ pub(super) fn subtitle(report: &Report<'_>) -> String {
         .first()
         .is_some_and(|view| view.one_cohort);
     let statistics = file.outcome().is_some_and(Outcome::is_statistics);
-    let [first, second] = plan::cohorts(&report.names);
+    let [first, second] = cohorts(&report.names);
     let participants = numbers::counted(file.a().len(), "participant");
     let sides = match (file.a().len(), one_cohort) {
         _ if statistics => match file.outcome().is_some_and(|it| it.one_cohort) {
@@ -172,7 +172,7 @@ fn same_participants(report: &Report<'_>) -> Option<String> {
     let pairs = numbers::counted(file.len(), "pair");
     let same = (same > 0).then(|| numbers::count(same as u64))?;
     Some(format!(
-        "In {same} of {pairs}, both scanpaths have the same participant id. They count like all others, so if these are the same people, the cohorts seem more alike than they are."
+        "In {same} of {pairs}, both scanpaths have the same participant id. If these ids stand for the same people, the cohorts look more alike than they are."
     ))
 }
 
