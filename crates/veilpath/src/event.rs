@@ -253,7 +253,7 @@ impl fmt::Display for Note {
             ),
             Note::SameParticipants { same, pairs } => write!(
                 f,
-                "in {same} of {pairs} pairs, both scanpaths have the same participant id; between two cohorts, such pairs count like all others, so if these are the same people, the cohorts seem more alike than they are"
+                "in {same} of {pairs} pairs, both scanpaths have the same participant id; these pairs are included, so if the ids stand for the same people, the cohorts look more alike than they are"
             ),
             Note::SitesExchangeable => f.write_str(
                 "the test of sites assumes that participants are exchangeable across sites: a different eye tracker or recruitment also makes sites differ",

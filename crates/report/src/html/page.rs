@@ -6,7 +6,7 @@ use super::letters::Letters;
 use super::view::View;
 use super::{Report, answers, figures, numbers, pairs, scanpaths, scarf, summaries, transitions};
 use crate::result_file::PairRow;
-use crate::{plan, table, units};
+use crate::{pairs_of_one_id, plan, table, units};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::io;
 use veilpath_protocol::{Engine, Outcome, RevealTo};
@@ -167,10 +167,10 @@ fn same_participants(report: &Report<'_>) -> Option<String> {
     if views.any(|view| view.one_cohort) {
         return None;
     }
-    let is_same = |row: &PairRow<'_>| file.a()[row.a] == file.b()[row.b];
-    let same = file.rows().filter(is_same).count();
+    let ids = |row: PairRow<'_>| [&*file.a()[row.a], &*file.b()[row.b]];
+    let same = pairs_of_one_id(file.rows().map(ids))?;
+    let same = numbers::count(same as u64);
     let pairs = numbers::counted(file.len(), "pair");
-    let same = (same > 0).then(|| numbers::count(same as u64))?;
     Some(format!(
         "In {same} of {pairs}, both scanpaths have the same participant id. If these ids stand for the same people, the cohorts look more alike than they are."
     ))

@@ -53,6 +53,9 @@ fn the_page_notes_participants_with_the_same_id_in_both_cohorts() {
     let note = "In 2 of 3 pairs, both scanpaths have the same participant id.";
     let both = page(&format!("{HEADER}p,p,,1,0.5\nq,q,,2,0.25\np,x,,2,0.25\n"));
     assert!(both.contains(note));
+    // Each side may have numbered its participants.
+    let numbers = page(&format!("{HEADER}1,1,,1,0.5\n2,2,,2,0.25\n1,3,,2,0.25\n"));
+    assert!(!numbers.contains("same participant id"));
     assert!(!page_of(small()).contains("same participant id"));
     // Within one cohort, nobody is compared with themselves.
     let mut within = small();
