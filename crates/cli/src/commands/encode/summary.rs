@@ -1,10 +1,9 @@
 //! The summary as text: what was read, used and dropped.
 
 use crate::hints::encode::{flag, with_flags};
-use crate::hints::first_of;
 use std::fmt::Write;
 use veilpath::encode::{ColumnRoles, DetectedCount, Dropped, EncodeField, EncodeNote, Summary};
-use veilpath::units::{counted, grouped};
+use veilpath::units::{counted, first_of, grouped};
 
 /// The summary as human-readable text.
 pub(super) fn text(summary: &Summary) -> String {
