@@ -344,7 +344,9 @@ pub(crate) fn note(event: &Event) -> Option<String> {
     match event {
         Event::CohortNote { file, note } => cohort_note(file, note),
         Event::Note(note) => Some(match note {
-            Note::Unpaired { .. } | Note::WithoutStimulus { .. } => format!("{note} (pairs=\"all\" compares all pairs)"),
+            Note::Unpaired { .. } | Note::WithoutStimulus { .. } => {
+                format!("{note} (pairs=\"all\" compares all pairs)")
+            }
             Note::NoGrid { .. } => format!("{note} (grid=(7, 7) names it)"),
             Note::NoGroups => format!("{note} (the argument groups gives them)"),
             Note::OneMeasure { .. } => format!("{note} (measure chooses one)"),
