@@ -7,8 +7,8 @@ use veilpath::encode::{EncodeField, EncodeNote, Summary};
 use veilpath::report::ResultFileError;
 use veilpath::stats::StatsError;
 use veilpath::{
-    Capability, CohortNote, Error, Event, MetricOptionsError, Note, OtherFile, OutputConflict,
-    ProtocolError, ReadError,
+    Capability, CohortNote, Error, Event, JobError, MetricOptionsError, Note, OtherFile,
+    OutputConflict, ProtocolError, ReadError,
 };
 
 /// Where an error is, for the attributes of the exception.
