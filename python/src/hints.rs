@@ -7,8 +7,8 @@ use veilpath::encode::{EncodeField, EncodeNote, Summary};
 use veilpath::report::ResultFileError;
 use veilpath::stats::StatsError;
 use veilpath::{
-    Capability, CohortNote, Error, Event, MetricOptionsError, Note, OtherFile, OutputConflict,
-    ProtocolError, ReadError,
+    Capability, CohortNote, Error, Event, JobError, MetricOptionsError, Note, OtherFile,
+    OutputConflict, ProtocolError, ReadError,
 };
 
 /// Where an error is, for the attributes of the exception.
@@ -344,7 +344,9 @@ pub(crate) fn note(event: &Event) -> Option<String> {
     match event {
         Event::CohortNote { file, note } => cohort_note(file, note),
         Event::Note(note) => Some(match note {
-            Note::Unpaired { .. } | Note::WithoutStimulus { .. } => format!("{note} (pairs=\"all\" compares all pairs)"),
+            Note::Unpaired { .. } | Note::WithoutStimulus { .. } => {
+                format!("{note} (pairs=\"all\" compares all pairs)")
+            }
             Note::NoGrid { .. } => format!("{note} (grid=(7, 7) names it)"),
             Note::NoGroups => format!("{note} (the argument groups gives them)"),
             Note::OneMeasure { .. } => format!("{note} (measure chooses one)"),

@@ -1,4 +1,4 @@
-"""Text from files and from other institutions cannot control a terminal through an exception or a warning."""
+"""Text from files and from other institutions cannot control a terminal through an exception, a warning or a ``repr``."""
 
 from __future__ import annotations
 
@@ -48,3 +48,17 @@ def test_columns_in_a_warning_are_printable(tmp_path: Path) -> None:
     assert all(is_safe(text) for text in texts), texts
     assert any(f"x{SAFE}" in text for text in texts)
     assert any(f"a{SAFE}.csv" in text for text in texts)
+
+
+def test_names_in_a_repr_are_printable(tmp_path: Path) -> None:
+    scores = tmp_path / "scores.csv"
+    scores.write_text(f"a,b,stimulus,score{UNSAFE}\np,q,,1\n", encoding="utf-8")
+    result = vp.read_result(scores)
+    path = tmp_path / f"a{UNSAFE}.csv"
+    path.write_text("participant,stimulus,scanpath\np,s,CAB\n", encoding="utf-8")
+    cohort = vp.read_cohort(path)
+    assert repr(result) == f"<Result: 1 pairs, score{SAFE}>"
+    for text in [repr(cohort), cohort._repr_html_(), result._repr_html_()]:
+        assert is_safe(text), repr(text)
+    # Attributes are data.
+    assert result.measures == [f"score{UNSAFE}"]

@@ -33,7 +33,7 @@ class Cohort(Table):
         return _unpickled, (self.name, self._inner.to_bytes(), self._inner.summary_json)
 
     def __repr__(self) -> str:
-        return (
+        return _veilpath.printable(
             f"<Cohort {self.name}: {len(self)} scanpaths of {len(self.participants)} participants "
             f"on {len(self.stimuli)} stimuli, {self.alphabet}>"
         )

@@ -40,13 +40,14 @@ class Result(Table):
     def __repr__(self) -> str:
         if len(self) == 0 and self.answers:
             return f"<Result: {', '.join(answer['kind'] for answer in self.answers)}>"
-        return f"<Result: {len(self)} pairs, {', '.join(self.measures)}>"
+        # A result file may be the partner's.
+        return _veilpath.printable(f"<Result: {len(self)} pairs, {', '.join(self.measures)}>")
 
     def __str__(self) -> str:
         return str(self._inner)
 
     def _repr_html_(self) -> str:
-        return self._inner.summary_html()
+        return _veilpath.printable(self._inner.summary_html())
 
     @property
     def measures(self) -> list[str]:

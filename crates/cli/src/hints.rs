@@ -15,6 +15,7 @@ pub(crate) use usage::explain as usage;
 use std::io::ErrorKind;
 use veilpath::split::SplitError;
 use veilpath::synth::SynthError;
+use veilpath::units::first_of;
 use veilpath::{
     Capability, Error, GroupQuestion, JobError, MergeError, MetricError, MetricField,
     MetricOptionsError, NoEffectReason, OtherFile, OutputConflict, PeersError, PolicyRefusal,
@@ -235,16 +236,6 @@ fn stimuli_of(files: &[String; 2], stimuli: &[Vec<String>; 2]) -> String {
 /// Names in quotes, the first `shown` of them, and whether there are more. Control characters are escaped.
 fn listed(names: &[String], shown: usize) -> String {
     first_of(names.iter().map(|it| format!("{it:?}")), shown)
-}
-
-/// `a, b and 3 more`.
-pub(crate) fn first_of(mut names: impl ExactSizeIterator<Item = String>, shown: usize) -> String {
-    let first: Vec<String> = names.by_ref().take(shown).collect();
-    let first = first.join(", ");
-    match names.len() {
-        0 => first,
-        more => format!("{first} and {more} more"),
-    }
 }
 
 fn synth(error: &SynthError) -> String {

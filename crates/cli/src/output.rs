@@ -86,23 +86,20 @@ impl OutputArgs {
         self.output.as_deref().filter(|path| !is_stdout(path))
     }
 
-    /// Notes that --format and the ending of the file's name disagree.
-    fn note_of_extension(&self, path: &Path) {
-        let named = path.extension().and_then(OutcomeFormat::from_extension);
-        if let Some((format, named)) = self.format().zip(named)
-            && format != named
-        {
-            messages::note(&format!(
-                "{} contains {}, as --format says, although its name ends in .{}",
-                path.display(),
-                match format {
-                    OutcomeFormat::Table => "a table with rounded numbers",
-                    OutcomeFormat::Csv => "CSV",
-                    OutcomeFormat::Json => "JSON",
-                },
-                named.extension()
-            ));
-        }
+    /// A note if --format and the ending of the file's name disagree.
+    fn note_of_extension(&self, path: &Path) -> Option<String> {
+        let named = OutcomeFormat::from_extension(path.extension()?)?;
+        let format = self.format().filter(|format| *format != named)?;
+        Some(format!(
+            "{} contains {}, as --format says, although its name ends in .{}",
+            path.display(),
+            match format {
+                OutcomeFormat::Table => "a table with rounded numbers",
+                OutcomeFormat::Csv => "CSV",
+                OutcomeFormat::Json => "JSON",
+            },
+            named.extension()
+        ))
     }
 
     fn open_file(&self, inputs: &[&Path]) -> Result<Option<(OutputFile, OutcomeFormat)>, Failure> {
@@ -167,6 +164,8 @@ pub(crate) enum WrittenTo {
         path: PathBuf,
         /// Whether it has no results, because only the other side gets them.
         withheld: bool,
+        /// What may surprise a reader of the file.
+        note: Option<String>,
     },
     /// Nowhere: only the other side gets them, and an existing file is unchanged.
     Unchanged(PathBuf),
@@ -180,6 +179,7 @@ impl WrittenTo {
             WrittenTo::File {
                 path,
                 withheld: false,
+                ..
             } => Some(format!("results: {}", path.display())),
             WrittenTo::File { path, .. } => Some(format!(
                 "{} has no results: only the other side gets them",
@@ -201,8 +201,14 @@ impl WrittenTo {
         answers + &summary(outcome)
     }
 
-    /// Prints the message.
+    /// Prints the note and the message.
     pub(crate) fn print(&self) {
+        if let WrittenTo::File {
+            note: Some(note), ..
+        } = self
+        {
+            messages::note(note);
+        }
         if let Some(message) = self.message() {
             messages::info(&format!("{message}\n"));
         }
@@ -249,12 +255,10 @@ impl CheckedOutput {
             let format = format.unwrap_or(OutcomeFormat::Table);
             let _ = write_outcome(outcome, format, &mut out).and_then(|()| out.flush());
         }
-        if written.is_ok() {
-            args.note_of_extension(path);
-        }
         written.map(|()| WrittenTo::File {
             path: path.to_path_buf(),
             withheld: outcome.is_withheld(),
+            note: args.note_of_extension(path),
         })
     }
 }
@@ -338,6 +342,7 @@ mod tests {
         let written = |withheld| WrittenTo::File {
             path: "scores.json".into(),
             withheld,
+            note: None,
         };
         let message = written(true).message().unwrap();
         assert_eq!(

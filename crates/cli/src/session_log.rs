@@ -57,7 +57,7 @@ impl SessionLog {
         };
         match self.format {
             LogFormat::Text => messages::note(warning),
-            LogFormat::Json => line(&json!({"event": "warning", "message": warning})),
+            LogFormat::Json => self::warning(warning),
         }
     }
 
@@ -71,13 +71,23 @@ impl SessionLog {
         match (self.format, written) {
             (LogFormat::Text, _) => written.print(),
             (LogFormat::Json, WrittenTo::Printed) => {}
-            (LogFormat::Json, WrittenTo::File { path, withheld }) => {
+            (
+                LogFormat::Json,
+                WrittenTo::File {
+                    path,
+                    withheld,
+                    note,
+                },
+            ) => {
+                if let Some(note) = note {
+                    warning(note);
+                }
                 let file = path.display().to_string();
                 line(&json!({"event": "results", "file": file, "withheld": withheld}));
             }
             (LogFormat::Json, WrittenTo::Unchanged(_)) => {
                 if let Some(message) = written.message() {
-                    line(&json!({"event": "warning", "message": message}));
+                    warning(&message);
                 }
             }
         }
@@ -302,6 +312,10 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
             "bytes_per_second_to_join": summary.link.bytes_per_second_to_join,
         },
     })
+}
+
+fn warning(message: &str) {
+    line(&json!({"event": "warning", "message": message}));
 }
 
 fn line(event: &Value) {

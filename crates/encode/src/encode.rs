@@ -2,7 +2,7 @@
 
 use crate::frame::NamedFrame;
 use crate::input::{Consumed, STOPPED};
-use crate::notes::pluralized;
+use crate::notes::{first_of, pluralized};
 use crate::readers::{FORMATS, Format, SupportedOptions, without_effect};
 use crate::{
     Collector, ColumnRoles, Dropped, EncodeField, EncodeNote, EventChoice, Eye, Fixation, Head,
@@ -236,7 +236,7 @@ fn no_scanpaths(file: &str, files: usize, read: &ReadOptions, summary: &Summary)
                 .with_remedy("choose the other eye, or none")
                 .with_fields(&[EncodeField::Eye])
         }
-        _ if !summary.unrequested_events.is_empty() => {
+        _ if only_other_events(summary) => {
             no_requested_event(&files_named, read.events.as_ref(), summary)
         }
         (_, rows) => ReadError::new(
@@ -246,6 +246,15 @@ fn no_scanpaths(file: &str, files: usize, read: &ReadOptions, summary: &Summary)
         .with_remedy("choose fixations or samples, choose the events, or name the format")
         .with_fields(&[EncodeField::Rows, EncodeField::Events, EncodeField::Format]),
     }
+}
+
+/// Whether all rows have labels that are not wanted. Rows that were dropped for another reason may be fixations.
+fn only_other_events(summary: &Summary) -> bool {
+    !summary.unrequested_events.is_empty()
+        && summary
+            .dropped
+            .keys()
+            .all(|reason| *reason == Dropped::OtherEvent)
 }
 
 /// The error if rows have labels, but none that is wanted.
@@ -260,23 +269,19 @@ fn no_requested_event(file: &str, events: Option<&EventChoice>, summary: &Summar
         .flat_map(|columns| &columns.used)
         .find(|column| column.role == "event");
     let place = match event {
-        Some(event) => format!("the column \"{}\" has", event.column),
-        None => "the events are".to_string(),
+        Some(event) => format!("the labels in the column \"{}\" are", event.column),
+        None => "the labels are".to_string(),
     };
     let mut labels: Vec<(&String, &u64)> = summary.unrequested_events.iter().collect();
     labels.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-    let listed: Vec<String> = labels
-        .iter()
-        .take(LISTED)
-        .map(|(label, count)| format!("{count} {label}"))
-        .collect();
-    let more = match labels.len() - listed.len() {
-        0 => String::new(),
-        more => format!(" and {more} other labels"),
-    };
+    let labels = labels.iter().map(|(label, count)| {
+        let rows = pluralized(**count, "row");
+        format!("{label} ({rows})")
+    });
+    let labels: Vec<String> = labels.collect();
     let mut fields = vec![EncodeField::Events, EncodeField::EventColumn];
     fields.retain(|&field| summary.accepts.has(field));
-    let problem = format!("no row is {wanted}: {place} {}{more}", listed.join(", "));
+    let problem = format!("no row is {wanted}: {place} {}", first_of(&labels, LISTED));
     ReadError::new(file, problem)
         .with_remedy("if one of these labels means fixations, choose it; or name the column that has the labels, or use all rows")
         .with_fields(&fields)

@@ -3,6 +3,7 @@
 mod cohorts;
 mod preamble;
 
+use crate::notes::first_of;
 use crate::readers::{
     FORMATS, Format, coordinate_pairs, look_like_coordinates, names_areas, unpaired_coordinate,
 };
@@ -363,28 +364,19 @@ fn table(head: &Head) -> Option<(Explanation, Option<(String, String)>)> {
     let mut pairs = Vec::new();
     let problem = if names.iter().all(is_name) {
         pairs = coordinate_pairs(&names);
-        let listed = names
-            .iter()
-            .take(12)
-            .copied()
-            .collect::<Vec<_>>()
-            .join(", ");
-        let more = match names.len().saturating_sub(12) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let listed = first_of(&names, 12);
         match unpaired_coordinate(&names) {
             Some((found, missing)) => format!(
-                "this table has a column {found} and no column {missing} to go with it; its columns are: {listed}{more}"
+                "this table has a column {found} and no column {missing} to go with it; its columns are: {listed}"
             ),
-            None => format!("no known format has a table with these columns: {listed}{more}"),
+            None => format!("no known format has a table with these columns: {listed}"),
         }
     } else {
         format!("this is a table of {count} columns without names")
     };
     let remedy = match pairs.is_empty() {
         true if names_areas(&names) => format!(
-            "a table needs the coordinates of fixations even if a column names areas of interest: add columns such as x and y; {}",
+            "a table needs the coordinates of fixations, even if a column names areas of interest: if they have unusual names, rename the columns or say which is which; otherwise add columns such as x and y; {}",
             known_formats()
         ),
         true => format!(

@@ -4,7 +4,7 @@ mod find;
 mod text;
 
 pub(crate) use find::notes;
-pub(crate) use text::pluralized;
+pub(crate) use text::{first_of, pluralized};
 
 use crate::{Dropped, EncodeField, GroupsNotUsed};
 use serde::Serialize;
@@ -86,6 +86,11 @@ pub enum EncodeNote {
         used: u64,
         /// The likely reason.
         cause: LikelyCause,
+    },
+    /// All longitudes and latitudes are too small for degrees.
+    Radians {
+        /// How many points there are.
+        points: u64,
     },
     /// Nearly all points lie in one half of the grid.
     HalfEmpty {
@@ -184,8 +189,6 @@ pub enum LikelyCause {
     VisualAngle,
     /// Many are below zero, as if counted from the centre.
     CentreOrigin,
-    /// They are longitudes and latitudes, and none is above π.
-    Radians,
     /// None of the above: probably the size of the screen or the unit.
     SizeOrUnit,
 }
@@ -274,6 +277,7 @@ impl EncodeNote {
             self,
             EncodeNote::ManyOutside { .. }
                 | EncodeNote::OneCell { .. }
+                | EncodeNote::Radians { .. }
                 | EncodeNote::HalfEmpty { .. }
         )
     }
@@ -304,10 +308,6 @@ impl EncodeNote {
                 cause: LikelyCause::VisualAngle,
                 ..
             } => &[EncodeField::VisualAngle],
-            EncodeNote::OneCell {
-                cause: LikelyCause::Radians,
-                ..
-            } => &[],
             EncodeNote::ManyOutside { .. }
             | EncodeNote::OneCell { .. }
             | EncodeNote::HalfEmpty { .. } => &[EncodeField::Units, EncodeField::Screen],
@@ -337,6 +337,7 @@ impl EncodeNote {
             } => &[EncodeField::Eye],
             EncodeNote::NoLetters { .. }
             | EncodeNote::FilesNotUsed { .. }
+            | EncodeNote::Radians { .. }
             | EncodeNote::ManyAtOrigin { .. }
             | EncodeNote::ManyOffScreen { .. } => &[],
             EncodeNote::LabelsNotUsed { .. } | EncodeNote::LabelsMissing { .. } => {

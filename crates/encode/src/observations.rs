@@ -104,11 +104,12 @@ impl FixationRow {
         }
     }
 
-    /// Whether this is the fixation of an earlier row, which has not ended yet.
+    /// Whether this is the fixation of an earlier row, which has not ended yet. Its rows have their own times, or all have
+    /// the start of the fixation.
     fn repeats(&self, before: &Self) -> bool {
         let overlaps = match (before.start_ms, self.start_ms, before.duration_ms) {
             (Some(before), Some(start), Some(duration)) => {
-                before < start && start < before + duration
+                before <= start && start < before + duration
             }
             (before, start, _) => before.is_none() && start.is_none(),
         };
@@ -124,7 +125,7 @@ const MAX_OFF_SCREEN: usize = 1000;
 /// Fewer equal points than this are a coincidence.
 const MIN_EQUAL_POINTS: u64 = 3;
 
-/// As many points in one cell, with coordinates of another unit, are no coincidence.
+/// As many points in one cell, all between -1 and 1, are no coincidence.
 const MIN_POINTS_IN_CELL: u64 = 3;
 
 /// Where the points of all files lie.
@@ -141,6 +142,7 @@ pub(crate) struct PointCounts {
     pixels: Option<(f64, f64)>,
     /// The largest longitude and latitude, regardless of their signs; `None` if there are none.
     globe: Option<(f64, f64)>,
+    on_globe: u64,
     /// Points in any coordinates.
     all: u64,
     /// How often the first points outside the screen occur, by the bits of their coordinates.
@@ -154,6 +156,7 @@ impl PointCounts {
         if space.kind == SpaceKind::Globe {
             let (longitude, latitude) = self.globe.unwrap_or_default();
             self.globe = Some((longitude.max(x.abs()), latitude.max(y.abs())));
+            self.on_globe += 1;
         }
         if space.left == 0.0 && (space.top == 0.0 || space.bottom == 0.0) {
             self.from_corner += 1;
@@ -212,22 +215,28 @@ impl PointCounts {
         })
     }
 
-    /// A note if nearly all points are in one grid cell. If their coordinates suggest another unit, a few points are
-    /// enough.
+    /// A note if longitudes and latitudes are too small for degrees. At the centre of a grid they may be in several cells.
+    pub(crate) fn radians(&self) -> Option<EncodeNote> {
+        let (longitude, latitude) = self.globe?;
+        // 2π and half of π, with room for rounding.
+        let is_small = (0.1..=6.29).contains(&longitude) && latitude <= 1.58;
+        let points = self.on_globe;
+        (points >= MIN_ROWS_FOR_NOTE && is_small).then_some(EncodeNote::Radians { points })
+    }
+
+    /// A note if nearly all points are in one grid cell. If all are between -1 and 1, a few points are enough.
     pub(crate) fn one_cell(&self) -> Option<EncodeNote> {
+        if self.radians().is_some() {
+            return None;
+        }
         let used: u64 = self.letters.iter().sum();
         let points = self.letters.iter().copied().max().unwrap_or(0);
         let cause = self.likely_cause();
-        let is_other_unit = matches!(
-            cause,
-            LikelyCause::Fractions
-                | LikelyCause::Centred
-                | LikelyCause::Percent
-                | LikelyCause::VisualAngle
-        );
+        // A few fixations near a corner or the centre may be in pixels.
+        let are_fractions = matches!(cause, LikelyCause::Fractions | LikelyCause::Centred);
         let is_noted = match used >= MIN_ROWS_FOR_NOTE {
             true => points * 20 >= used * 19,
-            false => is_other_unit && points == used && used >= MIN_POINTS_IN_CELL,
+            false => are_fractions && points == used && used >= MIN_POINTS_IN_CELL,
         };
         is_noted.then_some(EncodeNote::OneCell {
             points,
@@ -239,7 +248,8 @@ impl PointCounts {
     /// A note if one half of the grid has nearly all points, spread over more than one cell.
     pub(crate) fn half_empty(&self, grid: &Grid) -> Option<EncodeNote> {
         let used: u64 = self.letters.iter().sum();
-        if used < MIN_POINTS_FOR_HALVES || self.one_cell().is_some() {
+        let is_noted = self.radians().is_some() || self.one_cell().is_some();
+        if used < MIN_POINTS_FOR_HALVES || is_noted {
             return None;
         }
         let columns = usize::try_from(grid.columns()).ok()?;
@@ -266,8 +276,6 @@ impl PointCounts {
                 LikelyCause::VisualAngle
             }
             Some(_) if self.below_zero * 4 > self.points => LikelyCause::CentreOrigin,
-            // π and half of it, with room for rounding.
-            None if self.globe.is_some_and(|(x, y)| x <= 3.15 && y <= 1.58) => LikelyCause::Radians,
             _ => LikelyCause::SizeOrUnit,
         }
     }

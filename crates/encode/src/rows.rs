@@ -3,6 +3,7 @@
 mod source;
 
 use crate::frame::ColumnKind;
+use crate::notes::first_of;
 use crate::{EncodeField, Head, Input, Lines, ReadError, explain_binary};
 use source::{Source, TextRows, split};
 use std::borrow::Cow;
@@ -182,12 +183,7 @@ impl Columns {
         {
             return "the first row contains numbers, so the line with the columns' names seems to be missing".into();
         }
-        let listed: Vec<&str> = self.names.iter().take(12).map(String::as_str).collect();
-        let more = match self.names.len().saturating_sub(listed.len()) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        format!("the columns are: {}{more}", listed.join(", "))
+        format!("the columns are: {}", first_of(&self.names, 12))
     }
 
     /// Rejects a column of a frame whose values cannot be numbers.

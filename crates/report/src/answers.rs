@@ -22,7 +22,7 @@ pub(crate) fn text(answer: &GroupAnswer, outcome: &Outcome) -> String {
         GroupAnswer::Test(test) => sentence(test),
         GroupAnswer::NearestLabels(labels) => nearest_labels(labels),
         GroupAnswer::NearestRate(rate) => nearest_rate(rate),
-        GroupAnswer::Histogram(histogram) => score_histogram(histogram),
+        GroupAnswer::Histogram(histogram) => score_histogram(histogram, outcome),
     }
 }
 
@@ -51,13 +51,34 @@ pub(crate) fn group_means_of(means: &GroupMeans, outcome: &Outcome) -> String {
     }
 }
 
+/// The heading of a histogram.
+pub(crate) fn histogram_of(histogram: &ScoreHistogram, outcome: &Outcome) -> String {
+    let ScoreHistogram {
+        measure, stimulus, ..
+    } = histogram;
+    let Some(threshold) = threshold_of(measure, outcome) else {
+        return format!("Histogram of {}", about(measure, stimulus.as_deref()));
+    };
+    let whether = format!("whether they {} (1) or not (0)", threshold.verb_for(2));
+    about(
+        &format!("Histogram of pairs by {whether}"),
+        stimulus.as_deref(),
+    )
+}
+
 /// The mean of bits is the fraction of those that are set; `None` if the measure is a number.
 fn fraction_of(measure: &str, outcome: &Outcome) -> Option<String> {
+    let threshold = threshold_of(measure, outcome)?;
+    Some(format!("Fraction of pairs {}", threshold.name()))
+}
+
+/// The threshold of a measure that is yes or no.
+fn threshold_of(measure: &str, outcome: &Outcome) -> Option<ThresholdSide> {
     let mut measures = outcome.results.measures().iter();
     let is_bit = |it: &MeasureColumn| it.name == measure && it.kind == MeasureKind::Bit;
-    let threshold = ThresholdSide::of(Some(outcome));
-    let words = || format!("Fraction of pairs {}", threshold.name());
-    measures.any(is_bit).then(words)
+    measures
+        .any(is_bit)
+        .then(|| ThresholdSide::of(Some(outcome)))
 }
 
 fn stimulus_means(means: &StimulusMeans, outcome: &Outcome) -> String {
@@ -91,11 +112,7 @@ fn group_means(means: &GroupMeans, outcome: &Outcome) -> String {
     let title = format!("{words}{level} (pairs of participants):");
     let corner = match outcome.one_cohort {
         true => String::new(),
-        false => outcome
-            .names
-            .each_ref()
-            .map(|it| printable(it))
-            .join(" \\ "),
+        false => plan::cohorts(&outcome.names).join(" \\ "),
     };
     let header = iter::once(corner).chain(means.columns.iter().map(|name| printable(name)));
     let rows = means.rows.iter().enumerate().map(|(row, name)| {
@@ -214,9 +231,8 @@ fn nearest_rate(rate: &NearestRate) -> String {
     )
 }
 
-fn score_histogram(histogram: &ScoreHistogram) -> String {
-    let subject = about(&histogram.measure, histogram.stimulus.as_deref());
-    let mut title = format!("Histogram of {subject}");
+fn score_histogram(histogram: &ScoreHistogram, outcome: &Outcome) -> String {
+    let mut title = histogram_of(histogram, outcome);
     if histogram.minimum > 1 {
         let _ = write!(title, " (–: suppressed)");
     }

@@ -19,11 +19,13 @@ pub mod html;
 pub mod json;
 pub mod plan;
 pub mod result_file;
+mod same_participants;
 pub mod table;
 mod threshold_side;
 pub mod units;
 
 pub use result_file::ResultFile;
+pub use same_participants::pairs_of_one_id;
 
 /// The shortest text that parses to the same number. Integers have no decimal point.
 pub(crate) fn exact(number: f64) -> String {

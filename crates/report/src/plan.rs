@@ -1,6 +1,5 @@
 //! The plan in words: metric, costs, engine, encoding.
 
-use crate::html::cut::cut;
 use crate::html::numbers::short;
 use crate::table::printable;
 use crate::units;
@@ -97,7 +96,7 @@ pub(crate) fn cohorts(names: &[String; 2]) -> [String; 2] {
     let has_roles = roles.map(|role| role.to_string()) == *names;
     [0, 1].map(|at| match has_roles {
         true => side(roles[at], names),
-        false => cut(&names[at]),
+        false => truncated(&names[at]),
     })
 }
 
@@ -409,6 +408,8 @@ mod tests {
         assert_eq!(side(RevealTo::Join, &roles), "the joining side");
         assert_eq!(cohorts(&roles), ["the host", "the joining side"]);
         assert_eq!(cohorts(&names()), names());
+        let long = names().map(|name| format!("{name} of a town with a long name"));
+        assert_eq!(cohorts(&long), long);
         assert_eq!(side(RevealTo::Both, &names()), "both sides");
     }
 }

@@ -86,7 +86,7 @@ fn answer_texts(outcome: &Outcome) -> impl Iterator<Item = String> {
 const STATISTICS: &str = "Statistics of ";
 
 fn answers_title(outcome: &Outcome) -> String {
-    let [first, second] = [&outcome.names[0], &outcome.names[1]].map(|name| printable(name));
+    let [first, second] = crate::plan::cohorts(&outcome.names);
     let metric = outcome.spec.metric.name();
     match outcome.one_cohort {
         true => format!("{STATISTICS}{first} by {metric}"),

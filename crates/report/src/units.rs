@@ -5,6 +5,16 @@ use veilpath_metrics::CrqaMeasure;
 use veilpath_protocol::FixationRounding;
 pub use veilpath_protocol::units::{bytes, counted, grouped, seconds};
 
+/// `a, b and 3 more`: the first few names, and how many others there are.
+pub fn first_of(mut names: impl ExactSizeIterator<Item = String>, shown: usize) -> String {
+    let first: Vec<String> = names.by_ref().take(shown).collect();
+    let first = first.join(", ");
+    match names.len() {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
 /// How fixations are rounded to letters, and the largest change this makes.
 pub fn fixation_rounding(rounding: &FixationRounding) -> String {
     let FixationRounding {
@@ -65,6 +75,12 @@ pub(crate) fn measure_unit(metric: &str, measure: &str) -> Option<&'static str> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_end_with_the_number_of_the_others() {
+        let list = |count: usize| first_of((0..count).map(|at| at.to_string()), 2);
+        assert_eq!([1, 2, 4].map(list), ["0", "0, 1", "0, 1 and 2 more"]);
+    }
 
     #[test]
     fn error_bounds_are_rounded_up() {

@@ -249,6 +249,29 @@ fn group_answers_are_written_below_the_pairs() {
     ");
 }
 
+/// A terminal has room for names in full. Cohorts with only the names of roles are called the same everywhere.
+#[test]
+fn text_names_the_cohorts_in_full() {
+    let long = "The University Hospital, Department of Neurology";
+    for (names, shown) in [
+        (["clinic", long], ["clinic", long]),
+        (["host", "join"], ["the host", "the joining side"]),
+    ] {
+        let mut outcome = outcome().with_names(names.map(String::from));
+        outcome.results.clear();
+        outcome.answers = common::every_answer();
+        let text = render_of(&outcome, table::write);
+        let [first, second] = shown;
+        for expected in [
+            format!("Statistics of {first} and {second} by levenshtein\n"),
+            format!("Means of similarity between {first} and {second} ["),
+            format!(" {first} \\ {second} "),
+        ] {
+            assert!(text.contains(&expected), "{expected}\n{text}");
+        }
+    }
+}
+
 #[test]
 fn group_answers_have_their_own_table() {
     let mut outcome = outcome();

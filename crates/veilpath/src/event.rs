@@ -5,6 +5,7 @@ use std::fmt;
 use veilpath_encode::CohortNote;
 use veilpath_metrics::{RoundingError, Threshold};
 use veilpath_protocol::{CancelToken, RiskySetting};
+use veilpath_report::units::first_of;
 use veilpath_session::{CoordinatorEvent, RelayEvent};
 
 /// An event. Session events contain nothing about a participant.
@@ -152,16 +153,11 @@ impl fmt::Display for Note {
                 stimuli,
             } => {
                 const LISTED: usize = 3;
-                let listed = stimuli.iter().take(LISTED).map(|it| format!("{it:?}"));
-                let listed: Vec<String> = listed.collect();
-                let more = match stimuli.len() - listed.len() {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
+                let stimuli = stimuli.iter().map(|it| format!("{it:?}"));
                 write!(
                     f,
-                    "{file}: {unpaired} of {scanpaths} scanpaths are not compared, because the other cohort does not have their stimulus, {}{more}",
-                    listed.join(", ")
+                    "{file}: {unpaired} of {scanpaths} scanpaths are not compared, because the other cohort does not have their stimulus, {}",
+                    first_of(stimuli, LISTED)
                 )
             }
             Note::WithoutStimulus {
@@ -253,7 +249,7 @@ impl fmt::Display for Note {
             ),
             Note::SameParticipants { same, pairs } => write!(
                 f,
-                "in {same} of {pairs} pairs, both scanpaths have the same participant id; between two cohorts, such pairs count like all others, so if these are the same people, the cohorts seem more alike than they are"
+                "in {same} of {pairs} pairs, both scanpaths have the same participant id; these pairs are included, so if the ids stand for the same people, the cohorts look more alike than they are"
             ),
             Note::SitesExchangeable => f.write_str(
                 "the test of sites assumes that participants are exchangeable across sites: a different eye tracker or recruitment also makes sites differ",

@@ -18,6 +18,28 @@ fn two_letters_per_cell_follow_the_grid() {
     assert!(done.stderr.contains("up to 12"), "{}", done.stderr);
 }
 
+/// The summary of one file says everything about it.
+#[test]
+fn verbose_summaries_are_about_several_files() {
+    let folder = Folder::new();
+    let more = |files: &str| {
+        let run = |flag: &str| {
+            let call = format!("encode {files} --screen 700x700 -o c.csv {flag}");
+            let output = folder.run(&call.split_whitespace().collect::<Vec<_>>());
+            let stderr = output.stderr.clone();
+            output.ok();
+            stderr
+        };
+        let (short, long) = (run(""), run("-v"));
+        long.strip_prefix(&short).unwrap().to_string()
+    };
+    for file in ["p.csv", "q.csv"] {
+        folder.file(file, "x,y,duration\n50,60,200\n");
+    }
+    assert_eq!(more("p.csv"), "");
+    assert!(more("p.csv q.csv").contains("p.csv: 1 of 1 row used"));
+}
+
 /// The same pair from fixations: `encode` and `split` write how the letters count, and `compare` needs no option for it.
 #[test]
 fn written_cohorts_say_how_two_letters_count() {

@@ -8,6 +8,7 @@ use crate::common::pair;
 
 use common::RunOutput;
 use pair::{Pair, Side};
+use serde_json::{Value, json};
 
 /// Asserts that both sides fail with this code and these words.
 fn both_fail(runs: [RunOutput; 2], code: i32, words: [&[&str]; 2]) {
@@ -239,6 +240,25 @@ fn pseudonyms_hide_ids_and_scores_can_go_to_one_side() {
     assert_eq!(host.lines().count(), 1, "{host}");
     assert!(host.contains("32 pairs"), "{host}");
     assert_eq!(join.ok().lines().count(), 33);
+}
+
+/// Every line of the log is an object, also if the name of the file contradicts its format.
+#[test]
+fn a_name_that_contradicts_the_format_is_a_warning_in_the_log() {
+    let pair = Pair::with_cohorts();
+    let outputs = pair.run(&["--format", "csv"], &["-o", "h.json"], &["-o", "j.json"]);
+    for (output, file) in outputs.into_iter().zip(["h.json", "j.json"]) {
+        let events: Vec<Value> = output
+            .stderr
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let message =
+            format!("{file} contains CSV, as --format says, although its name ends in .json");
+        let warning = json!({"event": "warning", "message": message});
+        assert!(events.contains(&warning), "{}", output.stderr);
+        output.ok();
+    }
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn participants_in_both_cohorts_are_noted() {
         .run(&["compare", "a.csv", "b.csv", "-o", "scores.json"])
         .ok();
     let output = folder.run(&["stats", "scores.json", "--answer", "mean"]);
-    let note = "note: in 1 of 4 pairs, both scanpaths have the same participant id; between two cohorts, such pairs count";
+    let note = "note: in 1 of 4 pairs, both scanpaths have the same participant id; these pairs are included";
     assert!(output.stderr.contains(note), "{}", output.stderr);
     let stats = output.ok();
     let private = ["compare", "a.csv", "b.csv", "--reveal", "mean:overall"];

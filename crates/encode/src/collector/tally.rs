@@ -78,16 +78,17 @@ impl Tallies {
         cause: LikelyCause,
     ) -> Option<EncodeNote> {
         let (participants, of, files) = self.odd(files, Tally::has_enough_points, Tally::is_odd)?;
-        let sum = |number: fn(&Tally) -> u64, tallies: &dyn Fn(&Tally) -> bool| -> u64 {
-            let counted = self.by_participant.values().filter(|it| tallies(it));
-            counted.map(number).sum()
-        };
-        let others = |tally: &Tally| !tally.is_odd();
-        let outside = sum(|it| it.outside, &others);
-        if outside * 4 > outside + sum(|it| it.used, &others) {
+        let (mut all, mut others) = (Tally::default(), Tally::default());
+        for &tally in self.by_participant.values() {
+            all.add(tally);
+            if !tally.is_odd() {
+                others.add(tally);
+            }
+        }
+        if others.outside * 4 > others.outside + others.used {
             return Some(EncodeNote::ManyOutside {
-                outside: sum(|it| it.outside, &|_| true),
-                used: sum(|it| it.used, &|_| true),
+                outside: all.outside,
+                used: all.used,
                 cause,
             });
         }

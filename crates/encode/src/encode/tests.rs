@@ -60,21 +60,37 @@ impl Format for Points {
 fn a_file_with_only_other_events_lists_them() {
     let rows = "p,SACC,1,1,30\n".repeat(2) + "p,BLINK,1,1,30\n";
     let text = format!("participant,event,x,y,duration\n{rows}");
-    let input = Input::from_bytes("t.csv", text.into_bytes()).unwrap();
-    let error = encode_files(
-        vec![Source::Open(Box::new(input))],
-        None,
-        &ReadOptions::default(),
-        &LetterOptions::default(),
-        &|_| ControlFlow::Continue(()),
-    )
-    .unwrap_err();
-    let problem = "no row is a fixation: the column \"event\" has 2 SACC, 1 BLINK";
+    let error = error_of_table(&text);
+    let problem =
+        "no row is a fixation: the labels in the column \"event\" are SACC (2 rows), BLINK (1 row)";
     assert_eq!(error.problem, problem);
     assert_eq!(
         error.fields,
         [EncodeField::Events, EncodeField::EventColumn]
     );
+}
+
+/// A fixation without a stimulus is a fixation all the same.
+#[test]
+fn rows_dropped_for_other_reasons_may_be_fixations() {
+    let text = "participant,stimulus,event,x,y,duration\np,s,SACC,1,1,30\np,,FIX,1,1,30\n";
+    let error = error_of_table(text);
+    assert_eq!(error.problem, "no row has gaze data (2 rows read)");
+}
+
+fn error_of_table(text: &str) -> ReadError {
+    let input = Input::from_bytes("t.csv", text.into()).unwrap();
+    encode_files(
+        vec![Source::Open(Box::new(input))],
+        None,
+        &ReadOptions {
+            screen: SCREEN,
+            ..ReadOptions::default()
+        },
+        &LetterOptions::default(),
+        &|_| ControlFlow::Continue(()),
+    )
+    .unwrap_err()
 }
 
 const TEST_FORMATS: &[&dyn Format] = &[&Points];

@@ -1,9 +1,10 @@
 //! Files that are cohorts already, and need not be encoded.
 
 use super::Explanation;
-use crate::{Head, guess_delimiter};
+use crate::readers::{IdColumns, has_coordinates};
+use crate::{Columns, Head, guess_delimiter};
 
-/// Whether a file looks like a cohort that `veilpath encode` writes.
+/// Whether a file looks like a cohort that `veilpath encode` writes, or like another table of ids and scanpaths.
 pub(super) fn is_cohort(head: &Head) -> bool {
     let header = head
         .lines
@@ -12,12 +13,10 @@ pub(super) fn is_cohort(head: &Head) -> bool {
         // A spreadsheet may put quotes around comments.
         .find(|line| !line.is_empty() && !line.trim_start_matches('"').starts_with('#'))
         .unwrap_or("");
-    let fields: Vec<String> = header
-        .split(char::from(guess_delimiter(header)))
-        .map(|field| field.trim().trim_matches('"').to_ascii_lowercase())
-        .collect();
-    let has = |name: &str| fields.iter().any(|field| field == name);
-    has("participant") && has("scanpath")
+    let columns = Columns::of_header(&head.name, 1, header, guess_delimiter(header));
+    let ids = IdColumns::of(&columns);
+    let has_ids = ids.participant.is_some() || ids.stimulus.is_some();
+    columns.has_all(&["scanpath"]) && has_ids && !has_coordinates(&columns)
 }
 
 pub(super) fn scanpath_strings() -> Explanation {

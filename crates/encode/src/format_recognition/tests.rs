@@ -102,6 +102,12 @@ fn common_mistakes_are_named_and_answered() {
             "compare it directly",
         ),
         (
+            "a.csv",
+            b"Subject_ID,Image,scanpath\np,s,ABC\n",
+            "already a cohort",
+            "compare it directly",
+        ),
+        (
             "a.txt",
             b"p1\taFaFcF\np2\taFbF\n",
             "a cohort already",
@@ -114,6 +120,12 @@ fn common_mistakes_are_named_and_answered() {
             "compare it directly",
         ),
         ("a.txt", b"ABCA\nBBA\n", "a cohort already", "compare it directly"),
+        (
+            "a.csv",
+            b"id,aoi,duration\nA,eye,200\n",
+            "these columns: id, aoi, duration",
+            "rename the columns or say which is which",
+        ),
         (
             "a.txt",
             b"name\tgroup\nAnna\tControl\n",

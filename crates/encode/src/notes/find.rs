@@ -55,6 +55,7 @@ pub(crate) fn notes(
     if options.outside == Outside::Clamp || summary.data.gaze {
         notes.extend(observations.points.at_one_place_off_screen());
     }
+    notes.extend(observations.points.radians());
     notes.extend(observations.points.one_cell());
     if let LetterMap::Grid(grid) = &options.letter_map {
         notes.extend(observations.points.half_empty(grid));

@@ -75,6 +75,10 @@ impl fmt::Display for EncodeNote {
                 f,
                 "{points} of {used} points fall into one grid cell: {cause}"
             ),
+            EncodeNote::Radians { points } => write!(
+                f,
+                "the longitudes and latitudes of all {points} points are at most 6.29 and 1.58, so they are probably radians; convert them to degrees"
+            ),
             EncodeNote::HalfEmpty { half, used } => write!(
                 f,
                 "nearly all of the {used} points lie in the {half} half: if the stimulus filled the screen, check the size of the screen and the unit of coordinates"
@@ -174,13 +178,17 @@ fn in_files(f: &mut fmt::Formatter<'_>, files: &[String]) -> fmt::Result {
     }
 }
 
-/// Lists the first few files, and says how many more there are.
 fn listed(files: &[String]) -> String {
-    const LISTED: usize = 5;
-    let listed: Vec<&str> = files.iter().take(LISTED).map(String::as_str).collect();
-    match files.len().saturating_sub(LISTED) {
-        0 => listed.join(", "),
-        more => format!("{} and {more} more", listed.join(", ")),
+    first_of(files, 5)
+}
+
+/// `a, b and 3 more`: the first few names, and how many others there are.
+pub(crate) fn first_of(names: &[impl AsRef<str>], shown: usize) -> String {
+    let first: Vec<&str> = names.iter().take(shown).map(AsRef::as_ref).collect();
+    let first = first.join(", ");
+    match names.len().saturating_sub(shown) {
+        0 => first,
+        more => format!("{first} and {more} more"),
     }
 }
 
@@ -215,7 +223,6 @@ impl fmt::Display for LikelyCause {
             LikelyCause::Percent => "their coordinates lie between 0 and 100, so they are probably percent of the screen, or centimetres, not pixels",
             LikelyCause::VisualAngle => "their coordinates are small numbers around zero, so they are probably degrees of visual angle from the centre of the screen, not pixels",
             LikelyCause::CentreOrigin => "many coordinates are below zero, so they are probably measured from the centre of the screen, in pixels or degrees of visual angle, not from its top left",
-            LikelyCause::Radians => "their coordinates are longitudes and latitudes of at most 3.15 and 1.58, so they are probably radians; convert them to degrees",
             LikelyCause::SizeOrUnit => "check the size of the screen and the unit of coordinates",
         })
     }
@@ -289,7 +296,7 @@ impl fmt::Display for NoEffect {
             ),
             NoEffect::Panorama => f.write_str("all coordinates are longitudes and latitudes"),
             NoEffect::NoTimes => f.write_str("no column has times or durations"),
-            NoEffect::NamedInColumn => f.write_str("the names in a column of the file are used"),
+            NoEffect::NamedInColumn => f.write_str("the names in the file are used"),
             NoEffect::NoEyeColumn => f.write_str("no column names the eye of a row"),
         }
     }

@@ -253,6 +253,7 @@ fn read_samples(
             },
         );
     }
+    media.report(options, sink);
     Ok(())
 }
 
@@ -275,6 +276,7 @@ mod tests {
         assert_damage_does_not_panic, read_path, read_recognised, recognised,
     };
     use crate::readers::recorder::{Recorder, read_text, shared_file};
+    use crate::{EncodeField, EncodeNote, NoEffect};
 
     fn read(text: &str, options: &ReadOptions) -> Result<Recorder, ReadError> {
         read_text(&Gazepoint, "User 1_all_gaze.csv", text, options)
@@ -348,6 +350,30 @@ mod tests {
                 .problem
                 .contains("empty")
         );
+    }
+
+    #[test]
+    fn a_stimulus_is_unused_if_every_row_names_its_medium() {
+        let unused = EncodeNote::NoEffect {
+            field: EncodeField::Stimulus,
+            reason: NoEffect::NamedInColumn,
+        };
+        for rows in [RowChoice::Fixations, RowChoice::Samples] {
+            let options = ReadOptions {
+                stimulus: Some("hill".into()),
+                rows,
+                ..ReadOptions::default()
+            };
+            let header = "MEDIA_ID,MEDIA_NAME,FPOGX,FPOGY,FPOGD,FPOGID,BPOGX,BPOGY";
+            let row = |medium: &str, id: u32| format!("{id},{medium},0.5,0.5,0.1,{id},0.5,0.5");
+            let named = format!("{header}\n{}\n{}\n", row("sea", 1), row("sky", 2));
+            let read = super::tests::read(&named, &options).unwrap();
+            assert_eq!(read.notes, std::slice::from_ref(&unused), "{rows:?}");
+            let unnamed = format!("{header}\n{}\n{}\n", row("sea", 1), row("", 2));
+            let read = super::tests::read(&unnamed, &options).unwrap();
+            assert!(read.notes.is_empty(), "{rows:?}: {:?}", read.notes);
+            assert_eq!(read.recordings[1].stimulus.as_deref(), Some("hill"));
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub(crate) use table::{
     unpaired_coordinate,
 };
 
+use crate::notes::first_of;
 use crate::{
     EncodeField, EncodeNote, Eye, Head, Input, NamesInFile, NoEffect, ReadError, ReadOptions,
     RowChoice, Sink, Space,
@@ -236,18 +237,9 @@ pub(crate) fn named_after(origin: &str, unused_columns: &[String]) -> String {
     if unused_columns.is_empty() {
         return format!("the participant is named after the {origin}");
     }
-    let listed: Vec<&str> = unused_columns
-        .iter()
-        .take(LISTED)
-        .map(String::as_str)
-        .collect();
-    let more = match unused_columns.len() - listed.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
     format!(
-        "all rows are of one participant, who is named after the {origin}; if one of the columns that were not used ({}{more}) names the participants, say which",
-        listed.join(", ")
+        "all rows are of one participant, who is named after the {origin}; if one of the columns that were not used ({}) names the participants, say which",
+        first_of(unused_columns, LISTED)
     )
 }
 

@@ -81,7 +81,7 @@ mod tests {
         assert_damage_does_not_panic, read_path, read_recognised, recognised, testdata,
     };
     use crate::readers::recorder::{Recorder, read_text, shared_file};
-    use crate::{Dropped, Kind, RowChoice, Space};
+    use crate::{Dropped, EncodeField, EncodeNote, Kind, NoEffect, RowChoice, Space};
 
     fn check_tiny(read: &Recorder) {
         let [sea, hill, second] = read.recordings.as_slice() else {
@@ -166,6 +166,25 @@ mod tests {
         assert_eq!(read.recordings[0].participant, "t");
         let assumed = "rows without a participant belong to one who is named after the file";
         assert!(read.assumed.contains(&assumed.to_string()));
+    }
+
+    #[test]
+    fn a_stimulus_is_unused_if_the_file_has_a_column_of_stimuli() {
+        let named = ReadOptions {
+            stimulus: Some("walk".into()),
+            ..ReadOptions::default()
+        };
+        let read = read_recognised(&TobiiProLab, "tobii-pro-lab.tsv", &named);
+        assert_eq!(read.recordings[0].stimulus.as_deref(), Some("sea"));
+        let unused = EncodeNote::NoEffect {
+            field: EncodeField::Stimulus,
+            reason: NoEffect::NamedInColumn,
+        };
+        assert_eq!(read.notes, [unused]);
+        let text = "Eye movement type\tFixation point X\tFixation point Y\nFixation\t1\t2\n";
+        let read = read_text(&TobiiProLab, "t.tsv", text, &named).unwrap();
+        assert_eq!(read.recordings[0].stimulus.as_deref(), Some("walk"));
+        assert!(read.notes.is_empty(), "{:?}", read.notes);
     }
 
     #[test]

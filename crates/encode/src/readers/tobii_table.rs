@@ -6,9 +6,9 @@
 //!   the one that the user names. Any other name selects positions in the scene video instead.
 //! - A participant's second recording is called `participant (recording)`.
 
-use super::UnnamedParticipant;
 use super::common::{CurrentRecording, report_fixation};
 use super::tobii_columns::{Layout, Position, Snapshot, time_unit};
+use super::{UnnamedParticipant, note_unused_stimulus};
 use crate::{
     Columns, Dropped, Head, Input, Kind, ReadError, ReadOptions, Recording, RecordingId, Row,
     RowChoice, Rows, Sample, Sink, Space, TimeUnit,
@@ -26,6 +26,9 @@ pub(super) fn read_table(
     let columns = rows.columns();
     let layout = Layout::of(columns);
     let source = Source::of(columns, &layout, head, options, sink)?;
+    if layout.stimulus.is_some() && !matches!(source, Source::Snapshots(_)) {
+        note_unused_stimulus(options, sink);
+    }
     let mut table = Table {
         duration_unit: duration_unit(columns, &layout, options).in_ms(),
         layout,

@@ -4,8 +4,8 @@ mod distributions;
 mod heat_map;
 mod matrices;
 
-use super::numbers;
 use super::table::{Column, Field, folded, table};
+use super::{cut, numbers};
 use maud::{Markup, html};
 use veilpath_metrics::MeasureKind;
 use veilpath_protocol::{GroupAnswer, GroupTest, NearestLabels, Outcome, StimulusMeans};
@@ -13,7 +13,7 @@ use veilpath_protocol::{GroupAnswer, GroupTest, NearestLabels, Outcome, Stimulus
 /// The section with all answers; empty if there are none.
 pub(crate) fn section(outcome: &Outcome, sides: &[String; 2]) -> Markup {
     let answers = &outcome.answers;
-    let sides = &crate::plan::cohorts(sides);
+    let sides = &cut::cohorts(sides);
     let tests: Vec<(usize, &GroupTest)> = answers
         .iter()
         .enumerate()
@@ -33,7 +33,7 @@ pub(crate) fn section(outcome: &Outcome, sides: &[String; 2]) -> Markup {
                         GroupAnswer::GroupMeans(means) => (matrices::means(means, outcome, sides, &id)),
                         GroupAnswer::NearestLabels(labels) => (nearest_labels(labels)),
                         GroupAnswer::NearestRate(rate) => (matrices::rate(rate, &id)),
-                        GroupAnswer::Histogram(histogram) => (distributions::histogram(histogram, kind(outcome, &histogram.measure), &id)),
+                        GroupAnswer::Histogram(histogram) => (distributions::histogram(histogram, outcome, &id)),
                         GroupAnswer::Test(_) => {},
                     }
                 }

@@ -72,6 +72,7 @@ impl Bars<'_> {
             .filter(|tick| (from..=to).contains(tick))
             .collect();
         let decimals = self.decimals();
+        let tick_decimals = decimals_apart(ticks.windows(2).map(|pair| [pair[0], pair[1]]));
         let below = lines(self.axes[0], (WIDTH - left) / FONT, MAX_LINES);
         let height = HEIGHT + LINE * below.len().saturating_sub(1) as f64;
         html! {
@@ -84,7 +85,7 @@ impl Bars<'_> {
                             text x=(left - 8.0) y=(format!("{:.1}", y(count))) text-anchor="end" dominant-baseline="central" { (numbers::short(count)) }
                         }
                         @for &tick in &ticks {
-                            text x=(format!("{:.1}", x(tick))) y=(floor + 18.0) text-anchor="middle" { (numbers::short(tick)) }
+                            text x=(format!("{:.1}", x(tick))) y=(floor + 18.0) text-anchor="middle" { (numbers::aligned(tick, tick_decimals)) }
                         }
                         @for (number, line) in below.iter().enumerate() {
                             text x=(format!("{:.1}", (left + WIDTH) / 2.0)) y=(HEIGHT - 6.0 + LINE * number as f64) text-anchor="middle" { (line) }
@@ -130,14 +131,7 @@ impl Bars<'_> {
 
     /// The decimals with which all bounds are different, if few digits are not enough.
     fn decimals(&self) -> Option<usize> {
-        let is_short = |bar: &Bar| numbers::short(bar.from) != numbers::short(bar.to);
-        match self.bars.iter().all(is_short) {
-            true => None,
-            false => {
-                let widths = self.bars.iter().map(|bar| bar.to - bar.from);
-                numbers::decimals_of_step(widths.fold(f64::INFINITY, f64::min))
-            }
-        }
+        decimals_apart(self.bars.iter().map(|bar| [bar.from, bar.to]))
     }
 
     fn counted(&self, bar: &Bar) -> String {
@@ -146,6 +140,16 @@ impl Bars<'_> {
             None => "suppressed".into(),
         }
     }
+}
+
+/// The decimals with which the two numbers of each pair are different, if few digits are not enough.
+fn decimals_apart(pairs: impl Iterator<Item = [f64; 2]> + Clone) -> Option<usize> {
+    let are_short = |[from, to]: [f64; 2]| numbers::short(from) != numbers::short(to);
+    if pairs.clone().all(are_short) {
+        return None;
+    }
+    let steps = pairs.map(|[from, to]| to - from);
+    numbers::decimals_of_step(steps.fold(f64::INFINITY, f64::min))
 }
 
 impl Bar {
@@ -162,5 +166,38 @@ impl Bar {
         }
         let [from, to] = [from, to].map(|bound| numbers::aligned(bound, decimals));
         format!("{from} to {to}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_of_a_narrow_axis_differ() {
+        let edges: Vec<f64> = (0..=10).map(|at| 0.0112 + 0.0002 * f64::from(at)).collect();
+        let bars: Vec<Bar> = edges
+            .windows(2)
+            .map(|edges| Bar {
+                from: edges[0],
+                to: edges[1],
+                count: Some(3),
+            })
+            .collect();
+        let drawn = Bars {
+            bars: &bars,
+            title: "narrow",
+            axes: ["difference", "permutations"],
+            noun: "permutation",
+            mark: None,
+            fill: &|_| "black".into(),
+        };
+        let text = drawn.drawing("narrow", "id").into_string();
+        let below = format!("y=\"{}\" text-anchor=\"middle\">", HEIGHT - BELOW + 18.0);
+        let ticks = text.split(&below).skip(1);
+        let ticks: Vec<&str> = ticks.filter_map(|it| it.split('<').next()).collect();
+        let different: std::collections::HashSet<_> = ticks.iter().collect();
+        assert!(ticks.len() >= 4, "{ticks:?}");
+        assert_eq!(different.len(), ticks.len(), "{ticks:?}");
     }
 }

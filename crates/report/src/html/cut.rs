@@ -8,6 +8,11 @@ pub(crate) fn cut(id: &str) -> String {
     cut_to(id, 22)
 }
 
+/// The two cohorts in a sentence, cut.
+pub(crate) fn cohorts(names: &[String; 2]) -> [String; 2] {
+    crate::plan::cohorts(names).map(|name| cut(&name))
+}
+
 /// Cuts out the middle: many ids start with the same words and end with a number.
 pub(crate) fn cut_to(id: &str, characters: usize) -> String {
     without_middle(&characters_of(id), characters as f64, &|_| 1.0)

@@ -124,7 +124,7 @@ fn caption(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
     }
     if view.one_cohort && map.exceeds_scale() {
         text.push_str(
-            " Numbers beyond the colour scale, such as those on the diagonal, have the colour of its nearer end.",
+            " Numbers beyond the colour scale, such as those on the diagonal, are drawn in the colour of the nearer end.",
         );
     }
     text.push_str(match (map.is_by_means(), view.one_cohort) {
@@ -176,16 +176,18 @@ fn data(map: &HeatMap<'_>) -> String {
     };
     let with_secondary =
         matrix.has_secondary() && matrix.rows() * matrix.columns() <= MAX_SECONDARY;
+    let is_yes_or_no = map.is_yes_or_no();
     json_in_script(&serde_json::json!({
         "a": map.rows.order.iter().map(|&row| printable(&matrix.a[row])).collect::<Vec<_>>(),
         "b": map.columns.order.iter().map(|&column| printable(&matrix.b[column])).collect::<Vec<_>>(),
         "sides": map.names.each_ref().map(|name| printable(name)),
         "name": map.measure.name,
         "unit": map.measure.unit,
-        "bits": map.measure.is_bit().then(|| {
+        "bits": is_yes_or_no.then(|| {
             let threshold = map.measure.threshold;
             [threshold.negated_verb(), threshold.verb()]
         }),
+        "percent": map.measure.is_bit() && !is_yes_or_no,
         "values": packed(&|row, column| matrix.get(row, column)),
         "beside": with_secondary.then(|| packed(&|row, column| matrix.secondary(row, column))),
         "beside_name": map.measure.secondary_name(),
@@ -195,10 +197,11 @@ fn data(map: &HeatMap<'_>) -> String {
 fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
     let matrix = map.matrix;
     let decimals = numbers::decimals(matrix.numbers());
+    let is_yes_or_no = map.is_yes_or_no();
     let field = |row: usize, column: usize| match matrix.get(row, column) {
         None if matrix.is_undefined(row, column) => Field::words("undefined"),
         None => Field::none(),
-        Some(value) if map.is_yes_or_no() => {
+        Some(value) if is_yes_or_no => {
             Field::number(if value == 1.0 { "yes" } else { "no" }.into(), value)
         }
         Some(value) if map.measure.is_bit() => {

@@ -1,10 +1,10 @@
 //! The most similar participants.
 
+use super::cut::cohorts;
 use super::matrix::Matrix;
 use super::measure::{ScoreKind, ShownMeasure};
 use super::numbers;
 use super::table::{Column, Field, table};
-use crate::plan::cohorts;
 use crate::threshold_side::ThresholdSide;
 use maud::{Markup, html};
 

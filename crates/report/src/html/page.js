@@ -83,7 +83,8 @@
       let text = "not compared";
       if (value === Infinity) text = `${data.name} undefined`;
       else if (!Number.isNaN(value)) {
-        if (data.bits) text = Number.isInteger(value) ? data.bits[value] : `${Math.round(value * 100)} % ${data.name}`;
+        if (data.bits) text = data.bits[value];
+        else if (data.percent) text = `${Math.round(value * 100)} % ${data.name}`;
         else text = `${data.name} ${shown(value)}`;
         if (data.unit) text += ` ${data.unit}`;
         if (beside.length) text += `, ${data.beside_name} ${shown(beside[place])}`;

@@ -1,12 +1,12 @@
 //! The page: results first, then the figures, then how they were computed.
 
-use super::cut::cut;
+use super::cut::{cohorts, cut};
 use super::encoded::policy_hash;
 use super::letters::Letters;
 use super::view::View;
 use super::{Report, answers, figures, numbers, pairs, scanpaths, scarf, summaries, transitions};
 use crate::result_file::PairRow;
-use crate::{plan, table, units};
+use crate::{pairs_of_one_id, plan, table, units};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::io;
 use veilpath_protocol::{Engine, Outcome, RevealTo};
@@ -126,7 +126,7 @@ pub(super) fn subtitle(report: &Report<'_>) -> String {
         .first()
         .is_some_and(|view| view.one_cohort);
     let statistics = file.outcome().is_some_and(Outcome::is_statistics);
-    let [first, second] = plan::cohorts(&report.names);
+    let [first, second] = cohorts(&report.names);
     let participants = numbers::counted(file.a().len(), "participant");
     let sides = match (file.a().len(), one_cohort) {
         _ if statistics => match file.outcome().is_some_and(|it| it.one_cohort) {
@@ -167,12 +167,12 @@ fn same_participants(report: &Report<'_>) -> Option<String> {
     if views.any(|view| view.one_cohort) {
         return None;
     }
-    let is_same = |row: &PairRow<'_>| file.a()[row.a] == file.b()[row.b];
-    let same = file.rows().filter(is_same).count();
+    let ids = |row: PairRow<'_>| [&*file.a()[row.a], &*file.b()[row.b]];
+    let same = pairs_of_one_id(file.rows().map(ids))?;
+    let same = numbers::count(same as u64);
     let pairs = numbers::counted(file.len(), "pair");
-    let same = (same > 0).then(|| numbers::count(same as u64))?;
     Some(format!(
-        "In {same} of {pairs}, both scanpaths have the same participant id. They count like all others, so if these are the same people, the cohorts seem more alike than they are."
+        "In {same} of {pairs}, both scanpaths have the same participant id. If these ids stand for the same people, the cohorts look more alike than they are."
     ))
 }
 

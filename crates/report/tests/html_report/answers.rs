@@ -57,6 +57,7 @@ fn means_of_yes_and_no_are_fractions_of_pairs() {
         match answer {
             GroupAnswer::StimulusMeans(means) => means.measure = "within".into(),
             GroupAnswer::GroupMeans(means) => means.measure = "within".into(),
+            GroupAnswer::Histogram(histogram) => histogram.measure = "within".into(),
             _ => {}
         }
     }
@@ -72,6 +73,12 @@ fn means_of_yes_and_no_are_fractions_of_pairs() {
             "{place}"
         );
         assert!(!text.contains("eans of within"), "{place}: {text}");
+        assert!(
+            text.contains(
+                "Histogram of pairs by whether they are within the threshold (1) or not (0)"
+            ),
+            "{place}: {text}"
+        );
     }
 }
 
@@ -91,15 +98,30 @@ fn narrow_bins_have_different_bounds() {
     assert!(groups.contains("0.01150 to 0.01180"), "{groups}");
     assert!(!groups.contains("0.012 to 0.012"));
     // The sentence has as many digits as the rest of the page.
-    assert!(
-        groups.contains("was 0.013 (95 % CI [−4.500, −2.000]") && !groups.contains("was 0.013491")
-    );
+    assert!(groups.contains("was 0.013 (95 % CI [−4.5, −2]"), "{groups}");
     // The axis name is too long for a line.
     assert!(
         groups.contains("between groups</text>")
             && !groups.contains(
                 ">mean similarity within groups minus the mean similarity between groups</text>"
             )
+    );
+}
+
+/// A small number beside larger ones is not rounded to zero.
+#[test]
+fn small_differences_are_shown() {
+    let mut answers = every_answer();
+    if let GroupAnswer::Test(test) = &mut answers[1] {
+        test.value = 0.0003;
+        if let Some(interval) = &mut test.interval {
+            (interval.low, interval.high) = (-0.011, 0.012);
+        }
+    }
+    let groups = groups_of(with(answers));
+    assert!(
+        groups.contains("was 0.0003 (95 % CI [−0.011, 0.012]"),
+        "{groups}"
     );
 }
 

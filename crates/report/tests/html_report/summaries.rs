@@ -33,6 +33,12 @@ fn a_mean_of_yes_and_no_is_a_percentage() {
         "{mean}"
     );
     assert!(!mean.contains(">yes<") && !mean.contains("0.5<"), "{mean}");
+    // The numbers on hover are of the mean, and of each of the two stimuli.
+    let count = |text: &str| page.matches(text).count();
+    assert_eq!(count(r#""bits":null"#), 1);
+    assert_eq!(count(r#""percent":true"#), 1);
+    assert_eq!(count(r#""bits":["is marked no","is marked yes"]"#), 2);
+    assert_eq!(count(r#""percent":false"#), 2);
 }
 
 #[test]
@@ -53,6 +59,9 @@ fn the_page_notes_participants_with_the_same_id_in_both_cohorts() {
     let note = "In 2 of 3 pairs, both scanpaths have the same participant id.";
     let both = page(&format!("{HEADER}p,p,,1,0.5\nq,q,,2,0.25\np,x,,2,0.25\n"));
     assert!(both.contains(note));
+    // Each side may have numbered its participants.
+    let numbers = page(&format!("{HEADER}1,1,,1,0.5\n2,2,,2,0.25\n1,3,,2,0.25\n"));
+    assert!(!numbers.contains("same participant id"));
     assert!(!page_of(small()).contains("same participant id"));
     // Within one cohort, nobody is compared with themselves.
     let mut within = small();
@@ -76,7 +85,7 @@ fn numbers_beyond_the_scale_are_explained() {
         let _ = writeln!(rows, "{a},{b},,1,{similarity}\n{b},{a},,1,{similarity}");
     }
     let diagonal = "p,p,,0,1\nq,q,,0,1\nr,r,,0,1\n";
-    let words = "such as those on the diagonal, have the colour of its nearer end";
+    let words = "such as those on the diagonal, are drawn in the colour of the nearer end";
     assert!(page(&format!("{rows}{diagonal}")).contains(words));
 }
 

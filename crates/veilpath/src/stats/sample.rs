@@ -6,6 +6,7 @@ use crate::Note;
 use std::collections::{BTreeMap, BTreeSet};
 use veilpath_metrics::{MeasureKind, Symmetry};
 use veilpath_protocol::{MeasureColumn, Outcome, ScanpathId, Value};
+use veilpath_report::pairs_of_one_id;
 use veilpath_statistics::{FixedPoint, Participants};
 
 /// The pairs of one result that are analysed. Scanpaths without a pair are ignored.
@@ -118,12 +119,11 @@ impl<'a> Sample<'a> {
     /// A note that participants of one cohort are compared with those of the same id in the other.
     pub(super) fn note_of_same_participants(&self) -> Option<Note> {
         let [first, second] = &self.scanpaths;
-        let is_same = |pair: &&Pair| first[pair.a].participant == second[pair.b].participant;
-        let same = self.pairs.iter().filter(is_same).count();
-        (!self.is_one_cohort() && same > 0).then_some(Note::SameParticipants {
-            same,
-            pairs: self.pairs.len(),
-        })
+        let ids = |pair: &Pair| [&*first[pair.a].participant, &*second[pair.b].participant];
+        let same = pairs_of_one_id(self.pairs.iter().map(ids));
+        let same = same.filter(|_| !self.is_one_cohort())?;
+        let pairs = self.pairs.len();
+        Some(Note::SameParticipants { same, pairs })
     }
 
     /// Fails if a mean says nothing, because the two orders of a pair cancel each other.

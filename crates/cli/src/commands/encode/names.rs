@@ -160,7 +160,7 @@ impl From<RunsName> for RunsBy {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum DetectorName {
-    /// Stays in one grid cell or area, without detecting fixations
+    /// Runs of samples in the same grid cell or area; no fixations are detected
     Runs,
     /// Fixations: samples at which the eye is slow (I-VT)
     Ivt,

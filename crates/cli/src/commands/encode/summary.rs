@@ -1,10 +1,9 @@
 //! The summary as text: what was read, used and dropped.
 
 use crate::hints::encode::{flag, with_flags};
-use crate::hints::first_of;
 use std::fmt::Write;
 use veilpath::encode::{ColumnRoles, DetectedCount, Dropped, EncodeField, EncodeNote, Summary};
-use veilpath::units::{counted, grouped};
+use veilpath::units::{counted, first_of, grouped};
 
 /// The summary as human-readable text.
 pub(super) fn text(summary: &Summary) -> String {
@@ -73,9 +72,12 @@ pub(super) fn text(summary: &Summary) -> String {
     lines.0
 }
 
-/// What was used and assumed of each file.
+/// What was used and assumed of each of several files; [`text`] says it of a single one.
 pub(super) fn files(summary: &Summary) -> String {
     let mut lines = Lines::default();
+    if summary.files.len() < 2 {
+        return lines.0;
+    }
     for file in &summary.files {
         let (used, read) = (grouped(file.rows_used), counted(file.rows_read, "row"));
         lines.add("file", &format!("{}: {used} of {read} used", file.file));

@@ -73,4 +73,9 @@ fn columns_with_ids_have_the_names_that_encode_knows() {
         "{:?}",
         file.notes
     );
+    // A column named after files may be about recordings.
+    let file = read_text("participant,file,scanpath\np1,p1.asc,AB\n").unwrap();
+    assert_eq!(rows(&file), ["p1//AB"]);
+    let ignored = "ignored columns: file".to_string();
+    assert!(file.notes.contains(&ignored), "{:?}", file.notes);
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::{EncodeField, LikelyCause, NoLetters};
 use std::f64::consts::PI;
+use veilpath_metrics::Grid;
 
 /// Thirty points all over the screen.
 fn spread() -> Vec<(f64, f64)> {
@@ -63,6 +64,16 @@ fn samples_with_fixation_columns_are_noted() {
     };
     assert_eq!(notes, [expected]);
     assert_eq!(notes[0].fields(), [EncodeField::SampleRows]);
+    // Some software repeats the start of the fixation instead of giving each sample its own time.
+    let same_start = |row: Fixation<'static>| {
+        let start_ms = row.start_ms.map(|start| (start / 250.0).floor() * 250.0);
+        Fixation { start_ms, ..row }
+    };
+    let expected = &notes;
+    assert_eq!(
+        &notes_of(&LetterOptions::default(), rows(10.0).map(same_start)),
+        expected
+    );
     // Equal fixations that do not overlap are fixations.
     assert!(notes_of(&LetterOptions::default(), rows(300.0)).is_empty());
     // Without times, only equal rows say so.
@@ -143,9 +154,13 @@ fn a_wrong_screen_is_not_blamed_on_one_participant() {
 }
 
 #[test]
-fn radians_are_recognised() {
-    let notes = |factor: f64| {
-        let mut sink = collector(&LetterOptions::default());
+fn radians_are_recognised_on_any_grid() {
+    let notes = |columns: u32, factor: f64| {
+        let options = LetterOptions {
+            letter_map: LetterMap::Grid(Grid::new(columns, columns).unwrap()),
+            ..LetterOptions::default()
+        };
+        let mut sink = collector(&options);
         let recording = Recording {
             space: Some(Space::globe()),
             ..recording("p", Some("s"), Kind::Fixations)
@@ -157,14 +172,12 @@ fn radians_are_recognised() {
         }
         sink.finish().unwrap().1.notes
     };
-    let expected = EncodeNote::OneCell {
-        points: 30,
-        used: 30,
-        cause: LikelyCause::Radians,
-    };
+    let expected = EncodeNote::Radians { points: 30 };
     assert!(expected.fields().is_empty());
-    assert_eq!(notes(1.0), [expected]);
-    assert!(notes(57.0).is_empty());
+    for columns in [7, 8] {
+        assert_eq!(notes(columns, 1.0), std::slice::from_ref(&expected));
+        assert!(notes(columns, 57.0).is_empty());
+    }
 }
 
 #[test]

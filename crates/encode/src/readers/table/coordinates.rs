@@ -21,10 +21,8 @@ pub(crate) fn unpaired_coordinate(names: &[&str]) -> Option<(String, &'static st
 
 /// Whether one of the columns has the usual name of areas of interest.
 pub(crate) fn names_areas(names: &[&str]) -> bool {
-    let names = names.iter().map(|name| normalised_name(name));
-    names
-        .into_iter()
-        .any(|name| AOI.aliases.contains(&name.as_str()))
+    let mut names = names.iter().map(|name| normalised_name(name));
+    names.any(|name| AOI.aliases.contains(&name.as_str()))
 }
 
 /// Pairs of names that differ only in an x and a y, such as `left_x` and `left_y`.

@@ -13,13 +13,21 @@ pub(crate) struct IdColumns {
 }
 
 impl IdColumns {
-    /// Finds the columns by their usual names.
+    /// Finds the columns by their usual names. In a table of scanpaths, `file` may well name the recording, so it is not
+    /// taken for the stimulus.
     pub(crate) fn of(columns: &Columns) -> Self {
         let names = Names::of(columns);
+        let is_stimulus = |name: &&str| !["file", "filename"].contains(name);
+        let stimuli: Vec<&str> = STIMULUS
+            .aliases
+            .iter()
+            .copied()
+            .filter(is_stimulus)
+            .collect();
         Self {
             participant: names.first(PARTICIPANT.aliases),
             group: names.first(GROUP.aliases),
-            stimulus: names.first(STIMULUS.aliases),
+            stimulus: names.first(&stimuli),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Columns that may contain event labels, by their names and first values.
 
 use super::words::{LabelMeaning, meaning};
+use crate::notes::first_of;
 use crate::{LabelDoubt, is_missing};
 use std::collections::BTreeSet;
 
@@ -40,16 +41,11 @@ pub(super) enum NameHint {
 impl LabelColumn {
     /// The unknown labels in parentheses, or nothing if there are too many to quote.
     pub(super) fn listed_unknown(&self) -> String {
-        let unknown = || {
-            self.quotable
-                .iter()
-                .filter(|label| meaning(label).is_none())
-        };
-        let listed: Vec<&str> = unknown().take(LISTED_LABELS).map(String::as_str).collect();
-        match unknown().count() - listed.len() {
-            _ if listed.is_empty() => String::new(),
-            0 => format!(" ({})", listed.join(", ")),
-            more => format!(" ({} and {more} more)", listed.join(", ")),
+        let unknown = self.quotable.iter().filter(|it| meaning(it).is_none());
+        let unknown: Vec<&String> = unknown.collect();
+        match unknown.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", first_of(&unknown, LISTED_LABELS)),
         }
     }
 }

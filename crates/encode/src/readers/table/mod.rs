@@ -85,7 +85,7 @@ impl Format for Table {
         let found = names_found(&input, options, NamesInFile::default())?;
         note_unused_names(&layout, options, sink);
         let is_named = layout.participant.is_some() || found.participant.is_some();
-        let (names, origin) = (or_file_name(found, &input), origin(&input));
+        let (names, input_kind) = (or_file_name(found, &input), origin(&input));
         for name in layout.repeated(&columns) {
             sink.assumed(
                 &format!("the first of several columns named \"{name}\" was used"),
@@ -122,7 +122,7 @@ impl Format for Table {
                 .into_iter()
                 .chain(PARTICIPANT_NAME_FIELDS.iter().copied())
                 .collect();
-            sink.assumed(&named_after(origin, &roles.not_used), &changed_by);
+            sink.assumed(&named_after(input_kind, &roles.not_used), &changed_by);
         }
         sink.columns(roles);
         if layout.end_point.is_some() && fixations {

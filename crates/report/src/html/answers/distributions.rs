@@ -1,24 +1,23 @@
 //! Histograms of measures, and of a statistic under permutation.
 
-use super::about;
+use super::{about, kind};
 use crate::html::bars::{Bar, Bars};
 use crate::html::numbers;
 use crate::html::scale::{Scale, hex};
 use crate::html::table::{Column, Field, folded, table};
 use maud::{Markup, html};
-use veilpath_metrics::MeasureKind;
-use veilpath_protocol::{Bins, GroupTest, ScoreHistogram};
+use veilpath_protocol::{Bins, GroupTest, Outcome, ScoreHistogram};
 
 /// More bars than this cannot be told apart.
 const MAX_BARS: usize = 120;
 
 /// How pairs are distributed over ranges.
-pub(super) fn histogram(answer: &ScoreHistogram, kind: MeasureKind, id: &str) -> Markup {
+pub(super) fn histogram(answer: &ScoreHistogram, outcome: &Outcome, id: &str) -> Markup {
     let bars = bars(&answer.bins);
     let ends = bars.first().zip(bars.last());
+    let kind = kind(outcome, &answer.measure);
     let scale = Scale::of_kind(kind, ends.map(|(first, last)| (first.from, last.to)));
-    let of = about(&answer.measure, answer.stimulus.as_deref());
-    let title = format!("Histogram of {of}");
+    let title = crate::answers::histogram_of(answer, outcome);
     let drawn = Bars {
         bars: &bars,
         title: &title,
@@ -47,7 +46,7 @@ pub(super) fn tests(tests: &[(usize, &GroupTest)]) -> Markup {
         @if !tests.is_empty() {
             h3 { "Tests" }
             @for (_, test) in tests {
-                p { strong { (test.question) } " " (crate::answers::finding(test, shown(test))) }
+                p { strong { (test.question) } " " (crate::answers::finding(test, numbers::short)) }
             }
             (folded("All numbers as a table", &test_table(tests)))
             @for (number, test) in tests {
@@ -55,13 +54,6 @@ pub(super) fn tests(tests: &[(usize, &GroupTest)]) -> Markup {
             }
         }
     }
-}
-
-/// Shows the numbers of a test with the same decimals.
-fn shown(test: &GroupTest) -> impl Fn(f64) -> String {
-    let ends = test.interval.iter().flat_map(|it| [it.low, it.high]);
-    let decimals = numbers::spread_decimals(ends.chain([test.value]));
-    move |number| numbers::aligned(number, decimals)
 }
 
 fn null_distribution(test: &GroupTest, null: &Bins, id: &str) -> Markup {
