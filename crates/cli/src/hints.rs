@@ -399,7 +399,7 @@ fn no_effect(reason: NoEffectReason) -> String {
             "scanmatch takes --grid, --threshold, --gap and --scale or --precision; its distances are Euclidean".into()
         }
         NoEffectReason::OnlyScanMatch => {
-            "it is a distance between grid cells, for --metric scanmatch; to reveal one bit of each pair, use --reveal threshold:T".into()
+            "it is a distance between grid cells, for --metric scanmatch; to reveal only a yes or no for each pair, use --reveal threshold:T".into()
         }
         NoEffectReason::OnlyScanMatchPrecision => {
             "it is for --metric scanmatch; for other metrics use --scale".into()

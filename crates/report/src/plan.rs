@@ -275,7 +275,7 @@ fn reveal(spec: &Spec) -> String {
         Reveal::Score => format!("{}.", named_measures(&spec.metric, "its score")),
         Reveal::Group(_) => "nothing.".into(),
         Reveal::Threshold(threshold) => format!(
-            "one bit: whether {} is at {} {threshold}.",
+            "a yes or no: is {} at {} {threshold}?",
             named_measures(&spec.metric, "its score"),
             if spec.metric.is_distance() {
                 "most"

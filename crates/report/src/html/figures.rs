@@ -100,7 +100,7 @@ fn caption(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
         ),
         MeasureKind::Bit => {
             format!(
-                "Only one bit of each pair is known: whether it {}.",
+                "Only a yes or no is known for each pair: whether it {}.",
                 measure.threshold.verb()
             )
         }
