@@ -293,14 +293,15 @@ fn learned(outcome: Option<&Outcome>, names: &[String; 2]) -> Markup {
             @match revealed {
                 None => p { "A CSV file does not contain this; a result file in JSON does." }
                 Some([]) if statistics => p { "These statistics were computed from an earlier result, and nothing was sent. The file of that result says what each side learned." }
-                Some([]) => p { "Both cohorts were on one machine and were compared in the clear; nothing was sent and nothing was hidden." }
+                Some([]) if one_cohort => p { "One cohort was compared with itself on one machine, without encryption; nothing was sent and nothing was hidden." }
+                Some([]) => p { "Both cohorts were on one machine and were compared without encryption; nothing was sent and nothing was hidden." }
                 Some(_) => {
                     @for (side, list) in &sides {
                         h3 { (capitalised(&plan::side(*side, names))) " learned" }
                         ul { @for what in list { li { (what) } } }
                     }
-                    p class="note" { "Beyond that, each side knows its own cohort, the plan, and the ids that the results name." }
                     @if has_threshold { p class="note" { (table::REPEATED_THRESHOLDS) } }
+                    p class="note" { "Beyond that, each side knows its own cohort, the plan, and the ids that the results name." }
                 }
             }
         }
