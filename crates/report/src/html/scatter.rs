@@ -40,7 +40,7 @@ pub(crate) fn figure(
                 }
             };
         }
-        Err(NotSquare::Missing) if matrix.undefined() > 0 => "some pairs have no number",
+        Err(NotSquare::Missing) if matrix.has_undefined() => "some pairs have no number",
         Err(NotSquare::Missing) => "some pairs are missing",
         Err(NotSquare::Bits) => "yes and no are not distances",
         Err(NotSquare::UnknownDirection) if !measure.is_from_csv => {
