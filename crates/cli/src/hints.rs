@@ -81,6 +81,9 @@ pub(crate) fn explain(error: &Error) -> String {
             "{error}{}\n  rename the stimuli in one file, or use --pairs all to compare all scanpaths whatever the stimulus",
             stimuli_of(files, stimuli)
         ),
+        Error::NothingToCompareWithin { .. } => {
+            format!("{error}\n  pairs of all stimuli can be compared instead (--pairs all)")
+        }
         Error::NoGroups { .. } => format!("{error}\n  {}", groups::ADD_GROUPS),
         Error::SameCohort { .. } => format!(
             "{error}\n  compare it with --reveal score, and use `veilpath stats` on the result"

@@ -218,6 +218,12 @@ pub enum Error {
         /// The stimuli of each.
         stimuli: [Vec<String>; 2],
     },
+    /// A cohort is compared with itself, and each of its scanpaths has a pair only with itself.
+    #[error("{file}: there is nothing to compare: no two scanpaths have the same stimulus")]
+    NothingToCompareWithin {
+        /// The cohort file.
+        file: String,
+    },
     /// A question about groups, but a cohort without groups.
     #[error(
         "{file}: this answer needs a group for every participant, but scanpath {number} has none"

@@ -240,6 +240,13 @@ pub fn plan(
         note(Note::NoStimuli {
             file: without.name().to_string(),
         });
+    // Each scanpath has the same stimulus as itself.
+    let is_alone = a.entries.len() > 1 && count.pairs == a.entries.len() as u64;
+    if options.pairs == PairRule::SameStimulus && is_alone && a.entries == b.entries {
+        return Err(Error::NothingToCompareWithin {
+            file: files[0].name().to_string(),
+        });
+    }
     }
     let scanpaths = in_both(&a, &b);
     if scanpaths > 0 && a.entries != b.entries {
