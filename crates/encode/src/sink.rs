@@ -295,7 +295,7 @@ pub enum Dropped {
 impl fmt::Display for Dropped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Dropped::Lost => "without coordinates",
+            Dropped::Lost => "lost: no coordinates, a blink or confidence 0",
             Dropped::Outside => "outside the stimulus",
             Dropped::NoAoi => "in no area of interest",
             Dropped::Invalid => "marked invalid by the tracker",

@@ -65,7 +65,9 @@ impl fmt::Display for EncodeNote {
             ),
             EncodeNote::MostlyLost { lost, rows } => write!(
                 f,
-                "{lost} of {rows} rows have no coordinates: the tracker lost the eyes, or the coordinates are elsewhere in the file"
+                "{} of {} rows are lost (no coordinates, a blink or confidence 0): the tracker lost the eyes, or the coordinates are elsewhere in the file",
+                grouped(*lost),
+                grouped(*rows)
             ),
             EncodeNote::OneCell {
                 points,
@@ -249,7 +251,9 @@ impl fmt::Display for NoLetters {
                 );
             }
             NoLetters::NoRows => "there are no rows of gaze",
-            NoLetters::Dropped(Dropped::Lost) => "most rows have no coordinates",
+            NoLetters::Dropped(Dropped::Lost) => {
+                "most rows are lost (no coordinates, a blink or confidence 0)"
+            }
             NoLetters::Dropped(Dropped::Outside) => {
                 "most points lie outside the screen or stimulus"
             }

@@ -99,22 +99,21 @@ impl Format for ArffGaze {
                     .is_none_or(|confidence| confidence > 0.0),
                 None => true,
             };
-            let is_used = match &mut labels {
-                Some((column, labels)) => labels.uses(row.text(*column)),
-                None => true,
-            };
             let time_ms = match time {
                 Some(column) => Some(row.number(column)? * time_unit.in_ms()),
                 None => None,
             };
-            sink.sample(
-                recording,
-                Sample {
-                    time_ms,
-                    point: point.filter(|_| confident && is_used),
-                    aoi: None,
-                },
-            );
+            let sample = Sample {
+                time_ms,
+                point: point.filter(|_| confident),
+                aoi: None,
+            };
+            match &mut labels {
+                Some((column, labels)) => {
+                    labels.report_sample(row.text(*column), recording, sample, sink);
+                }
+                None => sink.sample(recording, sample),
+            }
         }
         if let Some((_, labels)) = labels {
             labels.report(sink);
@@ -323,8 +322,12 @@ mod tests {
                 };
                 let read = read_text(&ArffGaze, "t", &text, &options).unwrap();
                 let samples = read.recordings[0].samples.iter();
-                let found: Vec<bool> = samples.map(|sample| sample.1.is_some()).collect();
-                assert_eq!(found, used, "{label}");
+                let points: Vec<f64> = samples.filter_map(|it| it.1).map(|at| at.0).collect();
+                let expected = [1.0, 2.0].into_iter().zip(used);
+                let expected = expected.filter(|(_, used)| *used).map(|(x, _)| x);
+                assert_eq!(points, expected.collect::<Vec<_>>(), "{label}");
+                let left_out = used.iter().filter(|used| !**used).count() as u64;
+                assert_eq!(read.unrequested_events.values().sum::<u64>(), left_out);
                 assert!(read.assumed.iter().any(|text| text.contains(label)));
             }
         }
