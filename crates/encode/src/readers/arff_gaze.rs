@@ -4,6 +4,7 @@
 //! with the origin at the top left; `confidence` 0 marks a lost sample. One attribute of event labels is read (see
 //! [`LABELS`]); all others are ignored.
 
+use super::common::report_given_size;
 use super::sample_labels::SampleLabels;
 use super::table::{LabelMeaning, is_loss, meaning};
 use super::{Format, SupportedOptions, has_only, names_of, oriented};
@@ -64,6 +65,7 @@ impl Format for ArffGaze {
         };
         let confidence = columns.find(&["confidence"]);
         let time_unit = options.time_unit.unwrap_or(TimeUnit::Microseconds);
+        report_given_size(preamble.width_px.zip(preamble.height_px), options, sink);
         let size = options.screen.or(preamble.width_px.zip(preamble.height_px));
         let recording = sink.recording(&Recording {
             participant: &participant,
@@ -300,6 +302,22 @@ mod tests {
             read.recordings[0].space,
             Some(Space::pixels(10.0, 20.0).flipped())
         );
+    }
+
+    #[test]
+    fn a_given_size_that_contradicts_the_file_is_reported() {
+        let size = "%@METADATA width_px 800\n%@METADATA height_px 600\n";
+        let text = format!("{size}{HEAD}@data\n0,1,1\n");
+        let says = |screen| {
+            let options = ReadOptions {
+                screen: Some(screen),
+                ..ReadOptions::default()
+            };
+            let read = read_text(&ArffGaze, "t", &text, &options).unwrap();
+            let expected = "the size is 1000x500 as given, not 800x600 as in the file";
+            read.assumed.iter().any(|text| text == expected)
+        };
+        assert!(says((1000.0, 500.0)) && !says((800.0, 600.0)));
     }
 
     #[test]

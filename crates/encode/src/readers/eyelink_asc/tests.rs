@@ -172,6 +172,22 @@ fn odd_cases_are_counted() {
     assert_eq!(read.dropped[&Dropped::Lost], 1);
     assert_eq!(read.recordings[0].fixations.len(), 1);
     assert_eq!(
+#[test]
+fn a_given_size_that_contradicts_the_file_is_reported() {
+    let text = "MSG 1 GAZE_COORDS 0.00 0.00 1023.00 767.00\nEFIX L 1 2 3 4 5 6\n";
+    let assumed = |width: f64, height: f64| {
+        let options = ReadOptions {
+            screen: Some((width, height)),
+            ..ReadOptions::default()
+        };
+        let assumed = read(text, &options).unwrap().assumed;
+        assumed.into_iter().find(|text| text.contains("as given"))
+    };
+    assert_eq!(assumed(1024.0, 768.0), None);
+    let expected = "the size is 1280x1024 as given, not 1024x768 as in the file";
+    assert_eq!(assumed(1280.0, 1024.0).as_deref(), Some(expected));
+}
+
         read.recordings[0].space,
         Some(Space::pixels(1920.0, 1080.0))
     );
