@@ -263,8 +263,8 @@ impl<'a> Reader<'a> {
             Message::TrialStart(id) => {
                 let name = match (&self.only_stimulus, self.survey.trials.get(self.trials)) {
                     (Some(name), _) => name.clone(),
-                    (None, Some(trial)) => trial.any(),
-                    (None, None) => TrialNames::of_id(id).any(),
+                    (None, Some(trial)) => trial.name(self.sink),
+                    (None, None) => TrialNames::of_id(id).name(self.sink),
                 };
                 self.trials += 1;
                 let trial = self.trials.to_string();

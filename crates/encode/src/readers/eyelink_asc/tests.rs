@@ -105,6 +105,15 @@ fn trials_and_blocks_name_recordings() {
     let one = "MSG 1 TRIALID 7\nEFIX L 1 2 3 4 5 6\n";
     assert_eq!(names(one, &plain), ["trial 7"]);
     assert_eq!(names(one, &named), ["film"]);
+    let says_numbers = |text: &str, options: &ReadOptions| {
+        let assumed = read(text, options).unwrap().assumed;
+        assumed.iter().any(|text| text.contains("trial numbers"))
+    };
+    assert!(says_numbers(one, &plain) && !says_numbers(one, &named));
+    assert!(!says_numbers(
+        "MSG 1 TRIALID cat\nEFIX L 1 2 3 4 5 6\n",
+        &plain
+    ));
     let two = "MSG 1 TRIALID cat\nEFIX L 1 2 3 4 5 6\nMSG 8 TRIALID cat\nEFIX L 8 9 3 4 5 6\n";
     assert_eq!(names(two, &plain), ["cat", "cat (2)"]);
     assert_eq!(names(two, &named), ["cat", "cat (2)"]);
@@ -164,15 +173,6 @@ fn errors_are_reported() {
 }
 
 #[test]
-fn odd_cases_are_counted() {
-    let text = "\u{feff}** CONVERTED FROM x.edf\r\nMSG 1 GAZE_COORDS 0.00 0.00 1920.00 1080.00\r\n\
-                EFIX R 1 2 -3 4 5 6\r\nEFIX R 1 2 3 nan 5 6\r\nEFIX R 1 2 3 4 5\r\n";
-    let read = read(text, &ReadOptions::default()).unwrap();
-    assert_eq!(read.dropped[&Dropped::NegativeDuration], 1);
-    assert_eq!(read.dropped[&Dropped::Lost], 1);
-    assert_eq!(read.recordings[0].fixations.len(), 1);
-    assert_eq!(
-#[test]
 fn a_given_size_that_contradicts_the_file_is_reported() {
     let text = "MSG 1 GAZE_COORDS 0.00 0.00 1023.00 767.00\nEFIX L 1 2 3 4 5 6\n";
     let assumed = |width: f64, height: f64| {
@@ -188,6 +188,15 @@ fn a_given_size_that_contradicts_the_file_is_reported() {
     assert_eq!(assumed(1280.0, 1024.0).as_deref(), Some(expected));
 }
 
+#[test]
+fn odd_cases_are_counted() {
+    let text = "\u{feff}** CONVERTED FROM x.edf\r\nMSG 1 GAZE_COORDS 0.00 0.00 1920.00 1080.00\r\n\
+                EFIX R 1 2 -3 4 5 6\r\nEFIX R 1 2 3 nan 5 6\r\nEFIX R 1 2 3 4 5\r\n";
+    let read = read(text, &ReadOptions::default()).unwrap();
+    assert_eq!(read.dropped[&Dropped::NegativeDuration], 1);
+    assert_eq!(read.dropped[&Dropped::Lost], 1);
+    assert_eq!(read.recordings[0].fixations.len(), 1);
+    assert_eq!(
         read.recordings[0].space,
         Some(Space::pixels(1920.0, 1080.0))
     );
