@@ -145,6 +145,15 @@ pub enum EncodeNote {
         /// Its name.
         column: String,
         /// Some of its labels.
+    /// Requested areas of interest that no row names.
+    AreasNotNamed {
+        /// The areas.
+        areas: Vec<String>,
+        /// The most frequent of the names that were not requested, with the number of their rows.
+        others: Vec<(String, u64)>,
+        /// How many more of these names there are.
+        more: usize,
+    },
         labels: Vec<String>,
         /// How many more there are.
         more: usize,
@@ -353,5 +362,6 @@ impl EncodeNote {
             | EncodeNote::FixationsSorted { .. }
             | EncodeNote::NoEffect { .. } => &[],
         }
+            EncodeNote::AreasNotNamed { .. } => &[EncodeField::AoiColumn],
     }
 }

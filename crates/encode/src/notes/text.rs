@@ -143,6 +143,25 @@ impl fmt::Display for EncodeNote {
                 )
             }
             EncodeNote::LabelsMissing { labels } => write!(
+            EncodeNote::AreasNotNamed {
+                areas,
+                others,
+                more,
+            } => {
+                write!(f, "no row names {}", listed(areas))?;
+                if others.is_empty() {
+                    return Ok(());
+                }
+                let named = others.iter();
+                let named =
+                    named.map(|(name, rows)| format!("{name} ({})", pluralized(*rows, "row")));
+                let named: Vec<String> = named.collect();
+                write!(f, "; not in the list: {}", named.join(", "))?;
+                match more {
+                    0 => Ok(()),
+                    more => write!(f, " and {more} more"),
+                }
+            }
                 f,
                 "in at least one file, no row has the label {}",
                 labels.join(" or ")
