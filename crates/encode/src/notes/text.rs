@@ -34,11 +34,20 @@ impl fmt::Display for EncodeNote {
             ),
             EncodeNote::UnlikelyDurations { fixations, of } => write!(
                 f,
-                "{fixations} of {of} fixations last less than 10 ms or more than 10 s: check the time unit"
+                "{} of {} fixations last less than 10 ms or more than 10 s: check the time unit",
+                grouped(*fixations),
+                grouped(*of)
+            ),
+            EncodeNote::LongSteps { step_ms } => write!(
+                f,
+                "gaze samples are {} s apart, which is unusual: check the time unit",
+                step_ms / 1000.0
             ),
             EncodeNote::RepeatedFixations { fixations, of } => write!(
                 f,
-                "{fixations} of {of} fixations have the position and duration of the row before: these rows seem to be gaze samples, each with the fixation that it belongs to; keep one row for each fixation, or read the rows as samples"
+                "{} of {} fixations have the position and duration of the row before: these rows seem to be gaze samples, each with the fixation that it belongs to; keep one row for each fixation, or read the rows as samples",
+                grouped(*fixations),
+                grouped(*of)
             ),
             EncodeNote::OddDurations {
                 participants,
@@ -60,8 +69,9 @@ impl fmt::Display for EncodeNote {
                 "{} outside the screen or stimulus and {used} on it: {cause}",
                 match outside {
                     1 => "1 point lies".to_string(),
-                    more => format!("{more} points lie"),
-                }
+                    more => format!("{} points lie", grouped(*more)),
+                },
+                grouped(*used)
             ),
             EncodeNote::MostlyLost { lost, rows } => write!(
                 f,
@@ -75,11 +85,14 @@ impl fmt::Display for EncodeNote {
                 cause,
             } => write!(
                 f,
-                "{points} of {used} points fall into one grid cell: {cause}"
+                "{} of {} points fall into one grid cell: {cause}",
+                grouped(*points),
+                grouped(*used)
             ),
             EncodeNote::HalfEmpty { half, used } => write!(
                 f,
-                "nearly all of the {used} points lie in the {half} half: if the stimulus filled the screen, check the size of the screen and the unit of coordinates"
+                "nearly all of the {} points lie in the {half} half: if the stimulus filled the screen, check the size of the screen and the unit of coordinates",
+                grouped(*used)
             ),
             EncodeNote::OddParticipants {
                 participants,
@@ -109,11 +122,15 @@ impl fmt::Display for EncodeNote {
             }
             EncodeNote::ManyAtOrigin { points, all } => write!(
                 f,
-                "{points} of {all} points are exactly 0,0, which some trackers write when they lose the eye; if yours does, leave those coordinates empty in the file"
+                "{} of {} points are exactly 0,0, which some trackers write when they lose the eye; if yours does, leave those coordinates empty in the file",
+                grouped(*points),
+                grouped(*all)
             ),
             EncodeNote::ManyOffScreen { x, y, points, all } => write!(
                 f,
-                "{points} of {all} points are exactly {x},{y}, outside the screen or stimulus, which some trackers write when they lose the eye; if yours does, leave those coordinates empty in the file"
+                "{} of {} points are exactly {x},{y}, outside the screen or stimulus, which some trackers write when they lose the eye; if yours does, leave those coordinates empty in the file",
+                grouped(*points),
+                grouped(*all)
             ),
             EncodeNote::GroupsNotUsed { reason } => {
                 write!(f, "the group column is not used: {reason}")
@@ -225,7 +242,20 @@ fn have(count: u64, one: &str) -> String {
 /// `1 row`, `2 rows`.
 pub(crate) fn pluralized(count: u64, one: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {one}{ending}")
+    format!("{} {one}{ending}", grouped(count))
+}
+
+/// A number with commas between the thousands: `13,768`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 impl fmt::Display for LikelyCause {
