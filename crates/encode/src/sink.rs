@@ -48,6 +48,11 @@ pub trait Sink {
         true
     }
 
+    /// Whether the durations of fixations matter. If not, neither does their unit.
+    fn needs_durations(&self) -> bool {
+        true
+    }
+
     /// The groups that a file names for its participants, and whether the user asked for them. A sink without a cohort ignores
     /// them.
     fn groups(&mut self, _groups: HashMap<String, String>, _requested: bool) {}

@@ -66,7 +66,7 @@ impl fmt::Display for EncodeNote {
                 cause,
             } => write!(
                 f,
-                "{} outside the screen or stimulus and {used} on it: {cause}",
+                "{} outside the screen or stimulus and {} on it: {cause}",
                 match outside {
                     1 => "1 point lies".to_string(),
                     more => format!("{} points lie", grouped(*more)),
@@ -143,23 +143,6 @@ impl fmt::Display for EncodeNote {
                     more => format!("{more} stimuli have"),
                 }
             ),
-            EncodeNote::LabelsNotUsed {
-                column,
-                labels,
-                more,
-                doubt,
-            } => {
-                let more = match more {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
-                write!(
-                    f,
-                    "the column \"{column}\" may have event labels ({}{more}), but {doubt}, so all rows were used; choose the labels of fixations",
-                    labels.join(", ")
-                )
-            }
-            EncodeNote::LabelsMissing { labels } => write!(
             EncodeNote::AreasNotNamed {
                 areas,
                 others,
@@ -179,6 +162,23 @@ impl fmt::Display for EncodeNote {
                     more => write!(f, " and {more} more"),
                 }
             }
+            EncodeNote::LabelsNotUsed {
+                column,
+                labels,
+                more,
+                doubt,
+            } => {
+                let more = match more {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                write!(
+                    f,
+                    "the column \"{column}\" may have event labels ({}{more}), but {doubt}, so all rows were used; choose the labels of fixations",
+                    labels.join(", ")
+                )
+            }
+            EncodeNote::LabelsMissing { labels } => write!(
                 f,
                 "in at least one file, no row has the label {}",
                 labels.join(" or ")
@@ -239,7 +239,7 @@ fn have(count: u64, one: &str) -> String {
     format!("{} {verb}", pluralized(count, one))
 }
 
-/// `1 row`, `2 rows`.
+/// `1 row`, `2,000 rows`.
 pub(crate) fn pluralized(count: u64, one: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{} {one}{ending}", grouped(count))
@@ -341,6 +341,15 @@ impl fmt::Display for NoEffect {
                 "it is for degrees of visual angle, for thresholds in them, and for fixations that are kept",
             ),
             NoEffect::Panorama => f.write_str("all coordinates are longitudes and latitudes"),
+            NoEffect::AreasInFile => f.write_str(
+                "the areas are in the coordinates of the files, and a point in an area counts wherever the screen ends",
+            ),
+            NoEffect::AreasInColumn => {
+                f.write_str("a column names the areas, whatever the coordinates are")
+            }
+            NoEffect::NoDurationsUsed => f.write_str(
+                "without temporal binning and without kept fixations, durations do not matter",
+            ),
             NoEffect::NoTimes => f.write_str("no column has times or durations"),
             NoEffect::NamedInColumn => f.write_str("the names in a column of the file are used"),
             NoEffect::NoEyeColumn => f.write_str("no column names the eye of a row"),
