@@ -212,7 +212,10 @@ impl Running {
             others.push_str(&line);
             others.push('\n');
         }
-        panic!("veilpath {} did not print {start:?}, but\n{others}", self.call);
+        panic!(
+            "veilpath {} did not print {start:?}, but\n{others}",
+            self.call
+        );
     }
 
     /// The next event of this name; `None` if the process ended first.

@@ -95,7 +95,8 @@ impl Survey {
 
     /// Distinguishes −1 to 1 from screen heights, which end at a half. A few points may lie off the screen.
     fn goes_beyond_half(&self) -> bool {
-        self.points.iter().any(|&(_, y)| y.abs() > 0.55)
+        let beyond = self.points.iter().filter(|(_, y)| y.abs() > 0.55);
+        beyond.count() * 10 > self.points.len()
     }
 
     /// The likely unit of coordinates that are neither fractions nor clearly pixels from the top left.
@@ -121,13 +122,18 @@ impl Survey {
 
     /// Whether nearly all points lie within 0 to 100 and spread over it in both directions, as percent do.
     fn spreads_over_percent(&self) -> bool {
+        let is_inside = |number: f64| (-5.0..=105.0).contains(&number);
+        let inside = || {
+            let points = self.points.iter();
+            points.filter(|&&(x, y)| is_inside(x) && is_inside(y))
+        };
         let spread = |of: fn(&(f64, f64)) -> f64| {
             let numbers = inside().map(of);
             let (min, max) = (
                 numbers.clone().fold(f64::INFINITY, f64::min),
                 numbers.fold(f64::NEG_INFINITY, f64::max),
             );
-            min >= -5.0 && max <= 105.0 && max - min >= 50.0
+            max - min >= 50.0
         };
         self.points.len() >= MIN_POINTS
             && inside().count() * 10 > self.points.len() * 9
@@ -172,14 +178,14 @@ pub(super) fn space(
             assume_coordinates(
                 "longitudes run from 0 to 360, as some of the first rows are above 180",
                 &[],
+                options,
+                sink,
             );
             Some(Space {
                 left: 0.0,
                 right: 360.0,
                 ..Space::globe()
             })
-                options,
-                sink,
         }
         _ => None,
     };
@@ -199,13 +205,13 @@ fn unit_by_name(
     columns: &Columns,
     layout: &Layout,
     survey: &Survey,
+    options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<Option<CoordinateUnit>, ReadError> {
     let mut found = None;
     for column in [layout.x, layout.y] {
         let name = columns.names().get(column).map_or("", String::as_str);
         let Some(written) = unit_in_name(name) else {
-    options: &ReadOptions,
             continue;
         };
         let unit = written
@@ -247,14 +253,14 @@ fn unit_by_name(
                 vertical(options)
             ),
             &[EncodeField::Units, EncodeField::FlipY],
+            options,
+            sink,
         );
     }
     Ok(found)
 }
 
 fn unit_of_word(word: &str, hint: CoordinateHint, survey: &Survey) -> Option<CoordinateUnit> {
-            options,
-            sink,
     match word {
         "px" | "pix" | "pixel" | "pixels" => Some(CoordinateUnit::Pixels),
         // PsychoPy means -1 to 1 from the centre; everyone else means 0 to 1.
@@ -280,16 +286,16 @@ fn unit_by_survey(
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<CoordinateUnit, ReadError> {
+    let centred = format!(
+        "coordinates run from -1 to 1 from the centre of the screen, as those of the first rows do, {}",
+        vertical(options)
+    );
     let (text, unit) = match layout.hint {
         CoordinateHint::PupilNorm => return Ok(CoordinateUnit::Fraction),
         _ if survey.looks_like_fractions() => (
             "coordinates run from 0 to 1 from the top left, as those of the first rows do",
             CoordinateUnit::Fraction,
         ),
-    let centred = format!(
-        "coordinates run from -1 to 1 from the centre of the screen, as those of the first rows do, {}",
-        vertical(options)
-    );
         CoordinateHint::Globe => (
             "longitude and latitude are in degrees",
             CoordinateUnit::LonLat,
