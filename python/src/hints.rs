@@ -139,6 +139,9 @@ pub(crate) fn explain(error: &Error) -> String {
                 "{error}{listed}\n  rename the stimuli of one cohort, or pass pairs=\"all\" to compare all scanpaths whatever the stimulus"
             );
         }
+        Error::NothingToCompareWithin { .. } => {
+            "pass pairs=\"all\" to compare pairs of all stimuli instead"
+        }
         Error::NoGroups { .. } => "pass groups to encode, or add a column group",
         Error::SameCohort { .. } => {
             "compare it with reveal=\"score\", and pass the result to veilpath.stats"

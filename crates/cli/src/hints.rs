@@ -82,6 +82,9 @@ pub(crate) fn explain(error: &Error) -> String {
             "{error}{}\n  rename the stimuli in one file, or use --pairs all to compare all scanpaths whatever the stimulus",
             stimuli_of(files, stimuli)
         ),
+        Error::NothingToCompareWithin { .. } => {
+            format!("{error}\n  pairs of all stimuli can be compared instead (--pairs all)")
+        }
         Error::NoGroups { .. } => format!("{error}\n  {}", groups::ADD_GROUPS),
         Error::SameCohort { .. } => format!(
             "{error}\n  compare it with --reveal score, and use `veilpath stats` on the result"
@@ -390,7 +393,7 @@ fn no_effect(reason: NoEffectReason) -> String {
             "scanmatch takes --grid, --threshold, --gap and --scale or --precision; its distances are Euclidean".into()
         }
         NoEffectReason::OnlyScanMatch => {
-            "it is a distance between grid cells, for --metric scanmatch; to reveal one bit of each pair, use --reveal threshold:T".into()
+            "it is a distance between grid cells, for --metric scanmatch; to reveal only a yes or no for each pair, use --reveal threshold:T".into()
         }
         NoEffectReason::OnlyScanMatchPrecision => {
             "it is for --metric scanmatch; for other metrics use --scale".into()

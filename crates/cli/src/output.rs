@@ -186,7 +186,7 @@ impl WrittenTo {
                 path.display()
             )),
             WrittenTo::Unchanged(path) => Some(format!(
-                "{} is unchanged: only the other side gets results",
+                "{} still has what it had before, such as the results of an earlier comparison; this side gets none of this one",
                 path.display()
             )),
         }

@@ -5,7 +5,7 @@
 //! same letters, whatever was looked at first. If the user lists the names, each letter is its name's position in that
 //! list.
 
-use crate::{LetterMap, is_missing};
+use crate::{EncodeNote, LetterMap, is_missing};
 use std::collections::HashMap;
 
 /// The names so far, and their letters.
@@ -14,7 +14,17 @@ pub(crate) struct AoiNames {
     fixed: bool,
     letters: HashMap<String, u16>,
     names: Vec<String>,
+    /// Whether a row has named each area of the user's list.
+    occurred: Vec<bool>,
+    /// The number of rows with each name that is not in the user's list.
+    others: HashMap<String, u64>,
 }
+
+/// As many different names outside the list are counted.
+const MAX_OTHERS: usize = 1000;
+
+/// As many of them are listed.
+const LISTED_OTHERS: usize = 5;
 
 /// More names than letters.
 pub(crate) struct TooManyNames;
@@ -34,6 +44,8 @@ impl AoiNames {
         Self {
             fixed: !names.is_empty(),
             letters: names.iter().cloned().zip(0..=u16::MAX).collect(),
+            occurred: vec![false; names.len()],
+            others: HashMap::new(),
             names,
         }
     }
@@ -42,16 +54,51 @@ impl AoiNames {
     pub(crate) fn letter(&mut self, name: &str) -> Result<Option<u16>, TooManyNames> {
         let name = name.trim();
         if let Some(&letter) = self.letters.get(name) {
+            if let Some(occurred) = self.occurred.get_mut(usize::from(letter)) {
+                *occurred = true;
+            }
             return Ok(Some(letter));
         }
         // SMI writes "White Space" if no area was hit.
-        if self.fixed || is_missing(name) || name.eq_ignore_ascii_case("white space") {
+        if is_missing(name) || name.eq_ignore_ascii_case("white space") {
+            return Ok(None);
+        }
+        if self.fixed {
+            self.count_other(name);
             return Ok(None);
         }
         let letter = u16::try_from(self.names.len()).map_err(|_| TooManyNames)?;
         self.names.push(name.to_string());
         self.letters.insert(name.to_string(), letter);
         Ok(Some(letter))
+    }
+
+    fn count_other(&mut self, name: &str) {
+        if let Some(rows) = self.others.get_mut(name) {
+            *rows += 1;
+        } else if self.others.len() < MAX_OTHERS {
+            self.others.insert(name.to_string(), 1);
+        }
+    }
+
+    /// A note if no row names some area of the user's list: it may be misspelt.
+    pub(crate) fn not_named(&self) -> Option<EncodeNote> {
+        let occurred = self.names.iter().zip(&self.occurred);
+        let missing = occurred.filter(|(_, occurred)| !**occurred);
+        let areas: Vec<String> = missing.map(|(name, _)| name.clone()).collect();
+        if areas.is_empty() {
+            return None;
+        }
+        let others = self.others.iter();
+        let mut others: Vec<_> = others.map(|(name, &rows)| (name.clone(), rows)).collect();
+        others.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let more = others.len().saturating_sub(LISTED_OTHERS);
+        others.truncate(LISTED_OTHERS);
+        Some(EncodeNote::AreasNotNamed {
+            areas,
+            others,
+            more,
+        })
     }
 
     /// Whether no area has been named.
@@ -116,6 +163,21 @@ mod tests {
         let (found, known) = letters(Some(list), &["eye", "mouth", "nose", ""]);
         assert_eq!(found, [Some(1), None, Some(0), None]);
         assert!(!known.is_empty());
+    }
+
+    #[test]
+    fn an_area_that_no_row_names_is_noted() {
+        let list = vec!["hand".to_string(), "faec".to_string()];
+        let (_, known) = letters(Some(list.clone()), &["hand", "face", "", "face", "tree"]);
+        let note = known.not_named().unwrap();
+        assert_eq!(
+            note.to_string(),
+            "no row names faec; not in the list: face (2 rows), tree (1 row)"
+        );
+        let (_, known) = letters(Some(list), &["hand", "faec", "face"]);
+        assert_eq!(known.not_named(), None, "a list may leave areas out");
+        let (_, known) = letters(None, &["hand"]);
+        assert_eq!(known.not_named(), None);
     }
 
     #[test]

@@ -358,6 +358,10 @@ impl Sink for Collector {
             || self.options.detection.detector != Detector::Runs
     }
 
+    fn needs_durations(&self) -> bool {
+        self.options.bin_ms.is_some() || self.options.keep_fixations
+    }
+
     fn groups(&mut self, groups: HashMap<String, String>, requested: bool) {
         self.groups.add(groups, requested);
     }

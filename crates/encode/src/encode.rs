@@ -6,8 +6,8 @@ use crate::notes::{first_of, pluralized};
 use crate::readers::{FORMATS, Format, SupportedOptions, without_effect};
 use crate::{
     Collector, ColumnRoles, Dropped, EncodeField, EncodeNote, EventChoice, Eye, Fixation, Head,
-    Input, LetterOptions, NoEffect, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink,
-    Summary, explain_unknown, recognise_format,
+    Input, LetterMap, LetterOptions, NoEffect, ReadError, ReadOptions, Recording, RecordingId,
+    Sample, Sink, Summary, explain_unknown, recognise_format,
 };
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -107,9 +107,32 @@ fn encode_with(
             return Err(ReadError::new(&name, STOPPED));
         }
     }
+    let (needs_size, needs_durations) = (collector.needs_size(), collector.needs_durations());
     let (cohort, mut summary) = collector.finish()?;
     summary.accepts = accepts;
     summary.notes.append(&mut no_effect);
+    if !needs_size {
+        let reason = match options.letter_map {
+            LetterMap::AoiColumn { .. } => NoEffect::AreasInColumn,
+            _ => NoEffect::AreasInFile,
+        };
+        for (field, is_given) in [
+            (EncodeField::Screen, read.screen.is_some()),
+            (EncodeField::Units, read.units.is_some()),
+            (EncodeField::FlipY, read.flip_y),
+        ] {
+            note_no_effect(&mut summary, field, is_given, &reason);
+        }
+    }
+    let only_fixations = summary.data.fixations && !summary.data.gaze;
+    let has_unused_unit = read.time_unit.is_some() && only_fixations && !needs_durations;
+    let reason = NoEffect::NoDurationsUsed;
+    note_no_effect(
+        &mut summary,
+        EncodeField::TimeUnit,
+        has_unused_unit,
+        &reason,
+    );
     if read.rate_hz.is_some() && summary.data.fixations && !summary.data.gaze {
         summary.notes.push(EncodeNote::NoEffect {
             field: EncodeField::Rate,
@@ -125,6 +148,17 @@ fn encode_with(
         ));
     }
     Ok(Encoded { cohort, summary })
+}
+
+/// Notes that an option has no effect, unless another note already says so.
+fn note_no_effect(summary: &mut Summary, field: EncodeField, is_so: bool, reason: &NoEffect) {
+    let is_same = |note: &EncodeNote| matches!(note, EncodeNote::NoEffect { field: known, .. } if *known == field);
+    if is_so && !summary.notes.iter().any(is_same) {
+        summary.notes.push(EncodeNote::NoEffect {
+            field,
+            reason: reason.clone(),
+        });
+    }
 }
 
 impl Source {
@@ -363,6 +397,10 @@ impl Sink for ProgressSink<'_> {
 
     fn needs_size(&self) -> bool {
         self.collector.needs_size()
+    }
+
+    fn needs_durations(&self) -> bool {
+        self.collector.needs_durations()
     }
 
     fn groups(&mut self, groups: HashMap<String, String>, requested: bool) {

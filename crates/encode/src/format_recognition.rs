@@ -379,6 +379,8 @@ fn table(head: &Head) -> Option<(Explanation, Option<(String, String)>)> {
             "a table needs the coordinates of fixations, even if a column names areas of interest: if they have unusual names, rename the columns or say which is which; otherwise add columns such as x and y; {}",
             known_formats()
         ),
+        // It is a table, so the other formats do not help.
+        true if unpaired_coordinate(&names).is_some() => "the first line of a table must name the columns, among them x and y (and duration, participant and stimulus, if there are any); rename them, or say which is which".into(),
         true => format!(
             "the first line of a table must name the columns, among them x and y (and duration, participant and stimulus, if there are any); rename them, or say which is which; {}",
             known_formats()

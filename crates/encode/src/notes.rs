@@ -53,6 +53,11 @@ pub enum EncodeNote {
         /// Of how many.
         of: u64,
     },
+    /// Gaze samples that are further apart than a tracker's.
+    LongSteps {
+        /// The median step of the first rows, in milliseconds.
+        step_ms: f64,
+    },
     /// Participants whose durations are too short or too long for a fixation, unlike those of the others.
     OddDurations {
         /// How many.
@@ -144,6 +149,15 @@ pub enum EncodeNote {
     StimuliWithoutArea {
         /// How many.
         stimuli: usize,
+    },
+    /// Requested areas of interest that no row names.
+    AreasNotNamed {
+        /// The areas.
+        areas: Vec<String>,
+        /// The most frequent of the names that were not requested, with the number of their rows.
+        others: Vec<(String, u64)>,
+        /// How many more of these names there are.
+        more: usize,
     },
     /// A column that may contain event labels, but is not used.
     LabelsNotUsed {
@@ -262,6 +276,12 @@ pub enum NoEffect {
     NoVisualAngles,
     /// All coordinates are longitudes and latitudes.
     Panorama,
+    /// Areas of interest are compared with the coordinates as they are.
+    AreasInFile,
+    /// A column names the areas of interest.
+    AreasInColumn,
+    /// The durations of fixations are not used.
+    NoDurationsUsed,
     /// No column has times or durations.
     NoTimes,
     /// A column gives the names instead.
@@ -288,9 +308,9 @@ impl EncodeNote {
         match self {
             EncodeNote::RepeatedIds { .. } => &[EncodeField::NamePattern],
             EncodeNote::FixationsOverlap { .. } => &[EncodeField::TrialColumn],
-            EncodeNote::UnlikelyDurations { .. } | EncodeNote::OddDurations { .. } => {
-                &[EncodeField::TimeUnit]
-            }
+            EncodeNote::UnlikelyDurations { .. }
+            | EncodeNote::OddDurations { .. }
+            | EncodeNote::LongSteps { .. } => &[EncodeField::TimeUnit],
             EncodeNote::RepeatedFixations { .. } => &[EncodeField::SampleRows],
             EncodeNote::ManyOutside {
                 cause: LikelyCause::CentreOrigin,
@@ -343,6 +363,7 @@ impl EncodeNote {
             EncodeNote::LabelsNotUsed { .. } | EncodeNote::LabelsMissing { .. } => {
                 &[EncodeField::Events]
             }
+            EncodeNote::AreasNotNamed { .. } => &[EncodeField::AoiColumn],
             EncodeNote::StimuliWithoutArea { .. } => &[EncodeField::AoiFile],
             EncodeNote::GroupsNotUsed {
                 reason: GroupsNotUsed::TableGiven,

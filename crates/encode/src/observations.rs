@@ -265,11 +265,29 @@ impl PointCounts {
         Some(EncodeNote::HalfEmpty { half, used })
     }
 
+    /// How many points outside the screen are the same one, if it has a note.
+    pub(crate) fn off_screen_at_one_place(&self) -> u64 {
+        match self.at_one_place_off_screen() {
+            Some(EncodeNote::ManyOffScreen { points, .. }) => points,
+            _ => 0,
+        }
+    }
+
+    /// Whether most points below zero are the same one, as trackers write for a lost eye.
+    fn is_below_zero_at_one_place(&self) -> bool {
+        let is_negative = |bits: &u64| f64::from_bits(*bits) < 0.0;
+        let off_screen = self.off_screen.iter();
+        let negative = off_screen.filter(|(point, _)| point.iter().any(is_negative));
+        let most = negative.map(|(_, &count)| count).max();
+        most.is_some_and(|most| most * 2 > self.below_zero)
+    }
+
     pub(crate) fn likely_cause(&self) -> LikelyCause {
         match self.pixels {
             Some((min, max)) if min >= 0.0 && max <= 1.2 => LikelyCause::Fractions,
             Some((min, max)) if min >= -1.2 && max <= 1.2 => LikelyCause::Centred,
             Some((min, max)) if min >= 0.0 && max <= 100.0 => LikelyCause::Percent,
+            Some(_) if self.is_below_zero_at_one_place() => LikelyCause::SizeOrUnit,
             Some((min, max))
                 if min >= -60.0 && max <= 60.0 && self.below_zero * 4 > self.points =>
             {

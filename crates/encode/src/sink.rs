@@ -48,6 +48,11 @@ pub trait Sink {
         true
     }
 
+    /// Whether the durations of fixations matter. If not, neither does their unit.
+    fn needs_durations(&self) -> bool {
+        true
+    }
+
     /// The groups that a file names for its participants, and whether the user asked for them. A sink without a cohort ignores
     /// them.
     fn groups(&mut self, _groups: HashMap<String, String>, _requested: bool) {}
@@ -295,7 +300,7 @@ pub enum Dropped {
 impl fmt::Display for Dropped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Dropped::Lost => "without coordinates",
+            Dropped::Lost => "lost: no coordinates, a blink or confidence 0",
             Dropped::Outside => "outside the stimulus",
             Dropped::NoAoi => "in no area of interest",
             Dropped::Invalid => "marked invalid by the tracker",

@@ -75,7 +75,7 @@ impl Reveal {
         match self {
             Reveal::Score => format!("{} of every pair", named_measures(metric, "the score")),
             Reveal::Threshold(threshold) => format!(
-                "one bit of every pair: whether {} is at {} {threshold}",
+                "a yes or no for every pair: whether {} is at {} {threshold}",
                 named_measures(metric, "its score"),
                 if metric.is_distance() {
                     "most"

@@ -28,7 +28,7 @@ pub fn describe(
 ) -> Vec<(&'static str, String)> {
     let mut parts = vec![
         ("Metric", metric(&spec.metric, names)),
-        ("Engine", engine(spec.engine)),
+        ("Engine", engine(spec.engine, in_the_clear)),
         ("Pairs", pairs(spec.pair_rule, names)),
         ("Encoding", encoding::describe(&spec.encoding)),
         ("Letters", letters(spec)),
@@ -228,9 +228,10 @@ fn table_name(table: &Table) -> String {
     format!("a table of {} letters (SHA-256 {start}…)", table.size())
 }
 
-fn engine(engine: Engine) -> String {
+fn engine(engine: Engine, in_the_clear: bool) -> String {
     let yes = |set: bool| if set { "yes" } else { "no" };
     match engine {
+        Engine::Plain if in_the_clear => "plain: on this machine, without encryption.".into(),
         Engine::Plain => {
             "plain: in the clear. It protects nothing: the party that computes sees both cohorts."
                 .into()
@@ -274,7 +275,7 @@ fn reveal(spec: &Spec) -> String {
         Reveal::Score => format!("{}.", named_measures(&spec.metric, "its score")),
         Reveal::Group(_) => "nothing.".into(),
         Reveal::Threshold(threshold) => format!(
-            "one bit: whether {} is at {} {threshold}.",
+            "a yes or no: is {} at {} {threshold}?",
             named_measures(&spec.metric, "its score"),
             if spec.metric.is_distance() {
                 "most"

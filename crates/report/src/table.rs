@@ -272,8 +272,15 @@ pub fn learned(outcome: &Outcome) -> String {
     for revealed in &outcome.revealed {
         let _ = writeln!(text, "  {:<5} {}", revealed.to, revealed.what);
     }
+    if !outcome.revealed.is_empty() && matches!(outcome.spec.reveal, Reveal::Threshold(_)) {
+        let _ = writeln!(text, "{REPEATED_THRESHOLDS}");
+    }
     text
 }
+
+/// What several results with thresholds reveal together.
+pub(crate) const REPEATED_THRESHOLDS: &str =
+    "Repeating the comparison with other thresholds narrows down the score of a pair.";
 
 fn results_line(outcome: &Outcome) -> String {
     if outcome.is_withheld() {

@@ -43,7 +43,7 @@ pub fn fixation_rounding(rounding: &FixationRounding) -> String {
     text
 }
 
-/// An error bound, rounded up to two digits: `0.00052`.
+/// An error bound, rounded up to two digits: `0.00052`, or one if the second is 0.
 pub fn error_bound(bound: f64) -> String {
     if bound <= 0.0 || !bound.is_finite() {
         return "0".into();
@@ -57,10 +57,14 @@ pub fn error_bound(bound: f64) -> String {
     let last_digit = 10f64.powi(exponent - 1);
     let decimals = usize::try_from(1 - exponent).unwrap_or(0);
     // Subtract a little, so that rounding in the division does not raise a bound that prints exactly.
-    format!(
+    let text = format!(
         "{:.decimals$}",
         (bound / last_digit - 1e-9).ceil() * last_digit
-    )
+    );
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text,
+    }
 }
 
 /// The unit of a metric's measure, by name; `None` if it has none.
@@ -87,7 +91,7 @@ mod tests {
         let texts = [0.0, 0.000_510_2, 0.000_79, 0.001, 0.015_51, 1.23, 123.0].map(error_bound);
         assert_eq!(
             texts,
-            ["0", "0.00052", "0.00079", "0.0010", "0.016", "1.3", "130"]
+            ["0", "0.00052", "0.00079", "0.001", "0.016", "1.3", "130"]
         );
     }
 }

@@ -89,9 +89,9 @@ fn threshold_results_are_rendered() {
     What each side learned (plain engine):
       host  every scanpath of the joining side: this engine does not protect anything
       host  and therefore every score, although only bits are reported
-      host  one bit of every pair: whether its score is at most 2.5
-      join  one bit of every pair: whether its score is at most 2.5
-      both  repeating the comparison with other thresholds narrows down the score of a pair
+      host  a yes or no for every pair: whether its score is at most 2.5
+      join  a yes or no for every pair: whether its score is at most 2.5
+    Repeating the comparison with other thresholds narrows down the score of a pair.
     ");
     let text = render_of(&bits, json::write);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();

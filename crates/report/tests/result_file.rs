@@ -191,6 +191,10 @@ fn broken_csv_is_refused_with_line_and_column() {
             "this is not a result file",
         ),
         ("a,b,stimulus\n".into(), "this is not a result file"),
+        (
+            " a  b  stimulus  score\n p  q  cows      3\n".into(),
+            "a .txt table cannot be read back; write .csv or .json",
+        ),
         (rows("p,r,,x,"), "line 3, column 4: this is not a number"),
         (
             rows("p,r,,NaN,"),

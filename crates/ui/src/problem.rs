@@ -189,6 +189,7 @@ fn advice(error: &Error) -> &'static str {
         Error::NothingToCompare { .. } => {
             "Choose all pairs, or give the stimuli the same names in both cohorts."
         }
+        Error::NothingToCompareWithin { .. } => "Choose all pairs.",
         Error::MetricOptions(MetricOptionsError::GridMissing) => {
             "This metric compares cells by their distance, and areas have no distances. Choose a grid under Encode, or another metric, such as Levenshtein."
         }

@@ -297,7 +297,7 @@ mod tests {
         };
         let texts: Vec<Vec<String>> = dropped(&summary).collect();
         let expected = [
-            "1,200 without coordinates",
+            "1,200 lost: no coordinates, a blink or confidence 0",
             "1 shorter than half a temporal bin",
         ];
         assert_eq!(texts, [expected]);

@@ -113,7 +113,7 @@ impl fmt::Display for OtherFile {
             OtherFile::Results => f.write_str("a result file"),
             OtherFile::Key => f.write_str("a key"),
             OtherFile::Fingerprint => f.write_str("a fingerprint"),
-            OtherFile::Gaze(title) => write!(f, "gaze data ({title})"),
+            OtherFile::Gaze(title) => write!(f, "gaze data in the format \"{title}\""),
         }
     }
 }

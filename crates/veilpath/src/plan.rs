@@ -210,8 +210,18 @@ pub fn plan(
     let screen = files[0].screen().or(files[1].screen());
     let (alphabet, metric) = resolve(&first, &second, (grid, screen), &options.metric)?;
     let grid = grid.or(options.metric.grid);
-    let [a, b] = files.map(|file| {
-        let decoded = decode_with_notes(file, (alphabet, grid), notation, events);
+    let notes_of = |file: &RawCohort| {
+        (
+            file.name().to_string(),
+            file.notes(alphabet, notation, grid),
+        )
+    };
+    // A file that is compared with itself has its notes once.
+    let is_repeated = [false, notes_of(files[0]) == notes_of(files[1])];
+    let [a, b] = [0, 1].map(|side| {
+        let file = files[side];
+        let noted = if is_repeated[side] { &() } else { events };
+        let decoded = decode_with_notes(file, (alphabet, grid), notation, noted);
         let decoded = decoded.map_err(|error| suspect_letter_count(error, options))?;
         rounded(decoded, &metric, file.name(), events)
     });
@@ -228,6 +238,13 @@ pub fn plan(
         return Err(Error::NothingToCompare {
             files,
             stimuli: [&a, &b].map(stimuli_of),
+        });
+    }
+    // Each scanpath has the same stimulus as itself.
+    let is_alone = a.entries.len() > 1 && count.pairs == a.entries.len() as u64;
+    if options.pairs == PairRule::SameStimulus && is_alone && a.entries == b.entries {
+        return Err(Error::NothingToCompareWithin {
+            file: files[0].name().to_string(),
         });
     }
     if count.pairs > MAX_PAIRS && options.tile.is_none() {

@@ -17,7 +17,7 @@ Examples:
   veilpath host --listen 127.0.0.1:7070 --peers partners.txt --sessions 4 --cohort a.csv -o results
 
 THEIRS is the fingerprint that `veilpath identity` prints at the partner's institution, which runs `veilpath join` with the same \
-plan (engine, metric, pairs, what is revealed). With `--reveal threshold:12` on both sides, each pair reveals one bit and no score; `--reveal mean` or another \
+plan (engine, metric, pairs, what is revealed). With `--reveal threshold:12` on both sides, each pair reveals a yes or no instead of its score; `--reveal mean` or another \
 group answer reveals nothing about single pairs. The examples are for two sides on one \
 machine; between institutions, listen on 0.0.0.0:7070. If either side is interrupted, run both commands again: they continue with \
 the missing pairs. If neither side may open a port, both connect to a `veilpath relay` with --relay.

@@ -15,7 +15,7 @@ Examples:
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv -o join.json
 
 THEIRS is the fingerprint that `veilpath identity` prints at the partner's institution, which runs `veilpath host` with the same \
-plan (engine, metric, pairs, what is revealed). With `--reveal threshold:12` on both sides, each pair reveals one bit and no score; `--reveal mean` or another \
+plan (engine, metric, pairs, what is revealed). With `--reveal threshold:12` on both sides, each pair reveals a yes or no instead of its score; `--reveal mean` or another \
 group answer reveals nothing about single pairs. Start the host first, or wait for it with --wait. If either side is \
 interrupted, run both commands again: they continue with the missing pairs.";
 

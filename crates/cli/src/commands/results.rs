@@ -46,7 +46,11 @@ pub(crate) fn run(args: &ResultsArgs) -> Result<(), Failure> {
                 "name the comparison whose results to write: `veilpath results` lists their ids",
             ));
         }
-        return list(&state_dir.comparisons()?, write_comparisons);
+        let listing = state_dir.comparisons()?;
+        if listing.entries.is_empty() && listing.unreadable.is_empty() {
+            messages::info("there are no results of earlier sessions\n");
+        }
+        return list(&listing, write_comparisons);
     };
     let output = args.output.check(&[])?;
     let mut outcome = state_dir.stored_outcome(id)?;

@@ -42,7 +42,7 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_enum, value_name = "RULE", default_value = "same-stimulus")]
     pairs: PairsName,
 
-    /// The notation of the letters, if the files do not declare it [default: detected from the content]
+    /// The notation of the letters, even if the files declare another [default: the declared one, else detected from the content]
     #[arg(long, value_enum, value_name = "NOTATION")]
     notation: Option<NotationName>,
 

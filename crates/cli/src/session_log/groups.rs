@@ -9,15 +9,17 @@ pub(super) fn limit(groups: &GroupSummary, reveal: Reveal) -> String {
     let minimum = match reveal.group_question() {
         Some(GroupQuestion::Nearest {
             rate_only: false, ..
-        }) => format!("every group has at least {participants}, and as many scanpaths vote"),
-        _ => format!("every group, stimulus and count is about at least {participants} per side"),
+        }) => format!("every group must have at least {participants}, and as many scanpaths vote"),
+        _ => format!("every group, stimulus and count must have at least {participants} per side"),
     };
     match groups.answers {
         Some(answers) => format!(
             "{minimum}; group answers for this partner: {answers} of at most {}, this one included (an answer may count as several)",
             groups.max_answers
         ),
-        None => format!("{minimum}; the partner does not learn it, so it does not count"),
+        None => format!(
+            "{minimum}; the partner does not get this answer, so it does not count as one of its group answers"
+        ),
     }
 }
 
@@ -43,7 +45,8 @@ mod tests {
             answers: None,
             ..groups
         };
-        assert!(!limit_text(&hidden, "mean").contains("20"));
+        let hidden_text = limit_text(&hidden, "mean");
+        assert!(!hidden_text.contains("20") && hidden_text.contains("does not get this answer"));
         // Each label is about a single scanpath.
         assert!(!limit_text(&groups, "nearest:5").contains("every group, stimulus"));
     }

@@ -34,7 +34,7 @@ fn the_page_of_a_local_comparison_mentions_no_sides() {
     let compare = ["compare", "clinic.csv", "university.csv", "-q", "-o"];
     folder.run(&[&compare[..], &["here.json"]].concat()).ok();
     let page = folder.run(&["report", "here.json"]).ok();
-    assert!(page.contains("compared in the clear; nothing was sent and nothing was hidden"));
+    assert!(page.contains("compared without encryption; nothing was sent and nothing was hidden"));
     for absent in ["Results go to", "between the sides", "Sent by this side"] {
         assert!(!page.contains(absent), "{absent}");
     }

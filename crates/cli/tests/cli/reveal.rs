@@ -44,7 +44,7 @@ fn csv_and_json_have_a_bit_in_place_of_the_numbers() {
         assert!(row.get("score").is_none() && row.get("similarity").is_none());
     }
     let revealed = value["revealed"].to_string();
-    assert!(revealed.contains("narrows down the score"), "{revealed}");
+    assert!(revealed.contains("score is at most 3.5"), "{revealed}");
     let table = folder.run(&words(&format!("{call} table"))).ok();
     assert!(table.contains("within") && table.contains("yes"), "{table}");
     let scores = folder
@@ -172,7 +172,7 @@ fn both_sides_agree_on_what_is_revealed() {
     host.end().ok();
     assert!(
         join.stderr.contains(
-            "one bit of every pair: whether its score is at most 4; both sides know the lengths"
+            "a yes or no for every pair: whether its score is at most 4; both sides know the lengths"
         ),
         "{}",
         join.stderr

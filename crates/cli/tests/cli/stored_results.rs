@@ -29,6 +29,9 @@ fn only_file(pair: &Pair, folder: &str, extension: &str) -> PathBuf {
 #[test]
 fn results_are_written_again_without_the_peer() {
     let pair = Pair::with_cohorts();
+    let none = pair.run_alone(Side::Host, "results");
+    assert!(none.stderr.contains("no results"), "{}", none.stderr);
+    assert!(first_fields(&none.ok()).is_empty());
     let engine = ["--engine", "garbled", "--format", "csv"];
     let [host, join] = pair.run(&engine, &[], &[]).map(RunOutput::ok);
     for (side, expected) in [(Side::Host, host), (Side::Join, join)] {
@@ -184,6 +187,11 @@ fn results_for_the_other_side_do_not_replace_a_file() {
     let before = pair.folder.read("scores.csv");
     let threshold = ["--reveal", "threshold:3", "--reveal-to", "host"];
     let [_, join] = pair.run(&threshold, &["-o", "host.csv"], &both);
+    assert!(
+        join.stderr.contains("results of an earlier comparison"),
+        "{}",
+        join.stderr
+    );
     join.ok();
     assert_eq!(pair.folder.read("scores.csv"), before);
     assert!(pair.folder.read("host.csv").contains("within"));

@@ -4,7 +4,7 @@ use super::{MAGIC, VERSION};
 use crate::EncodeField;
 use crate::notes::pluralized;
 use std::fmt;
-use veilpath_metrics::{Alphabet, Grid};
+use veilpath_metrics::{Alphabet, Grid, Notation};
 
 /// Something that a user should know about how a cohort file was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,18 +61,27 @@ impl CohortNote {
     }
 }
 
+/// How cells are written in an alphabet that a file does not name.
+pub(super) fn written_as(alphabet: &Alphabet) -> String {
+    match alphabet.notation() {
+        Notation::Letters => "single letters (A-Z, a-z)".into(),
+        Notation::Numbers => "cell numbers".into(),
+        Notation::DoubleLetters | Notation::Dna => alphabet.in_words(),
+    }
+}
+
 impl fmt::Display for CohortNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CohortNote::AlphabetGuessed(alphabet) => write!(
                 f,
                 "the file does not name its alphabet; it was read as {}",
-                alphabet.in_words()
+                written_as(alphabet)
             ),
             CohortNote::MaybeDoubleLetters(alphabet) => write!(
                 f,
                 "the file does not name its alphabet; it was read as {}, although lower-case and upper-case letters alternate as in two letters per cell",
-                alphabet.in_words()
+                written_as(alphabet)
             ),
             CohortNote::AlphabetReplaced { declared, read_as } => write!(
                 f,

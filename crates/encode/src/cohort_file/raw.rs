@@ -1,6 +1,7 @@
 //! A cohort file whose letters are not parsed yet.
 
 use super::CohortNote;
+use super::note::written_as;
 use crate::{EncodeField, Head, ReadError};
 use std::collections::HashMap;
 use std::fmt;
@@ -268,7 +269,10 @@ impl RawRow {
             let error = error
                 .with_remedy(format!(
                     "the scanpath was read as {}; name another notation, or encode the recordings again",
-                    alphabet.in_words()
+                    match file.declared_alphabet() {
+                        Some(_) => alphabet.in_words(),
+                        None => written_as(alphabet),
+                    }
                 ))
                 .with_fields(&[EncodeField::Notation]);
             match &self.column {

@@ -151,6 +151,7 @@ impl Collector {
         }
         summary.aspect = aspect;
         observed.stimuli_without_area = unmapped.len();
+        self.notes.extend(self.column.not_named());
         summary.notes = self.notes;
         let about_all = notes(&cohort, &summary, &self.options, &observed);
         summary.notes.extend(about_all);

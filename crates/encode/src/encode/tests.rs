@@ -55,6 +55,106 @@ impl Format for Points {
     }
 }
 
+/// Encodes a generic table.
+fn of_table(text: &str, read: &ReadOptions, options: &LetterOptions) -> Encoded {
+    let input = Input::from_bytes("t.csv", text.as_bytes().to_vec()).unwrap();
+    let sources = vec![Source::Open(Box::new(input))];
+    encode_files(sources, None, read, options, &|_| ControlFlow::Continue(())).unwrap()
+}
+
+/// The notes about options without effect.
+fn no_effect(summary: &Summary) -> Vec<(EncodeField, NoEffect)> {
+    let notes = summary.notes.iter();
+    let notes = notes.filter_map(|note| match note {
+        EncodeNote::NoEffect { field, reason } => Some((*field, reason.clone())),
+        _ => None,
+    });
+    notes.collect()
+}
+
+#[test]
+fn coordinates_do_not_matter_to_areas_that_a_column_names() {
+    let text = "x,y,duration,aoi\n512.3,384.2,210,face\n700.1,200,180,\n300.1,500,280,hand\n";
+    let read = ReadOptions {
+        screen: Some((100.0, 100.0)),
+        flip_y: true,
+        units: Some(crate::CoordinateUnit::Centred),
+        ..ReadOptions::default()
+    };
+    let areas = LetterOptions {
+        letter_map: LetterMap::AoiColumn { names: None },
+        ..LetterOptions::default()
+    };
+    let encoded = of_table(text, &read, &areas);
+    let reason = NoEffect::AreasInColumn;
+    let fields = [EncodeField::Screen, EncodeField::Units, EncodeField::FlipY];
+    let expected = fields.map(|field| (field, reason.clone()));
+    assert_eq!(no_effect(&encoded.summary), expected);
+    let plain = of_table(text, &ReadOptions::default(), &areas);
+    assert_eq!(plain.cohort.entries, encoded.cohort.entries);
+    let assumed = plain.summary.assumed.iter();
+    let assumed: Vec<&str> = assumed.map(|it| it.text.as_str()).collect();
+    assert!(!assumed.iter().any(|text| text.contains("coordinates")));
+    let kept = LetterOptions {
+        keep_fixations: true,
+        ..areas
+    };
+    let read = ReadOptions {
+        screen: Some((1000.0, 1000.0)),
+        ..ReadOptions::default()
+    };
+    assert!(no_effect(&of_table(text, &read, &kept).summary).is_empty());
+}
+
+/// Areas in a file have the coordinates of the recordings, and may lie beyond the screen.
+#[test]
+fn a_screen_does_not_limit_areas_in_a_file() {
+    let areas = "name,shape,coordinates\nface,rectangle,700 0 800 100\n";
+    let areas = Input::from_bytes("aoi.csv", areas.as_bytes().to_vec()).unwrap();
+    let options = LetterOptions {
+        letter_map: LetterMap::AoiFile(crate::Areas::read(areas).unwrap()),
+        ..LetterOptions::default()
+    };
+    let read = ReadOptions {
+        screen: Some((600.0, 600.0)),
+        ..ReadOptions::default()
+    };
+    let encoded = of_table("x,y,duration\n710,50,200\n", &read, &options);
+    assert_eq!(encoded.cohort.entries[0].scanpath.len(), 1);
+    let expected = [(EncodeField::Screen, NoEffect::AreasInFile)];
+    assert_eq!(no_effect(&encoded.summary), expected);
+}
+
+#[test]
+fn durations_that_are_not_used_have_no_unit() {
+    let text = "x,y,duration\n10,20,210\n30,40,180\n";
+    let screen = ReadOptions {
+        screen: Some((100.0, 100.0)),
+        ..ReadOptions::default()
+    };
+    let seconds = ReadOptions {
+        time_unit: Some(crate::TimeUnit::Seconds),
+        ..screen.clone()
+    };
+    let plain = LetterOptions::default();
+    let binned = LetterOptions {
+        bin_ms: Some(50.0),
+        ..LetterOptions::default()
+    };
+    let assumes = |options| {
+        let assumed = of_table(text, &screen, options).summary.assumed;
+        assumed.iter().any(|it| it.text.contains("durations"))
+    };
+    assert!(assumes(&binned) && !assumes(&plain));
+    let expected = [(EncodeField::TimeUnit, NoEffect::NoDurationsUsed)];
+    assert_eq!(
+        no_effect(&of_table(text, &seconds, &plain).summary),
+        expected
+    );
+    let seconds_binned = of_table(text, &seconds, &binned);
+    assert!(no_effect(&seconds_binned.summary).is_empty());
+}
+
 /// The labels of events say why no row is a fixation.
 #[test]
 fn a_file_with_only_other_events_lists_them() {

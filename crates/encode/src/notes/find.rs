@@ -37,7 +37,12 @@ pub(crate) fn notes(
     notes.extend(observations.repeats.note());
     let dropped = |reason| summary.dropped.get(&reason).copied().unwrap_or(0);
     let (outside, lost) = (dropped(Dropped::Outside), dropped(Dropped::Lost));
-    if outside > summary.rows_used {
+    // Samples that are all at one place have a note of their own.
+    let at_one_place = match summary.data.gaze {
+        true => observations.points.off_screen_at_one_place(),
+        false => 0,
+    };
+    if outside.saturating_sub(at_one_place) > summary.rows_used {
         notes.push(EncodeNote::ManyOutside {
             outside,
             used: summary.rows_used,

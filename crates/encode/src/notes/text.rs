@@ -34,11 +34,20 @@ impl fmt::Display for EncodeNote {
             ),
             EncodeNote::UnlikelyDurations { fixations, of } => write!(
                 f,
-                "{fixations} of {of} fixations last less than 10 ms or more than 10 s: check the time unit"
+                "{} of {} fixations last less than 10 ms or more than 10 s: check the time unit",
+                grouped(*fixations),
+                grouped(*of)
+            ),
+            EncodeNote::LongSteps { step_ms } => write!(
+                f,
+                "gaze samples are {} s apart, which is unusual: check the time unit",
+                step_ms / 1000.0
             ),
             EncodeNote::RepeatedFixations { fixations, of } => write!(
                 f,
-                "{fixations} of {of} fixations have the position and duration of the row before: these rows seem to be gaze samples, each with the fixation that it belongs to; keep one row for each fixation, or read the rows as samples"
+                "{} of {} fixations have the position and duration of the row before: these rows seem to be gaze samples, each with the fixation that it belongs to; keep one row for each fixation, or read the rows as samples",
+                grouped(*fixations),
+                grouped(*of)
             ),
             EncodeNote::OddDurations {
                 participants,
@@ -57,15 +66,18 @@ impl fmt::Display for EncodeNote {
                 cause,
             } => write!(
                 f,
-                "{} outside the screen or stimulus and {used} on it: {cause}",
+                "{} outside the screen or stimulus and {} on it: {cause}",
                 match outside {
                     1 => "1 point lies".to_string(),
-                    more => format!("{more} points lie"),
-                }
+                    more => format!("{} points lie", grouped(*more)),
+                },
+                grouped(*used)
             ),
             EncodeNote::MostlyLost { lost, rows } => write!(
                 f,
-                "{lost} of {rows} rows have no coordinates: the tracker lost the eyes, or the coordinates are elsewhere in the file"
+                "{} of {} rows are lost (no coordinates, a blink or confidence 0): the tracker lost the eyes, or the coordinates are elsewhere in the file",
+                grouped(*lost),
+                grouped(*rows)
             ),
             EncodeNote::OneCell {
                 points,
@@ -73,7 +85,9 @@ impl fmt::Display for EncodeNote {
                 cause,
             } => write!(
                 f,
-                "{points} of {used} points fall into one grid cell: {cause}"
+                "{} of {} points fall into one grid cell: {cause}",
+                grouped(*points),
+                grouped(*used)
             ),
             EncodeNote::Radians { points } => write!(
                 f,
@@ -81,7 +95,8 @@ impl fmt::Display for EncodeNote {
             ),
             EncodeNote::HalfEmpty { half, used } => write!(
                 f,
-                "nearly all of the {used} points lie in the {half} half: if the stimulus filled the screen, check the size of the screen and the unit of coordinates"
+                "nearly all of the {} points lie in the {half} half: if the stimulus filled the screen, check the size of the screen and the unit of coordinates",
+                grouped(*used)
             ),
             EncodeNote::OddParticipants {
                 participants,
@@ -111,11 +126,15 @@ impl fmt::Display for EncodeNote {
             }
             EncodeNote::ManyAtOrigin { points, all } => write!(
                 f,
-                "{points} of {all} points are exactly 0,0, which some trackers write when they lose the eye; if yours does, leave those coordinates empty in the file"
+                "{} of {} points are exactly 0,0, which some trackers write when they lose the eye; if yours does, leave those coordinates empty in the file",
+                grouped(*points),
+                grouped(*all)
             ),
             EncodeNote::ManyOffScreen { x, y, points, all } => write!(
                 f,
-                "{points} of {all} points are exactly {x},{y}, outside the screen or stimulus, which some trackers write when they lose the eye; if yours does, leave those coordinates empty in the file"
+                "{} of {} points are exactly {x},{y}, outside the screen or stimulus, which some trackers write when they lose the eye; if yours does, leave those coordinates empty in the file",
+                grouped(*points),
+                grouped(*all)
             ),
             EncodeNote::GroupsNotUsed { reason } => {
                 write!(f, "the group column is not used: {reason}")
@@ -128,6 +147,25 @@ impl fmt::Display for EncodeNote {
                     more => format!("{more} stimuli have"),
                 }
             ),
+            EncodeNote::AreasNotNamed {
+                areas,
+                others,
+                more,
+            } => {
+                write!(f, "no row names {}", listed(areas))?;
+                if others.is_empty() {
+                    return Ok(());
+                }
+                let named = others.iter();
+                let named =
+                    named.map(|(name, rows)| format!("{name} ({})", pluralized(*rows, "row")));
+                let named: Vec<String> = named.collect();
+                write!(f, "; not in the list: {}", named.join(", "))?;
+                match more {
+                    0 => Ok(()),
+                    more => write!(f, " and {more} more"),
+                }
+            }
             EncodeNote::LabelsNotUsed {
                 column,
                 labels,
@@ -209,10 +247,23 @@ fn have(count: u64, one: &str) -> String {
     format!("{} {verb}", pluralized(count, one))
 }
 
-/// `1 row`, `2 rows`.
+/// `1 row`, `2,000 rows`.
 pub(crate) fn pluralized(count: u64, one: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {one}{ending}")
+    format!("{} {one}{ending}", grouped(count))
+}
+
+/// A number with commas between the thousands: `13,768`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 impl fmt::Display for LikelyCause {
@@ -256,7 +307,9 @@ impl fmt::Display for NoLetters {
                 );
             }
             NoLetters::NoRows => "there are no rows of gaze",
-            NoLetters::Dropped(Dropped::Lost) => "most rows have no coordinates",
+            NoLetters::Dropped(Dropped::Lost) => {
+                "most rows are lost (no coordinates, a blink or confidence 0)"
+            }
             NoLetters::Dropped(Dropped::Outside) => {
                 "most points lie outside the screen or stimulus"
             }
@@ -295,6 +348,15 @@ impl fmt::Display for NoEffect {
                 "it is for degrees of visual angle, for thresholds in them, and for fixations that are kept",
             ),
             NoEffect::Panorama => f.write_str("all coordinates are longitudes and latitudes"),
+            NoEffect::AreasInFile => f.write_str(
+                "the areas are in the coordinates of the files, and a point in an area counts wherever the screen ends",
+            ),
+            NoEffect::AreasInColumn => {
+                f.write_str("a column names the areas, whatever the coordinates are")
+            }
+            NoEffect::NoDurationsUsed => f.write_str(
+                "without temporal binning and without kept fixations, durations do not matter",
+            ),
             NoEffect::NoTimes => f.write_str("no column has times or durations"),
             NoEffect::NamedInColumn => f.write_str("the names in the file are used"),
             NoEffect::NoEyeColumn => f.write_str("no column names the eye of a row"),

@@ -4,6 +4,7 @@
 //! with the origin at the top left; `confidence` 0 marks a lost sample. One attribute of event labels is read (see
 //! [`LABELS`]); all others are ignored.
 
+use super::common::report_given_size;
 use super::sample_labels::SampleLabels;
 use super::table::{LabelMeaning, is_loss, meaning};
 use super::{Format, SupportedOptions, has_only, names_of, oriented};
@@ -64,6 +65,7 @@ impl Format for ArffGaze {
         };
         let confidence = columns.find(&["confidence"]);
         let time_unit = options.time_unit.unwrap_or(TimeUnit::Microseconds);
+        report_given_size(preamble.width_px.zip(preamble.height_px), options, sink);
         let size = options.screen.or(preamble.width_px.zip(preamble.height_px));
         let recording = sink.recording(&Recording {
             participant: &participant,
@@ -99,22 +101,21 @@ impl Format for ArffGaze {
                     .is_none_or(|confidence| confidence > 0.0),
                 None => true,
             };
-            let is_used = match &mut labels {
-                Some((column, labels)) => labels.uses(row.text(*column)),
-                None => true,
-            };
             let time_ms = match time {
                 Some(column) => Some(row.number(column)? * time_unit.in_ms()),
                 None => None,
             };
-            sink.sample(
-                recording,
-                Sample {
-                    time_ms,
-                    point: point.filter(|_| confident && is_used),
-                    aoi: None,
-                },
-            );
+            let sample = Sample {
+                time_ms,
+                point: point.filter(|_| confident),
+                aoi: None,
+            };
+            match &mut labels {
+                Some((column, labels)) => {
+                    labels.report_sample(row.text(*column), recording, sample, sink);
+                }
+                None => sink.sample(recording, sample),
+            }
         }
         if let Some((_, labels)) = labels {
             labels.report(sink);
@@ -304,6 +305,22 @@ mod tests {
     }
 
     #[test]
+    fn a_given_size_that_contradicts_the_file_is_reported() {
+        let size = "%@METADATA width_px 800\n%@METADATA height_px 600\n";
+        let text = format!("{size}{HEAD}@data\n0,1,1\n");
+        let says = |screen| {
+            let options = ReadOptions {
+                screen: Some(screen),
+                ..ReadOptions::default()
+            };
+            let read = read_text(&ArffGaze, "t", &text, &options).unwrap();
+            let expected = "the size is 1000x500 as given, not 800x600 as in the file";
+            read.assumed.iter().any(|text| text == expected)
+        };
+        assert!(says((1000.0, 500.0)) && !says((800.0, 600.0)));
+    }
+
+    #[test]
     fn the_user_chooses_the_events() {
         for (label, fixation, other) in [
             ("handlabeller_final", "1", "2"),
@@ -323,8 +340,12 @@ mod tests {
                 };
                 let read = read_text(&ArffGaze, "t", &text, &options).unwrap();
                 let samples = read.recordings[0].samples.iter();
-                let found: Vec<bool> = samples.map(|sample| sample.1.is_some()).collect();
-                assert_eq!(found, used, "{label}");
+                let points: Vec<f64> = samples.filter_map(|it| it.1).map(|at| at.0).collect();
+                let expected = [1.0, 2.0].into_iter().zip(used);
+                let expected = expected.filter(|(_, used)| *used).map(|(x, _)| x);
+                assert_eq!(points, expected.collect::<Vec<_>>(), "{label}");
+                let left_out = used.iter().filter(|used| !**used).count() as u64;
+                assert_eq!(read.unrequested_events.values().sum::<u64>(), left_out);
                 assert!(read.assumed.iter().any(|text| text.contains(label)));
             }
         }

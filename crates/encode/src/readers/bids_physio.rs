@@ -5,7 +5,7 @@
 //! they may have a header line and contain both eyes.
 
 use super::bids_sidecar::{BidsName, Sidecar, has_preferred_eye, recorded_eye};
-use super::common::{sampling_rate, space_in};
+use super::common::{report_given_size, sampling_rate, space_in};
 use super::{Format, SupportedOptions, names_of, oriented};
 use crate::{
     Columns, CoordinateUnit, Dropped, EncodeField, Eye, Head, Input, Kind, NamesInFile, ReadError,
@@ -319,6 +319,11 @@ fn space(
 ) -> Result<Option<Space>, ReadError> {
     let unit = coordinate_unit(file, sidecar, columns, options, sink)?;
     let stated = events.screen().or_else(|| sidecar.screen());
+    let in_unit = ReadOptions {
+        units: Some(unit),
+        ..options.clone()
+    };
+    report_given_size(stated, &in_unit, sink);
     let (width, height) = match unit {
         CoordinateUnit::Fraction => (1.0, 1.0),
         CoordinateUnit::Percent => (100.0, 100.0),

@@ -89,6 +89,29 @@ pub(crate) fn sampling_rate(
     options.rate_hz.or(in_file)
 }
 
+/// Reports that the user's size of the screen contradicts the one in the file.
+pub(crate) fn report_given_size(
+    in_file: Option<(f64, f64)>,
+    options: &ReadOptions,
+    sink: &mut dyn Sink,
+) {
+    let (Some(given), Some(stated)) = (options.screen, in_file) else {
+        return;
+    };
+    let unit = options.units.unwrap_or(CoordinateUnit::Pixels);
+    let is_used = matches!(
+        unit,
+        CoordinateUnit::Pixels | CoordinateUnit::CentredPixels | CoordinateUnit::ScreenHeights
+    );
+    if is_used && given != stated && sink.needs_size() {
+        let text = format!(
+            "the size is {}x{} as given, not {}x{} as in the file",
+            given.0, given.1, stated.0, stated.1
+        );
+        sink.assumed(&text, &[EncodeField::Screen]);
+    }
+}
+
 /// The space of a format in pixels: the user's settings, else the size that the file gives.
 pub(crate) fn pixel_space(size: Option<(f64, f64)>, options: &ReadOptions) -> Option<Space> {
     let unit = options.units.unwrap_or(CoordinateUnit::Pixels);

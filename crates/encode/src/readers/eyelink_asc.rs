@@ -8,7 +8,7 @@
 //! - Without `TRIALID`, a file is one recording, or `block n` for each start of recording if there are several.
 //! - Every line with a time counts as a row; unused samples, saccades and messages are counted as other events.
 
-use super::common::{CurrentRecording, report_fixation, sampling_rate};
+use super::common::{CurrentRecording, report_fixation, report_given_size, sampling_rate};
 use super::eyelink_lines::{AscLine, Message, Survey, TrialNames};
 use super::eyelink_trials::{TrialHistory, TrialState};
 use super::repeats::Repeats;
@@ -72,6 +72,15 @@ impl Format for EyelinkAsc {
                 }
             }
         }
+    }
+}
+
+/// The far edge of the screen. The messages give the last pixel: 0 to 1279 for a screen of 1280. If that would make an
+/// odd number of pixels, which no screen has, the experiment's script gave the size itself.
+fn far_edge(first: f64, last: f64) -> f64 {
+    match (last - first).rem_euclid(2.0) == 0.0 {
+        true => last,
+        false => last + 1.0,
     }
 }
 
@@ -254,8 +263,8 @@ impl<'a> Reader<'a> {
             Message::TrialStart(id) => {
                 let name = match (&self.only_stimulus, self.survey.trials.get(self.trials)) {
                     (Some(name), _) => name.clone(),
-                    (None, Some(trial)) => trial.any(),
-                    (None, None) => TrialNames::of_id(id).any(),
+                    (None, Some(trial)) => trial.name(self.sink),
+                    (None, None) => TrialNames::of_id(id).name(self.sink),
                 };
                 self.trials += 1;
                 let trial = self.trials.to_string();
@@ -266,7 +275,11 @@ impl<'a> Reader<'a> {
             Message::TrialEnd if self.trials > 0 => {
                 self.trial_history.enter(time, TrialState::BetweenTrials)
             }
-            Message::Coordinates([left, top, right, bottom]) if self.options.screen.is_none() => {
+            Message::Coordinates([left, top, right, bottom]) if self.options.screen.is_some() => {
+                let stated = (far_edge(left, right) - left, far_edge(top, bottom) - top);
+                report_given_size(Some(stated), self.options, self.sink);
+            }
+            Message::Coordinates([left, top, right, bottom]) => {
                 let space = Space {
                     left,
                     top,
@@ -280,19 +293,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The far edge of the screen. The messages give the last pixel: 0 to 1279 for a screen of 1280. If that would make
-    /// an odd number of pixels, which no screen has, the experiment's script gave the size itself.
+    /// The far edge of the screen; a size that is inferred from it is reported.
     fn edge(&mut self, first: f64, last: f64) -> f64 {
-        if (last - first).rem_euclid(2.0) == 0.0 {
+        let edge = far_edge(first, last);
+        if edge == last {
             let size = last - first;
             let text = format!(
                 "the screen's coordinates end at {last}, an even number, so its size is assumed to be {size}, not {}",
                 size + 1.0
             );
             self.sink.assumed(&text, &[EncodeField::Screen]);
-            return last;
         }
-        last + 1.0
+        edge
     }
 
     /// The recording of a row; a fixation belongs to the trial in which it started.

@@ -137,10 +137,16 @@ impl TrialNames {
         self.variable.as_deref().or(self.picture.as_deref()).or(id)
     }
 
-    /// The meaningful name, else one made from the trial's id.
-    pub(super) fn any(&self) -> String {
-        self.meaningful()
-            .map_or_else(|| format!("trial {}", self.id), str::to_string)
+    /// The meaningful name, else one made from the trial's id, which is reported as an assumption.
+    pub(super) fn name(&self, sink: &mut dyn Sink) -> String {
+        if let Some(name) = self.meaningful() {
+            return name.to_string();
+        }
+        sink.assumed(
+            "stimuli are trial numbers, because no picture is named; correct only if all participants saw the same order",
+            &[],
+        );
+        format!("trial {}", self.id)
     }
 }
 

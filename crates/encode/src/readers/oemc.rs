@@ -90,15 +90,12 @@ impl Format for Oemc {
                     .error(pattern, "expected F, S, P or B")
                     .with_remedy("the labels are fixation, saccade, pursuit and blink"));
             }
-            let is_used = labels.uses(label);
-            sink.sample(
-                recording,
-                Sample {
-                    time_ms: None,
-                    point: point.filter(|_| confident && is_used),
-                    aoi: None,
-                },
-            );
+            let sample = Sample {
+                time_ms: None,
+                point: point.filter(|_| confident),
+                aoi: None,
+            };
+            labels.report_sample(label, recording, sample, sink);
         }
         labels.report(sink);
         Ok(())
@@ -180,8 +177,15 @@ mod tests {
             };
             let read = read_text(&Oemc, "t", &text, &options).unwrap();
             let samples = read.recordings[0].samples.iter();
-            let found: Vec<bool> = samples.map(|sample| sample.1.is_some()).collect();
-            assert_eq!(found, used, "{events:?}");
+            let points: Vec<f64> = samples.filter_map(|it| it.1).map(|point| point.0).collect();
+            let expected = [1.0, 2.0, 3.0].into_iter().zip(used);
+            let expected = expected.filter(|(_, used)| *used).map(|(x, _)| x);
+            assert_eq!(points, expected.collect::<Vec<_>>(), "{events:?}");
+            // A blink counts as lost unless events are chosen; then it is one of those that are not.
+            let not_used = used.iter().filter(|used| !**used).count() as u64;
+            let others = events.as_ref().map_or(0, |_| not_used);
+            let labels = read.unrequested_events.values().sum::<u64>();
+            assert_eq!(labels, others, "{events:?}");
             let missing = EncodeNote::LabelsMissing {
                 labels: vec!["X".to_string()],
             };

@@ -23,10 +23,15 @@ impl Position {
         sink: &mut dyn Sink,
     ) -> Result<Self, ReadError> {
         let [x, y] = names;
-        sink.assumed(
-            "norm_pos has its origin at the bottom left, as Pupil Player writes it (y points up)",
-            &[],
-        );
+        let text = match options.flip_y {
+            true => {
+                "norm_pos has its origin at the top left (y points down), flipped as requested; Pupil Player writes it with y pointing up"
+            }
+            false => {
+                "norm_pos has its origin at the bottom left, as Pupil Player writes it (y points up)"
+            }
+        };
+        sink.assumed(text, &[]);
         Ok(Self {
             x: columns.require(&[x])?,
             y: columns.require(&[y])?,

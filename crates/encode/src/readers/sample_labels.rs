@@ -1,8 +1,8 @@
 //! Event labels of gaze samples, in formats whose label column is known.
 
-use crate::{EncodeField, EncodeNote, EventChoice, Sink};
+use crate::{EncodeField, EncodeNote, EventChoice, RecordingId, Sample, Sink, is_missing};
 
-/// The labels to use. Samples with other labels count as lost, because every sample must keep its place in time.
+/// The labels to use. Samples with other labels have no point, but keep their place in time.
 pub(super) struct SampleLabels {
     choice: Option<EventChoice>,
     is_fixation: fn(&str) -> bool,
@@ -28,10 +28,10 @@ impl SampleLabels {
                 format!("samples of all events in the column \"{column}\" were used")
             }
             Some(EventChoice::Fixations) => format!(
-                "only samples that the column \"{column}\" labels as fixations were used; others count as lost"
+                "only samples that the column \"{column}\" labels as fixations were used; the others are gaps in time"
             ),
             Some(EventChoice::Labels(_)) => format!(
-                "only samples with the requested labels in the column \"{column}\" were used; others count as lost"
+                "only samples with the requested labels in the column \"{column}\" were used; the others are gaps in time"
             ),
         };
         sink.assumed(&text, &[EncodeField::Events]);
@@ -46,8 +46,33 @@ impl SampleLabels {
         }
     }
 
+    /// Reports a sample with this label to the sink. Its point is used only if its label is.
+    pub(super) fn report_sample(
+        &mut self,
+        label: &str,
+        recording: RecordingId,
+        sample: Sample<'_>,
+        sink: &mut dyn Sink,
+    ) {
+        if self.is_chosen(label) {
+            sink.sample(recording, sample);
+        } else if self.choice.is_none() {
+            let lost = Sample {
+                point: None,
+                ..sample
+            };
+            sink.sample(recording, lost);
+        } else {
+            let name = match is_missing(label) {
+                true => "(no label)",
+                false => label,
+            };
+            sink.unrequested_sample(recording, sample.time_ms, name);
+        }
+    }
+
     /// Whether a sample with this label is used.
-    pub(super) fn uses(&mut self, label: &str) -> bool {
+    fn is_chosen(&mut self, label: &str) -> bool {
         match &self.choice {
             None => !(self.is_loss)(label),
             Some(EventChoice::All) => true,

@@ -4,7 +4,7 @@
 //!   separated by commas or tabs, with times in microseconds.
 //! - The table of BeGaze's metrics export: one header, `Event Start Trial Time [ms]`, `Category`, `Fixation Position X [px]`.
 
-use super::common::{CurrentRecording, pixel_space, report_fixation, start_ms};
+use super::common::{CurrentRecording, pixel_space, report_fixation, report_given_size, start_ms};
 use super::smi::{Preamble, Stimuli, is_empty_value};
 use super::{Format, SupportedOptions, names_of, names_of_unnamed_rows};
 use crate::{
@@ -74,6 +74,7 @@ fn read_list(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result
     };
     let (participant, stimulus) = names_of(&input, options, in_preamble, sink)?;
     let mut stimuli = Stimuli::new(stimulus);
+    report_given_size(preamble.screen, options, sink);
     let space = pixel_space(preamble.screen, options);
 
     let mut rows = fixation_rows(input.into_lines())?;

@@ -3,7 +3,7 @@
 //! `Time Type Trial … L POR X [px] …` in microseconds under a preamble of `##` lines, or BeGaze's newer table with
 //! `RecordingTime [ms]` and `Point of Regard Left X [px]`. A sample at 0, 0 or in a blink is lost.
 
-use super::common::{CurrentRecording, pixel_space, sampling_rate};
+use super::common::{CurrentRecording, pixel_space, report_given_size, sampling_rate};
 use super::smi::{Preamble, Stimuli, is_empty_value};
 use super::{Format, SupportedOptions, names_of_unnamed_rows};
 use crate::{
@@ -75,6 +75,7 @@ impl Format for SmiSamples {
         };
         let (unnamed, stimulus) = names_of_unnamed_rows(&input, options, in_preamble)?;
         let mut stimuli = Stimuli::new(stimulus);
+        report_given_size(preamble.screen, options, sink);
         let space = pixel_space(preamble.screen, options);
         if space.is_some() && options.screen.is_none() && options.units.is_none() {
             sink.assumed("the calibration area is the size of the screen", &[]);

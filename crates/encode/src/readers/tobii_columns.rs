@@ -1,6 +1,6 @@
 //! The columns of Tobii Pro Lab's and Tobii Studio 3's tables, which differ mostly in their names.
 
-use super::common::pixel_space;
+use super::common::{pixel_space, report_given_size};
 use crate::{Columns, CoordinateUnit, Eye, ReadError, ReadOptions, Row, Sink, Space, TimeUnit};
 
 /// The columns of a table, by role.
@@ -166,6 +166,7 @@ impl Layout {
         position: Position,
         row: Row<'_>,
         options: &ReadOptions,
+        sink: &mut dyn Sink,
     ) -> Result<Option<Space>, ReadError> {
         let numbers = |columns: Option<(usize, usize)>| match columns {
             Some((width, height)) => Ok(row
@@ -173,15 +174,16 @@ impl Layout {
                 .zip(row.number_or_missing(height)?)),
             None => Ok(None),
         };
-        Ok(match position.frame {
-            Frame::Fraction => Some(super::oriented(Space::unit(), options)),
-            Frame::Media => pixel_space(numbers(self.sizes.media)?, options),
+        let size = match position.frame {
+            Frame::Fraction => return Ok(Some(super::oriented(Space::unit(), options))),
+            Frame::Media => numbers(self.sizes.media)?,
             Frame::Screen => {
                 let words = self.sizes.screen_in_words.map(|column| row.text(column));
-                let size = numbers(self.sizes.screen)?.or_else(|| size_in_words(words?));
-                pixel_space(size, options)
+                numbers(self.sizes.screen)?.or_else(|| size_in_words(words?))
             }
-        })
+        };
+        report_given_size(size, options, sink);
+        Ok(pixel_space(size, options))
     }
 
     /// The first area that a row is in.

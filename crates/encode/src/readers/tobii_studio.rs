@@ -3,7 +3,7 @@
 //! Fixations off the screen have negative coordinates, often −1; they are passed on unchanged, and the encoder counts
 //! them as outside.
 
-use super::common::{CurrentRecording, pixel_space, report_fixation, start_ms};
+use super::common::{CurrentRecording, pixel_space, report_fixation, report_given_size, start_ms};
 use super::tobii_columns::{Layout, size_in_words};
 use super::tobii_table::read_table;
 use super::{Format, SupportedOptions, names_of, names_of_unnamed_rows, note_unused_eye};
@@ -76,6 +76,7 @@ fn read_version_2(
         stimulus: None,
     };
     let (participant, stimulus) = names_of(&input, options, in_preamble, sink)?;
+    report_given_size(preamble.screen, options, sink);
     let recording = Recording {
         participant: &participant,
         stimulus: stimulus.as_deref(),

@@ -219,7 +219,7 @@ impl Table<'_> {
             self.sink.dropped(Dropped::SameFixation);
             return Ok(());
         }
-        let space = self.layout.space(position, row, self.options)?;
+        let space = self.layout.space(position, row, self.options, self.sink)?;
         let recording = self.enter(row, stimulus, Kind::Fixations, space)?;
         self.emit(row, recording, stimulus, position.x, position.y)
     }
@@ -296,7 +296,7 @@ impl Table<'_> {
             Some(time) => row.number_or_missing(time)?.map(|value| value * unit),
             None => None,
         };
-        let space = self.layout.space(position, row, self.options)?;
+        let space = self.layout.space(position, row, self.options, self.sink)?;
         let kind = Kind::Gaze {
             rate_hz: self.options.rate_hz,
         };

@@ -7,7 +7,7 @@
 //! - T are durations in milliseconds. Authors who cut scanpaths when the target was found did not cut T, so T may be
 //!   longer than X and Y; its first values belong to them.
 
-use super::common::{pixel_space, report_fixation};
+use super::common::{pixel_space, report_fixation, report_given_size};
 use super::{Format, SupportedOptions, only_fixations};
 use crate::{Head, Input, Kind, ReadError, ReadOptions, Recording, Sink};
 use serde::Deserialize;
@@ -178,11 +178,13 @@ impl RecordSink<'_> {
             (Some(image), Some(task)) => Some(format!("{task}/{image}")),
             (image, _) => image.or_else(|| self.options.stimulus.clone()),
         };
+        let size = record.image_width.zip(record.image_height);
+        report_given_size(size, self.options, self.sink);
         let recording = self.sink.recording(&Recording {
             participant: &participant,
             stimulus: stimulus.as_deref(),
             kind: Kind::Fixations,
-            space: pixel_space(record.image_width.zip(record.image_height), self.options),
+            space: pixel_space(size, self.options),
         })?;
         let mut durations = t.unwrap_or_default().into_iter();
         for (x, y) in x.into_iter().zip(y) {

@@ -321,12 +321,6 @@ impl Engine {
                 more.push(Revealed { to, what });
             }
         }
-        if matches!(spec.reveal, Reveal::Threshold(_)) {
-            more.push(Revealed {
-                to: spec.reveal_to,
-                what: "repeating the comparison with other thresholds narrows down the score of a pair".into(),
-            });
-        }
         // "Nothing else" stays last; `plain` does not promise it.
         let end = revealed.len() - usize::from(self != Engine::Plain);
         revealed.splice(end..end, more);

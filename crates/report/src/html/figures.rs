@@ -100,7 +100,7 @@ fn caption(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
         ),
         MeasureKind::Bit => {
             format!(
-                "Only one bit of each pair is known: whether it {}.",
+                "Only a yes or no is known for each pair: whether it {}.",
                 measure.threshold.verb()
             )
         }
@@ -134,14 +134,11 @@ fn caption(matrix: &Matrix, view: &View<'_>, map: &HeatMap<'_>) -> String {
             " Rows and columns are ordered by average-linkage clustering: those with similar profiles are next to each other."
         }
     });
-    let undefined = matrix.undefined();
-    let hatched = [
-        (matrix.missing - undefined, "not compared"),
-        (undefined, "undefined"),
-    ];
+    let [missing, undefined] = view.hatched(matrix);
+    let hatched = [(missing, "not compared"), (undefined, "undefined")];
     let hatched = hatched.into_iter().filter(|&(count, _)| count > 0);
     let hatched: Vec<String> = hatched
-        .map(|(count, what)| format!("{what} ({})", numbers::counted(count, "pair")))
+        .map(|(count, what)| format!("{what} ({})", numbers::counted(count, view.noun())))
         .collect();
     if !hatched.is_empty() {
         text.push_str(&format!(" Hatched: {}.", hatched.join(", ")));

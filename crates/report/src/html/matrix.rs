@@ -110,12 +110,9 @@ impl Matrix {
         self.undefined[row * self.columns() + column]
     }
 
-    /// The number of pairs that were compared but have no number.
-    pub(crate) fn undefined(&self) -> usize {
-        self.undefined
-            .iter()
-            .filter(|&&undefined| undefined)
-            .count()
+    /// Whether any pair was compared but has no number.
+    pub(crate) fn has_undefined(&self) -> bool {
+        self.undefined.contains(&true)
     }
 
     /// A whole row; NaN if there is no pair.

@@ -9,7 +9,7 @@ use crate::result_file::PairRow;
 use crate::{pairs_of_one_id, plan, table, units};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::io;
-use veilpath_protocol::{Engine, Outcome, RevealTo};
+use veilpath_protocol::{Engine, Outcome, Reveal, RevealTo};
 
 /// The report's style sheet, which Veilpath's other pages share.
 pub const STYLE: &str = include_str!("page.css");
@@ -282,6 +282,9 @@ pub(super) fn learned_by_side(outcome: &Outcome) -> Vec<(RevealTo, Vec<&str>)> {
 
 fn learned(outcome: Option<&Outcome>, names: &[String; 2]) -> Markup {
     let statistics = outcome.is_some_and(Outcome::is_statistics);
+    let one_cohort = outcome.is_some_and(|outcome| outcome.one_cohort);
+    let has_threshold =
+        outcome.is_some_and(|outcome| matches!(outcome.spec.reveal, Reveal::Threshold(_)));
     let revealed = outcome.map(|outcome| outcome.revealed.as_slice());
     let sides = outcome.map(learned_by_side).unwrap_or_default();
     html! {
@@ -290,12 +293,14 @@ fn learned(outcome: Option<&Outcome>, names: &[String; 2]) -> Markup {
             @match revealed {
                 None => p { "A CSV file does not contain this; a result file in JSON does." }
                 Some([]) if statistics => p { "These statistics were computed from an earlier result, and nothing was sent. The file of that result says what each side learned." }
-                Some([]) => p { "Both cohorts were on one machine and were compared in the clear; nothing was sent and nothing was hidden." }
+                Some([]) if one_cohort => p { "One cohort was compared with itself on one machine, without encryption; nothing was sent and nothing was hidden." }
+                Some([]) => p { "Both cohorts were on one machine and were compared without encryption; nothing was sent and nothing was hidden." }
                 Some(_) => {
                     @for (side, list) in &sides {
                         h3 { (capitalised(&plan::side(*side, names))) " learned" }
                         ul { @for what in list { li { (what) } } }
                     }
+                    @if has_threshold { p class="note" { (table::REPEATED_THRESHOLDS) } }
                     p class="note" { "Beyond that, each side knows its own cohort, the plan, and the ids that the results name." }
                 }
             }

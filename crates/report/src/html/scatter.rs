@@ -7,6 +7,7 @@ use super::measure::ShownMeasure;
 use super::numbers;
 use super::table::{Column, Field, folded, table};
 use super::text_width::{NAME_ROOM, text_width};
+use crate::plan;
 use maud::{Markup, html};
 
 const WIDTH: f64 = 640.0;
@@ -33,14 +34,15 @@ pub(crate) fn figure(
             None => "a map needs three scanpaths that differ",
         },
         Err(NotSquare::DifferentIds) => {
+            let [first, second] = plan::cohorts(names);
             return html! {
                 p class="note" {
-                    "There is no map: it would need the distances within a cohort, and here only " (cut(&names[0]))
-                    " was compared with " (cut(&names[1])) ". A cohort that is compared with itself has one."
+                    "There is no map: it would need the distances within a cohort, and here only " (cut(&first))
+                    " was compared with " (cut(&second)) ". A cohort that is compared with itself has one."
                 }
             };
         }
-        Err(NotSquare::Missing) if matrix.undefined() > 0 => "some pairs have no number",
+        Err(NotSquare::Missing) if matrix.has_undefined() => "some pairs have no number",
         Err(NotSquare::Missing) => "some pairs are missing",
         Err(NotSquare::Bits) => "yes and no are not distances",
         Err(NotSquare::UnknownDirection) if !measure.is_from_csv => {

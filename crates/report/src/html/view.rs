@@ -64,6 +64,28 @@ impl View<'_> {
         })
     }
 
+    /// The number of pairs that were not compared, and of those that were but have no number. They count as the numbers of
+    /// [`Self::drawn`] do.
+    pub(crate) fn hatched(&self, matrix: &Matrix) -> [usize; 2] {
+        let rows: HashMap<&str, usize> = matrix.a.iter().map(String::as_str).zip(0..).collect();
+        let columns: HashMap<&str, usize> = matrix.b.iter().map(String::as_str).zip(0..).collect();
+        let mut counts = [0, 0];
+        for (row, a) in matrix.a.iter().enumerate() {
+            for (column, b) in matrix.b.iter().enumerate() {
+                if matrix.get(row, column).is_some() || self.one_cohort && a == b {
+                    continue;
+                }
+                let mirror = rows.get(b.as_str()).zip(columns.get(a.as_str()));
+                let counts_at_mirror = mirror
+                    .is_some_and(|(&row, &column)| a > b && matrix.get(row, column).is_none());
+                if !self.one_cohort || self.counts_both_orders() || !counts_at_mirror {
+                    counts[usize::from(matrix.is_undefined(row, column))] += 1;
+                }
+            }
+        }
+        counts
+    }
+
     /// The numbers of the heat map's tiles, except those of a scanpath with itself. If a cohort is compared with
     /// itself, a tile and its mirror image count once, or both if the measure depends on the order.
     pub(crate) fn drawn(&self) -> Vec<f64> {

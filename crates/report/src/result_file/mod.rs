@@ -91,7 +91,7 @@ pub enum ResultFileError {
     Format(#[from] ResultFormatError),
     /// Neither JSON nor a table with the columns of a result table.
     #[error(
-        "this is not a result file: it is not JSON, and its first line is not \"a,b,stimulus,score,similarity\" or \"a,b,stimulus,within\""
+        "this is not a result file: it is neither JSON nor a CSV file with results (a .txt table cannot be read back; write .csv or .json)"
     )]
     NotATable,
     /// A table of group answers, which cannot be drawn.

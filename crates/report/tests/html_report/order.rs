@@ -123,3 +123,44 @@ fn summaries_count_undefined_numbers_once_per_pair_or_order() {
     let summary = summary_of(CrqaMeasure::Det);
     assert!(summary.contains("; undefined for 1 pair\n"), "{summary}");
 }
+
+/// As many pairs are hatched as are missing, not as many tiles.
+#[test]
+fn pairs_that_are_not_compared_count_once_within_a_cohort() {
+    let whole = |score: f64| [Value::Number(score)];
+    let rows: [(&str, &str, [Value; 1]); 5] = [
+        ("p", "p", whole(0.0)),
+        ("p", "q", whole(3.0)),
+        ("q", "p", whole(3.0)),
+        ("q", "q", whole(0.0)),
+        ("r", "r", whole(0.0)),
+    ];
+    let rows: Vec<(&str, &str, &str, &[Value])> = rows
+        .iter()
+        .map(|(a, b, values)| (*a, *b, "", values.as_slice()))
+        .collect();
+    let mut outcome = common::outcome(common::spec("score"), &rows);
+    outcome.one_cohort = true;
+    let page_of = |outcome: Outcome| page_with(&outcome.into(), Options::default());
+    let page = page_of(outcome.clone());
+    assert!(page.contains("Hatched: not compared (2 pairs)."), "{page}");
+    outcome.one_cohort = false;
+    let page = page_of(outcome.clone());
+    assert!(page.contains("Hatched: not compared (4 pairs)."));
+    // In a comparison on one machine, nobody learns anything from anybody.
+    outcome.revealed.clear();
+    let two = page_of(outcome.clone());
+    assert!(two.contains("Both cohorts were on one machine and were compared without encryption"));
+    assert!(two.contains("plain: on this machine, without encryption."));
+    outcome.one_cohort = true;
+    assert!(page_of(outcome).contains("One cohort was compared with itself on one machine"));
+}
+
+#[test]
+fn a_remark_about_thresholds_is_not_among_what_was_learned() {
+    let page = page_with(&outcome("threshold:3").into(), Options::default());
+    let learned = between(&page, "id=\"learned\"", "</section>");
+    let (lists, remarks) = learned.rsplit_once("</ul>").unwrap();
+    assert!(remarks.contains("Repeating the comparison with other thresholds"));
+    assert!(!lists.contains("Repeating"));
+}

@@ -254,7 +254,11 @@ fn each_side_gets_one_bit_per_pair() {
         let expected = ["P1 Q1 cows true", "P1 Q1 boat true", "P2 Q1 cows true"];
         assert_eq!(rows(result), expected);
         let revealed = &result.outcome.revealed;
-        assert!(revealed.iter().any(|line| line.what.contains("one bit")));
+        assert!(
+            revealed
+                .iter()
+                .any(|line| line.what.contains("a yes or no"))
+        );
     }
     let result = setup
         .run(proposals(revealing("threshold:2")))

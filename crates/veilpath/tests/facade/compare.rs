@@ -294,6 +294,20 @@ fn errors_have_fields_and_a_fault() {
         panic!("{nothing:?}")
     };
     assert_eq!(stimuli[0], ["cows", "boat", "tree"]);
+    // Within this cohort, each scanpath is the only one of its stimulus.
+    let alone = cohort(
+        "d",
+        "participant,stimulus,scanpath\np,car,AB\nq,bus,AC\nr,tram,A\n",
+    )
+    .unwrap();
+    let mut same = options(Engine::Plain, MetricOptions::default());
+    let within = plan([&alone, &alone], &same, &()).unwrap_err();
+    assert!(
+        matches!(&within, Error::NothingToCompareWithin { file } if file == "d"),
+        "{within:?}"
+    );
+    same.pairs = veilpath::PairRule::All;
+    assert!(plan([&alone, &alone], &same, &()).is_ok());
     let padded = PlanOptions {
         pad_to: Some(3),
         ..options(Engine::Garbled, MetricOptions::default())

@@ -205,7 +205,7 @@ impl Lines {
     }
 }
 
-/// `7 (4 without coordinates; 3 outside the stimulus)`.
+/// `7 (4 of another event; 3 outside the stimulus)`.
 fn not_used(all: u64, reasons: &[(Dropped, u64)]) -> String {
     let reasons = reasons.iter();
     let reasons = reasons.map(|&(it, count)| format!("{} {it}", grouped(count)));
@@ -279,7 +279,7 @@ format     a table (table)
 columns    x=gaze_x; not used: pupil
 rows read  7
 rows used  4
-not used   3 (2 of other events, such as saccades, blinks or samples; 1 without coordinates)
+not used   3 (2 of other events, such as saccades, blinks or samples; 1 lost: no coordinates, a blink or confidence 0)
 labels     not used: 2 SACC (--events)
 detected   9 fixations by idt: dispersion 1 deg, min-duration 100 ms; not used: 2 (2 outside the stimulus)
 scanpaths  3 of 2 participants on 1 stimulus, 1 empty (--drop-empty leaves them out)

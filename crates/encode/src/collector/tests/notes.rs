@@ -71,6 +71,34 @@ fn most_points_outside_or_lost_have_a_likely_reason() {
     assert_eq!(notes_of(&plain, &places), [lost]);
 }
 
+/// Many trackers write -1,-1 for a lost eye, which does not put the origin into the centre.
+#[test]
+fn one_negative_point_says_nothing_about_the_origin() {
+    let mut sink = collector(&LetterOptions::default());
+    let rate_hz = Some(100.0);
+    let id = sink
+        .recording(&recording("p", Some("s"), Kind::Gaze { rate_hz }))
+        .unwrap();
+    for step in 0..100 {
+        let sample = Sample {
+            time_ms: Some(f64::from(step) * 10.0),
+            point: match step {
+                0..40 => Some((f64::from(step) * 15.0 + 20.0, 350.0)),
+                _ => Some((-1.0, -1.0)),
+            },
+            aoi: None,
+        };
+        sink.sample(id, sample);
+    }
+    let notes = sink.finish().unwrap().1.notes;
+    let says = |text: &str| notes.iter().any(|note| note.to_string().contains(text));
+    assert!(says("60 of 100 points are exactly -1,-1"), "{notes:?}");
+    assert!(
+        !says("from the centre") && !says("lie outside"),
+        "{notes:?}"
+    );
+}
+
 /// Samples count the same with runs of letters and with a fixation detector.
 #[test]
 fn a_loss_of_most_samples_is_noted() {

@@ -105,6 +105,15 @@ fn trials_and_blocks_name_recordings() {
     let one = "MSG 1 TRIALID 7\nEFIX L 1 2 3 4 5 6\n";
     assert_eq!(names(one, &plain), ["trial 7"]);
     assert_eq!(names(one, &named), ["film"]);
+    let says_numbers = |text: &str, options: &ReadOptions| {
+        let assumed = read(text, options).unwrap().assumed;
+        assumed.iter().any(|text| text.contains("trial numbers"))
+    };
+    assert!(says_numbers(one, &plain) && !says_numbers(one, &named));
+    assert!(!says_numbers(
+        "MSG 1 TRIALID cat\nEFIX L 1 2 3 4 5 6\n",
+        &plain
+    ));
     let two = "MSG 1 TRIALID cat\nEFIX L 1 2 3 4 5 6\nMSG 8 TRIALID cat\nEFIX L 8 9 3 4 5 6\n";
     assert_eq!(names(two, &plain), ["cat", "cat (2)"]);
     assert_eq!(names(two, &named), ["cat", "cat (2)"]);
@@ -161,6 +170,22 @@ fn errors_are_reported() {
     assert_eq!(recognised(&edf.head()), None);
     let edf = EyelinkAsc.read(edf, &options, &mut Recorder::default());
     assert!(edf.unwrap_err().remedy.contains("edf2asc"));
+}
+
+#[test]
+fn a_given_size_that_contradicts_the_file_is_reported() {
+    let text = "MSG 1 GAZE_COORDS 0.00 0.00 1023.00 767.00\nEFIX L 1 2 3 4 5 6\n";
+    let assumed = |width: f64, height: f64| {
+        let options = ReadOptions {
+            screen: Some((width, height)),
+            ..ReadOptions::default()
+        };
+        let assumed = read(text, &options).unwrap().assumed;
+        assumed.into_iter().find(|text| text.contains("as given"))
+    };
+    assert_eq!(assumed(1024.0, 768.0), None);
+    let expected = "the size is 1280x1024 as given, not 1024x768 as in the file";
+    assert_eq!(assumed(1280.0, 1024.0).as_deref(), Some(expected));
 }
 
 #[test]

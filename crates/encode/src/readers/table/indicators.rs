@@ -1,7 +1,6 @@
 //! Columns of 0 and 1 that say whether a row is a fixation, a saccade or a blink, or whether it is valid.
 
 use super::columns::{Layout, normalised_name};
-use super::labels::Verdict;
 use crate::{Columns, is_missing};
 
 /// The meaning of a 1.
@@ -11,6 +10,17 @@ pub(super) enum Indicator {
     Saccade,
     Blink,
     Valid,
+}
+
+/// Why a column excludes a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exclusion {
+    /// It is of another event.
+    OtherEvent,
+    /// The eye was lost.
+    Lost,
+    /// The tracker marks it as invalid.
+    Invalid,
 }
 
 /// The columns whose names suggest an indicator, apart from those that have another role.
@@ -60,17 +70,22 @@ impl Indicator {
     }
 
     /// Why a field excludes its row. With `by_event`, rows of events other than fixations are left out.
-    pub(super) fn judge(self, text: &str, by_event: bool) -> Option<Verdict<'static>> {
+    pub(super) fn judge(self, text: &str, by_event: bool) -> Option<Exclusion> {
         // A value that the first rows did not have, such as the number of a fixation, counts as set.
         let set = !is_missing(text) && self.is_set(text) != Some(false);
         match self {
-            Indicator::Fixation if by_event && !set => Some(Verdict::LeaveOut("fixation=0")),
-            Indicator::Saccade if by_event && set => Some(Verdict::LeaveOut("saccade=1")),
-            Indicator::Blink if by_event && set => Some(Verdict::LeaveOut("blink=1")),
-            Indicator::Blink if set => Some(Verdict::Lost),
-            Indicator::Valid if self.is_set(text) == Some(false) => Some(Verdict::Invalid),
+            Indicator::Fixation if by_event && !set => Some(Exclusion::OtherEvent),
+            Indicator::Saccade | Indicator::Blink if by_event && set => Some(Exclusion::OtherEvent),
+            Indicator::Blink if set => Some(Exclusion::Lost),
+            Indicator::Valid if self.is_set(text) == Some(false) => Some(Exclusion::Invalid),
             _ => None,
         }
+    }
+
+    /// The label of the rows that a column of this name excludes as other events.
+    pub(super) fn label(self, column: &str) -> String {
+        let excluded = u8::from(self != Indicator::Fixation);
+        format!("{column}={excluded}")
     }
 
     /// Describes the rule for the summary.

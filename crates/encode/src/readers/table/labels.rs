@@ -5,7 +5,7 @@
 //! other rows are labelled as fixations, and a note or an assumption lists the words.
 
 use super::columns::{Layout, normalised_name};
-use super::indicators::{Indicator, indicators};
+use super::indicators::{Exclusion, Indicator, indicators};
 use super::label_columns::{Candidate, Counts, LISTED_LABELS, LabelColumn, NameHint};
 use super::words::{LabelMeaning, is_loss, meaning};
 use crate::{
@@ -31,6 +31,8 @@ pub(super) enum Verdict<'a> {
 pub(super) struct EventFilter {
     labels: Option<LabelColumn>,
     indicators: Vec<(usize, Indicator)>,
+    /// The label of the rows that each of the indicators excludes.
+    excluded: Vec<String>,
     /// `None` for gaze samples unless the user chooses events: labels then only mark lost samples.
     choice: Option<EventChoice>,
     fixations: bool,
@@ -61,12 +63,16 @@ impl EventFilter {
             Some(EventChoice::Labels(wanted)) => Some(found.with_labels(columns, layout, wanted)?),
             _ => found.known_labels(layout),
         };
+        let indicators = found.indicators(&flags);
+        let excluded = indicators.iter();
+        let excluded = excluded.map(|(column, it)| it.label(&columns.names()[*column]));
         let filter = Self {
+            excluded: excluded.collect(),
             occurred: match &choice {
                 Some(EventChoice::Labels(wanted)) => vec![false; wanted.len()],
                 _ => Vec::new(),
             },
-            indicators: found.indicators(&flags),
+            indicators,
             labels,
             choice,
             fixations,
@@ -149,13 +155,14 @@ impl EventFilter {
     }
 
     /// Whether a row is used.
-    pub(super) fn judge<'a>(&mut self, row: &Row<'a>) -> Verdict<'a> {
-        for &(column, indicator) in &self.indicators {
-            if let Some(verdict) = indicator.judge(row.text(column), self.choice.is_some()) {
-                return match verdict {
+    pub(super) fn judge<'a>(&'a mut self, row: &Row<'a>) -> Verdict<'a> {
+        for (&(column, indicator), label) in self.indicators.iter().zip(&self.excluded) {
+            if let Some(why) = indicator.judge(row.text(column), self.choice.is_some()) {
+                return match why {
+                    Exclusion::OtherEvent => Verdict::LeaveOut(label),
                     // A sample must keep its place in time, so it counts as lost.
-                    Verdict::Invalid if !self.fixations => Verdict::Lost,
-                    verdict => verdict,
+                    Exclusion::Invalid if self.fixations => Verdict::Invalid,
+                    Exclusion::Invalid | Exclusion::Lost => Verdict::Lost,
                 };
             }
         }

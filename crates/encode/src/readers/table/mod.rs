@@ -14,6 +14,7 @@ mod label_columns;
 mod labels;
 mod likely;
 mod recordings;
+mod time_units;
 mod units;
 mod vocabulary;
 mod words;
@@ -94,6 +95,15 @@ impl Format for Table {
         }
         let fixations = rows_are_fixations(&layout, options);
         if !fixations && layout.start.is_none() && options.rate_hz.is_none() {
+            if layout.has_durations() {
+                return Err(columns
+                    .error("samples were chosen, but this table has no column of times; its rows have durations, so they are fixations")
+                    .with_remedy(format!(
+                        "read the rows as fixations, or name the column of times; {}",
+                        columns.listed()
+                    ))
+                    .with_fields(&[EncodeField::FixationRows, EncodeField::Columns]));
+            }
             return Err(columns
                 .error("this table has neither a duration nor a time")
                 .with_remedy(format!(
@@ -140,8 +150,8 @@ impl Format for Table {
             }
         };
         let space = units::space(&columns, &layout, &survey, options, sink)?;
-        let unit = units::time_unit(&columns, &layout, &survey, fixations, options, sink)?;
-        let start_unit = units::start_unit(&columns, &layout, options).unwrap_or(unit);
+        let unit = time_units::time_unit(&columns, &layout, &survey, fixations, options, sink)?;
+        let start_unit = time_units::start_unit(&columns, &layout, options).unwrap_or(unit);
         let mut recordings = Recordings::new(names.0, names.1, kind, space)
             .with_groups_requested(options.columns.contains_key("group"));
         let mut rows = Rows::open(input)?;

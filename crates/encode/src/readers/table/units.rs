@@ -1,4 +1,4 @@
-//! Determines the units of a generic table: from the user, else from the columns' names, else from the first rows,
+//! Determines the unit of a generic table's coordinates: from the user, else from the columns' names, else from the first rows,
 //! which is reported as an assumption.
 
 use super::columns::{CoordinateHint, Layout, unit_in_name};
@@ -7,10 +7,7 @@ use super::likely::LikelyUnit;
 use super::point;
 use crate::readers::common::space_in;
 use crate::readers::oriented;
-use crate::{
-    Columns, CoordinateUnit, EncodeField, EncodeNote, NoEffect, ReadError, ReadOptions, Rows, Sink,
-    Space, TimeUnit,
-};
+use crate::{Columns, CoordinateUnit, EncodeField, ReadError, ReadOptions, Rows, Sink, Space};
 
 /// With fewer points than this, their range says too little.
 const MIN_POINTS: usize = 20;
@@ -22,9 +19,9 @@ const SURVEYED_ROWS: usize = 1000;
 #[derive(Default)]
 pub(super) struct Survey {
     points: Vec<(f64, f64)>,
-    durations: Vec<f64>,
+    pub(super) durations: Vec<f64>,
     /// The steps from one row's time to the next.
-    steps: Vec<f64>,
+    pub(super) steps: Vec<f64>,
 }
 
 impl Survey {
@@ -96,9 +93,10 @@ impl Survey {
         self.nearly_all_within(-1.2, 1.2) && self.many_below_zero()
     }
 
-    /// Distinguishes −1 to 1 from screen heights, which end at a half.
+    /// Distinguishes −1 to 1 from screen heights, which end at a half. A few points may lie off the screen.
     fn goes_beyond_half(&self) -> bool {
-        self.points.iter().any(|&(_, y)| y.abs() > 0.55)
+        let beyond = self.points.iter().filter(|(_, y)| y.abs() > 0.55);
+        beyond.count() * 10 > self.points.len()
     }
 
     /// The likely unit of coordinates that are neither fractions nor clearly pixels from the top left.
@@ -122,17 +120,25 @@ impl Survey {
             && self.spreads_over_percent()
     }
 
-    /// Whether points spread over 0 to 100 in both directions, as percent do.
+    /// Whether nearly all points lie within 0 to 100 and spread over it in both directions, as percent do.
     fn spreads_over_percent(&self) -> bool {
+        let is_inside = |number: f64| (-5.0..=105.0).contains(&number);
+        let inside = || {
+            let points = self.points.iter();
+            points.filter(|&&(x, y)| is_inside(x) && is_inside(y))
+        };
         let spread = |of: fn(&(f64, f64)) -> f64| {
-            let numbers = self.points.iter().map(of);
+            let numbers = inside().map(of);
             let (min, max) = (
                 numbers.clone().fold(f64::INFINITY, f64::min),
                 numbers.fold(f64::NEG_INFINITY, f64::max),
             );
-            min >= -5.0 && max <= 105.0 && max - min >= 50.0
+            max - min >= 50.0
         };
-        self.points.len() >= MIN_POINTS && spread(|point| point.0) && spread(|point| point.1)
+        self.points.len() >= MIN_POINTS
+            && inside().count() * 10 > self.points.len() * 9
+            && spread(|point| point.0)
+            && spread(|point| point.1)
     }
 
     fn has_longitudes_above_180(&self) -> bool {
@@ -150,7 +156,7 @@ pub(super) fn space(
 ) -> Result<Option<Space>, ReadError> {
     let stated = match options.units {
         Some(unit) => Some(unit),
-        None => unit_by_name(columns, layout, survey, sink)?,
+        None => unit_by_name(columns, layout, survey, options, sink)?,
     };
     let inferred = stated.is_none();
     let unit = match stated {
@@ -159,16 +165,21 @@ pub(super) fn space(
     };
     let special = match unit {
         CoordinateUnit::Fraction if layout.hint == CoordinateHint::PupilNorm => {
-            sink.assumed(
-                "y of norm_pos points up, as in Pupil Labs' files",
-                &[EncodeField::FlipY],
-            );
+            let text = match options.flip_y {
+                true => {
+                    "y of norm_pos points down, flipped as requested; in Pupil Labs' files it points up"
+                }
+                false => "y of norm_pos points up, as in Pupil Labs' files",
+            };
+            assume_coordinates(text, &[EncodeField::FlipY], options, sink);
             Some(Space::unit().flipped())
         }
         CoordinateUnit::LonLat if survey.has_longitudes_above_180() => {
-            sink.assumed(
+            assume_coordinates(
                 "longitudes run from 0 to 360, as some of the first rows are above 180",
                 &[],
+                options,
+                sink,
             );
             Some(Space {
                 left: 0.0,
@@ -190,90 +201,11 @@ pub(super) fn space(
     }
 }
 
-/// The unit of durations, or of times if there are no durations.
-pub(super) fn time_unit(
-    columns: &Columns,
-    layout: &Layout,
-    survey: &Survey,
-    fixations: bool,
-    options: &ReadOptions,
-    sink: &mut dyn Sink,
-) -> Result<TimeUnit, ReadError> {
-    let column = match layout.duration {
-        Some(duration) if fixations => Some(duration),
-        _ => layout.start,
-    };
-    if options.time_unit.is_some() && column.is_none() {
-        sink.note(EncodeNote::NoEffect {
-            field: EncodeField::TimeUnit,
-            reason: NoEffect::NoTimes,
-        });
-    }
-    let (None, Some(column)) = (options.time_unit, column) else {
-        return Ok(options.time_unit.unwrap_or(TimeUnit::Milliseconds));
-    };
-    let name = columns.names().get(column).map_or("", String::as_str);
-    if let Some(written) = unit_in_name(name) {
-        return TimeUnit::parse(&written).ok_or_else(|| {
-            columns
-                .error("the unit of time in this column's name is not known")
-                .at_column(column, name)
-                .with_remedy(
-                    "known are s, ms, us and ns; you can give the unit in place of the name",
-                )
-                .with_fields(&[EncodeField::TimeUnit])
-        });
-    }
-    let (what, unit) = if fixations {
-        ("durations", unit_of_durations(median(&survey.durations)))
-    } else {
-        ("times", unit_of_steps(median(&survey.steps)))
-    };
-    sink.assumed(
-        &format!(
-            "{what} are in {}, judging by the first rows",
-            unit.abbreviation()
-        ),
-        &[EncodeField::TimeUnit],
-    );
-    Ok(unit)
-}
-
-/// The unit of the starts of fixations, if the column's name states it and the user gives none.
-pub(super) fn start_unit(
-    columns: &Columns,
-    layout: &Layout,
-    options: &ReadOptions,
-) -> Option<TimeUnit> {
-    let name = columns.names().get(layout.start?)?;
-    let written = unit_in_name(name).filter(|_| options.time_unit.is_none())?;
-    TimeUnit::parse(&written)
-}
-
-/// Fixations last a few tenths of a second. Each unit covers medians from 10 ms to 10 s.
-fn unit_of_durations(median: Option<f64>) -> TimeUnit {
-    match median {
-        Some(median) if median < 10.0 => TimeUnit::Seconds,
-        Some(median) if median > 10_000_000.0 => TimeUnit::Nanoseconds,
-        Some(median) if median > 10_000.0 => TimeUnit::Microseconds,
-        _ => TimeUnit::Milliseconds,
-    }
-}
-
-/// Trackers take 5 to 5000 samples per second, so their steps in different units do not overlap.
-fn unit_of_steps(median: Option<f64>) -> TimeUnit {
-    match median {
-        Some(median) if median < 0.2 => TimeUnit::Seconds,
-        Some(median) if median >= 200_000.0 => TimeUnit::Nanoseconds,
-        Some(median) if median >= 200.0 => TimeUnit::Microseconds,
-        _ => TimeUnit::Milliseconds,
-    }
-}
-
 fn unit_by_name(
     columns: &Columns,
     layout: &Layout,
     survey: &Survey,
+    options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<Option<CoordinateUnit>, ReadError> {
     let mut found = None;
@@ -315,9 +247,14 @@ fn unit_by_name(
         }
     }
     if let Some(CoordinateUnit::Centred | CoordinateUnit::VisualAngle) = found {
-        sink.assumed(
-            "coordinates start in the centre of the screen, and y points up",
+        assume_coordinates(
+            &format!(
+                "coordinates start in the centre of the screen, {}",
+                vertical(options)
+            ),
             &[EncodeField::Units, EncodeField::FlipY],
+            options,
+            sink,
         );
     }
     Ok(found)
@@ -349,6 +286,10 @@ fn unit_by_survey(
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<CoordinateUnit, ReadError> {
+    let centred = format!(
+        "coordinates run from -1 to 1 from the centre of the screen, as those of the first rows do, {}",
+        vertical(options)
+    );
     let (text, unit) = match layout.hint {
         CoordinateHint::PupilNorm => return Ok(CoordinateUnit::Fraction),
         _ if survey.looks_like_fractions() => (
@@ -370,10 +311,7 @@ fn unit_by_survey(
                         EncodeField::VisualAngle,
                     ]));
             }
-            (
-                "coordinates run from -1 to 1 from the centre of the screen, as those of the first rows do, and y points up",
-                CoordinateUnit::Centred,
-            )
+            (centred.as_str(), CoordinateUnit::Centred)
         }
         CoordinateHint::Plain if survey.looks_like_percent(options.screen) => (
             "coordinates are percent of the screen from its top left, as those of the first rows lie between 0 and 100",
@@ -388,12 +326,29 @@ fn unit_by_survey(
         CoordinateUnit::Centred => &[EncodeField::Units, EncodeField::FlipY],
         _ => &[EncodeField::Units],
     };
-    sink.assumed(text, changed_by);
+    assume_coordinates(text, changed_by, options, sink);
     Ok(unit)
 }
 
-fn median(numbers: &[f64]) -> Option<f64> {
-    let mut sorted = numbers.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied()
+/// Where y points, if it starts in the centre of the screen.
+fn vertical(options: &ReadOptions) -> &'static str {
+    match options.flip_y {
+        true => "and y points down, flipped as requested",
+        false => "and y points up",
+    }
+}
+
+/// Reports an assumption about coordinates, if they matter, with the options that change it and are not given yet.
+fn assume_coordinates(
+    text: &str,
+    changed_by: &[EncodeField],
+    options: &ReadOptions,
+    sink: &mut dyn Sink,
+) {
+    if !sink.needs_size() {
+        return;
+    }
+    let is_open = |field: &&EncodeField| **field != EncodeField::FlipY || !options.flip_y;
+    let changed_by: Vec<EncodeField> = changed_by.iter().filter(is_open).copied().collect();
+    sink.assumed(text, &changed_by);
 }

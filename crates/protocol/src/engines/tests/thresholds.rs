@@ -173,17 +173,16 @@ fn what_each_side_learns_is_described() {
         let lines = all.iter().map(|line| format!("{}: {}", line.to, line.what));
         lines.collect::<Vec<_>>().join("\n")
     };
-    assert!(!describe(&spec).contains("bit"));
+    assert!(!describe(&spec).contains("yes or no"));
     spec.reveal = threshold(2.5);
     spec.reveal_to = RevealTo::Join;
     let message = describe(&spec);
     for words in [
         "host: every scanpath",
         "host: and therefore every score",
-        "join: one bit of every pair: whether its score is at most 2.5",
-        "join: repeating the comparison with other thresholds",
+        "join: a yes or no for every pair: whether its score is at most 2.5",
     ] {
         assert!(message.contains(words), "{words}\n{message}");
     }
-    assert!(!message.contains("host: one bit"), "{message}");
+    assert!(!message.contains("host: a yes or no"), "{message}");
 }

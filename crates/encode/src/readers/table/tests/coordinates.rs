@@ -67,6 +67,53 @@ fn units_are_recognised_by_the_first_rows() {
     );
 }
 
+/// No tracker takes a sample only every few seconds.
+#[test]
+fn an_unlikely_unit_of_sample_times_is_noted() {
+    let text = "x,y,time\n1,2,0\n3,4,4\n5,6,8\n7,8,12\n";
+    let notes = |unit| {
+        let options = ReadOptions {
+            time_unit: Some(unit),
+            ..on_screen()
+        };
+        read(text, &options).unwrap().notes
+    };
+    let note = EncodeNote::LongSteps { step_ms: 4000.0 };
+    assert!(note.to_string().contains("4 s apart"));
+    assert_eq!(notes(crate::TimeUnit::Seconds), [note]);
+    assert!(notes(crate::TimeUnit::Milliseconds).is_empty());
+}
+
+/// Samples without times are an error even if there are durations, which are those of fixations.
+#[test]
+fn durations_show_that_rows_are_not_samples() {
+    let options = ReadOptions {
+        rows: RowChoice::Samples,
+        ..on_screen()
+    };
+    let error = read("x,y,duration\n1,2,200\n", &options).unwrap_err();
+    assert!(error.problem.contains("its rows have durations"));
+    let error = read("x,y\n1,2\n", &options).unwrap_err();
+    assert!(error.problem.contains("neither a duration nor a time"));
+}
+
+/// A fixation beyond the edge of the screen does not change the unit of all the others.
+#[test]
+fn a_point_off_the_screen_does_not_change_the_unit() {
+    let with_one_off = |factor: f64, shift: f64, off: (f64, f64)| {
+        let scale = |part: f64| part * factor + shift;
+        let points = spread().into_iter().map(|(x, y)| (scale(x), scale(y)));
+        table("x", "y", &points.chain([off]).collect::<Vec<_>>())
+    };
+    let heights = with_one_off(1.0, -0.5, (0.3, -0.58));
+    let error = read(&heights, &on_screen()).unwrap_err();
+    assert!(error.fields.contains(&EncodeField::ScreenHeights));
+    for off in [(106.0, 50.0), (50.0, -7.5)] {
+        let percent = with_one_off(100.0, 0.0, off);
+        assert_eq!(space_of(&percent, &on_screen()), Some(Space::percent()));
+    }
+}
+
 #[test]
 fn units_are_recognised_by_name() {
     let centred: Vec<(f64, f64)> = spread()
@@ -109,6 +156,8 @@ fn degrees_of_x_and_y_are_visual_angles() {
     };
     let turned = Space::visual_angle((52.0, 29.0), 60.0).flipped();
     assert_eq!(space_of(&text, &flipped), Some(turned));
+    let read = self::read(&text, &flipped).unwrap();
+    assert!(assumes(&read, "y points down, flipped as requested"));
 }
 
 #[test]

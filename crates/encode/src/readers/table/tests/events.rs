@@ -215,9 +215,9 @@ fn a_column_of_labels_can_be_named() {
 fn columns_of_zero_and_one_tell_fixations_from_others() {
     for (column, [fixation, other], label) in [
         ("fixation", ["1", "0"], "fixation=0"),
-        ("is_fixation", ["TRUE", "FALSE"], "fixation=0"),
+        ("is_fixation", ["TRUE", "FALSE"], "is_fixation=0"),
         ("saccade", ["0", "1"], "saccade=1"),
-        ("Blink", ["false", "true"], "blink=1"),
+        ("Blink", ["false", "true"], "Blink=1"),
     ] {
         let text = format!(
             "x,y,duration,{column}\n1,2,200,{fixation}\n3,4,30,{other}\n5,6,300,{fixation}\n"
