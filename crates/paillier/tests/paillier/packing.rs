@@ -50,7 +50,7 @@ proptest! {
         let plaintexts: Vec<_> = values.iter().map(|v| plaintext(&BigInt::from(v.clone()))).collect();
         let randomizers = public.fresh_randomizers(values.len(), &mut seeded_rng(3));
         let ciphertexts = public.encrypt_batch(&plaintexts.iter().collect::<Vec<_>>(), randomizers).unwrap();
-        let one = Scalar::from(1u64);
+        let one = Scalar::new(&uint(&BigUint::one()), 1).unwrap();
         let row: Vec<_> = ciphertexts.iter().map(|ciphertext| (ciphertext, &one)).collect();
         let shape = |slot| TermShape { scalar_bits: one.bits(), shift_bits: layout.shift_bits(slot) };
         let shape: Vec<_> = (0..layout.slots()).take(row.len()).map(shape).collect();
