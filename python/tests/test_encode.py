@@ -209,7 +209,7 @@ def test_a_saved_cohort_keeps_its_declarations(tmp_path: Path) -> None:
         # So a metric's grid can say how many letters there are.
         grid: dict[str, Any] = {"metric": "needleman-wunsch", "substitution": "manhattan", "grid": (2, 2)}
         again = vp.read_cohort(path)
-        with pytest.warns(vp.VeilpathWarning, match='read as "letters 4"'):
+        with pytest.warns(vp.VeilpathWarning, match=r"single letters \(A to D\)"):
             scores = [vp.compare(it, it, **grid).to_polars() for it in (again, one)]
         assert scores[0].equals(scores[1])
     declared = vp.synth_random(count=2, length=4, letters=49, seed=1)

@@ -32,7 +32,8 @@ def frame(source: Any, options: dict[str, Any]) -> ArrowStream:
                 '  compute it first: gaze.compute_event_properties(("location", {"position_column": "pixel"}))'
             )
         _set(columns, x="location_x", y="location_y", event="name", start="onset", duration="duration")
-        options.setdefault("time_unit", "ms")
+        if options.get("bin") is not None or options.get("keep_fixations"):
+            options.setdefault("time_unit", "ms")
         options["columns"] = columns
         return table  # type: ignore[no-any-return]
     table = source.samples

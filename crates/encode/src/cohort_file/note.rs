@@ -64,7 +64,7 @@ impl CohortNote {
 /// How cells are written in an alphabet that a file does not name.
 pub(super) fn written_as(alphabet: &Alphabet) -> String {
     match alphabet.notation() {
-        Notation::Letters => "single letters (A-Z, a-z)".into(),
+        Notation::Letters => format!("single letters ({})", alphabet.range()),
         Notation::Numbers => "cell numbers".into(),
         Notation::DoubleLetters | Notation::Dna => alphabet.in_words(),
     }

@@ -33,7 +33,7 @@ impl Alphabet {
     }
 
     /// The first and the last letter.
-    pub(super) fn range(&self) -> String {
+    pub fn range(&self) -> String {
         let last = u16::try_from(self.size - 1).unwrap_or(u16::MAX);
         match self.notation {
             Notation::Dna => "A, C, G or T".into(),

@@ -38,7 +38,7 @@ fn the_alphabet_is_given_declared_or_guessed() {
         assert_eq!(file.cohort.alphabet.to_string(), expected);
         let alphabet = expected.parse::<Alphabet>().unwrap();
         let words = match alphabet.notation() {
-            Notation::Letters => "single letters (A-Z, a-z)".to_string(),
+            Notation::Letters => format!("single letters ({})", alphabet.range()),
             Notation::Numbers => "cell numbers".to_string(),
             _ => alphabet.in_words(),
         };
