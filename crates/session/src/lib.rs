@@ -112,5 +112,5 @@ pub use state_dir::{KnownPeer, Listing, StateDir};
 pub use stored::StoredComparison;
 pub use worker::{
     AgreedPlan, CoordinatedTile, Coordinator, CoordinatorEvent, CoordinatorOptions,
-    MAX_WORKER_KEY_TIME, TileRange, TileRangeError, TileStorage, WorkOrder,
+    MAX_WORKER_KEY_TIME, TileRange, TileRangeError, TileStep, TileStorage, WorkOrder,
 };
