@@ -47,12 +47,14 @@ fn class(error: &Error) -> &'static str {
 pub(crate) fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
     let location = ErrorLocation::of(error);
     let exception = make(py, class(error), &hints::explain(error), &location);
-    match error.is_permanent() {
-        true => match exception.value(py).setattr("lasting", true) {
-            Ok(()) => exception,
-            Err(error) => error,
-        },
-        false => exception,
+    let attribute = match error {
+        error if error.is_permanent() => "lasting",
+        Error::Session(error) if error.is_impossible_result() => "impossible_result",
+        _ => return exception,
+    };
+    match exception.value(py).setattr(attribute, true) {
+        Ok(()) => exception,
+        Err(error) => error,
     }
 }
 

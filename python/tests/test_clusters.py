@@ -121,6 +121,50 @@ def test_a_plan_that_is_too_large_for_one_result_needs_a_folder(tmp_path: Path, 
             vp.dask._compare_privately(agreed, "127.0.0.1:1", None, None, {"client": client})
 
 
+def test_an_impossible_result_is_reported_after_all_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = []
+
+    def work(plan: Any, order: bytes, tile: int, *where: Any) -> int:
+        ran.append(tile)
+        if tile == failing:
+            raise error
+        time.sleep(0.05)
+        return tile
+
+    class Coordination:
+        plan, address, tile_count = "plan", "127.0.0.1:1", 20
+
+        def order(self, tile: int, hours: float) -> bytes:
+            return b"order"
+
+        def messages(self) -> list[str]:
+            return []
+
+    monkeypatch.setattr(_veilpath, "work", work)
+    monkeypatch.setattr(vp.dask, "Result", lambda result: result)
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as client:
+        coordination: Any = Coordination()
+
+        def tiles() -> list[Any]:
+            return vp.dask._tiles(client, coordination, "127.0.0.1:1", vp.dask._private_tile, {})
+
+        failing = 0
+        assert tiles() == list(range(1, 21))
+        ran.clear()
+        failing, error = 2, vp.PeerError("impossible")
+        error.impossible_result = True
+        with pytest.raises(vp.PeerError, match="impossible"):
+            tiles()
+        # Every tile ran once: the other side sees nothing else.
+        assert ran == list(range(1, 21))
+        ran.clear()
+        error.impossible_result = False
+        with pytest.raises(vp.PeerError, match="impossible"):
+            tiles()
+        assert len(ran) < 20
+
+
 def test_lasting_errors_are_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     cohorts = [vp.synth_random(count=3, length=5, letters=5, seed=seed) for seed in (1, 2)]
     started = []
@@ -135,7 +179,7 @@ def test_lasting_errors_are_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         started.append((coordination, gateway))
     (coordination, gateway), (other, other_gateway) = started
 
-    def work(gateway: str, coordinator: str, seconds: float = 9) -> vp.Result:
+    def work(gateway: str, coordinator: str, seconds: float = 9) -> vp.Result | vp.PeerError:
         options = {"wait": 0.5}
         end = time.time() + seconds
         return vp.dask._private_tile(coordination.plan, coordination.order(1, 1.0), 1, gateway, coordinator, options, end)

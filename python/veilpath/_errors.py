@@ -56,7 +56,13 @@ class OutputError(VeilpathError, OSError):
 
 
 class PeerError(VeilpathError):
-    """The other institution disagrees, or its program misbehaves."""
+    """The other institution disagrees, or its program misbehaves.
+
+    If ``impossible_result`` is true, the other side has made a result impossible. Whether it is may depend on your scanpaths,
+    so do not end or repeat anything because of it that the other side can see.
+    """
+
+    impossible_result: bool = False
 
 
 class ConnectionError(VeilpathError, builtins.ConnectionError):

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from veilpath import _session, _veilpath
 from veilpath._compare import compare as _compare
-from veilpath._errors import ConnectionError, PlanError
+from veilpath._errors import ConnectionError, PeerError, PlanError
 from veilpath._result import Result, merge
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def _tiles(
     client: Client,
     coordinator: _veilpath.Coordination,
     meeting: str,
-    task: Callable[..., Part],
+    task: Callable[..., Part | PeerError],
     options: ClusterArguments,
 ) -> list[Part]:
     """Runs a task for every tile, and submits only a few at a time."""
@@ -235,8 +235,8 @@ def _tiles(
     end = time.time() + options.get("hours", 24.0) * 3600
     # Sent to each worker once, not with every work order. As a task, Dask runs it again if its worker is lost.
     plan = client.submit(_plan, coordinator.plan, pure=False)
-    parts: list[Future[Part]] = []
-    running: set[Future[Part]] = set()
+    parts: list[Future[Part | PeerError]] = []
+    running: set[Future[Part | PeerError]] = set()
     try:
         # The same order on both sides, so that their workers have the same tiles.
         for tile in range(1, coordinator.tile_count + 1):
@@ -252,10 +252,13 @@ def _tiles(
             running.add(part)
         while running:
             running = _still_running(client, running, coordinator)
-        results: list[Part] = client.gather(parts)
-        return results
+        results: list[Part | PeerError] = client.gather(parts)
     finally:
         client.cancel(parts)
+    # Only now: if the other tiles were cancelled, the other side would notice.
+    if impossible := next((result for result in results if isinstance(result, PeerError)), None):
+        raise impossible
+    return [result for result in results if not isinstance(result, PeerError)]
 
 
 def _still_running(client: Client, parts: set[Future[Part]], coordinator: _veilpath.Coordination) -> set[Future[Part]]:
@@ -295,11 +298,16 @@ def _private_tile(
     coordinator: str,
     options: dict[str, Any],
     end: float,
-) -> Result:
+) -> Result | PeerError:
     from distributed import Reschedule
 
     try:
         return Result(_veilpath.work(plan, order, tile, gateway, coordinator, options))
+    except PeerError as error:
+        if not error.impossible_result:
+            raise
+        # Dask would run a task that fails again, and the other side would notice.
+        return error
     except ConnectionError as error:
         # The other side's worker has another tile, or has died. Both sides run tiles with lower numbers first.
         if error.lasting or time.time() >= end:
@@ -308,8 +316,11 @@ def _private_tile(
         raise Reschedule from None
 
 
-def _private_tile_to_file(folder: str, count: int, plan: _veilpath.WorkPlan, order: bytes, tile: int, *where: Any) -> str:
-    return _save(_private_tile(plan, order, tile, *where), folder, tile, count)
+def _private_tile_to_file(
+    folder: str, count: int, plan: _veilpath.WorkPlan, order: bytes, tile: int, *where: Any
+) -> str | PeerError:
+    result = _private_tile(plan, order, tile, *where)
+    return result if isinstance(result, PeerError) else _save(result, folder, tile, count)
 
 
 def _reachable(client: Client) -> str:

@@ -184,13 +184,17 @@ impl SessionError {
     /// Whether further attempts of the peer are pointless. This includes an impossible result, so that the peer cannot
     /// recognise one by whether the host still waits.
     pub fn is_final(&self) -> bool {
-        let impossible = matches!(
+        self.is_impossible_result() || self.is_blocked()
+    }
+
+    /// Whether a result is impossible. Whether it is may depend on this side's letters, so the other side must not notice it.
+    pub fn is_impossible_result(&self) -> bool {
+        matches!(
             self,
             SessionError::Protocol(ProtocolError::PeerMisbehaved(
                 veilpath_protocol::Misbehaviour::ResultOutOfRange
             ))
-        );
-        impossible || self.is_blocked()
+        )
     }
 
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {

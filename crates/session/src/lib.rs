@@ -56,6 +56,7 @@ mod run;
 mod scanpath_limit;
 mod secret_json;
 mod session;
+mod session_end;
 mod session_slots;
 mod signed_record;
 mod state_dir;
@@ -97,12 +98,13 @@ pub use policy::{
 };
 pub use process::disable_core_dumps;
 pub use relay::{Relay, RelayEvent, RelayOptions, join_at_relay};
-pub use run::CompletedSession;
+pub use run::{CompletedSession, ComputedSession};
 pub use scanpath_limit::{LimitSummary, ScanpathLimit};
 pub use session::{
     AgreedSession, AgreementSummary, FRESH_FIELD, GroupSummary, NUMBER_FIELD, Proposal, Requested,
     Session, TileTotals,
 };
+pub use session_end::SessionEnd;
 pub use session_slots::{SessionSlot, SessionSlots};
 pub use signed_record::{
     Disclosure, RecordComparison, RecordEntry, RecordLine, RecordProblem, SessionEntry, Signed,
@@ -112,5 +114,5 @@ pub use state_dir::{KnownPeer, Listing, StateDir};
 pub use stored::StoredComparison;
 pub use worker::{
     AgreedPlan, CoordinatedTile, Coordinator, CoordinatorEvent, CoordinatorOptions,
-    MAX_WORKER_KEY_TIME, TileRange, TileRangeError, TileStorage, WorkOrder,
+    MAX_WORKER_KEY_TIME, TileRange, TileRangeError, TileStep, TileStorage, WorkOrder,
 };

@@ -2,14 +2,19 @@
 //!
 //! Each peer is served on its own thread by the handler. At most `sessions` of them work at a time: the handler acquires a
 //! slot ([`Session::acquire_slot`](crate::Session::acquire_slot)) once the session is open; the other peers wait, and are told
-//! so. Every peer has at most one session, one connection that waits for it to end and one that is being declined, so everything
-//! is bounded by the number of peers ([`MAX_PEERS`](crate::limits::MAX_PEERS)).
+//! so. Every peer has at most one session, one whose results are being saved, one connection that waits for the session to end
+//! and one that is being declined, so everything is bounded by the number of peers ([`MAX_PEERS`](crate::limits::MAX_PEERS)).
 //!
 //! # Reconnecting
 //! A peer whose session failed may connect again for as long as the host runs, and continues with the missing pairs. So
 //! may a peer that has finished: it gets its results again, and nothing that both sides have is computed again. Once
 //! the computation has started, it cannot start a different one ([`PinnedAgreement`]); the handler passes the pin to
 //! the session.
+//!
+//! # Results
+//! How long it takes to save results depends on whether all are possible, which a cheating peer must not learn. So a session
+//! ends for the server when its handler says so ([`SessionEnd`]), and the handler saves the results after that: the peer's
+//! next connection, the end of the waiting for other peers and the closing of the port do not wait for it.
 //!
 //! # Duplicate connections
 //! A second connection of a peer has the same key, but that does not mean that the first one is dead: the peer may have crashed
@@ -21,13 +26,14 @@
 //! The server ends when every peer is settled: it has finished, or failed in a way that another attempt cannot fix,
 //! such as a ban. It also ends when no unsettled peer has had a session for the host's waiting time. A settled peer may
 //! connect again while the server runs, but does not keep it running. A stopped server accepts no more connections, and
-//! ends with the last running session.
+//! ends when the last running session has ended and all results are saved.
 
 use crate::acceptor::{Acceptor, Incoming};
 use crate::connection::ConnectionMonitor;
+use crate::session_end::SessionEnd;
 use crate::session_slots::SessionSlots;
 use crate::{DeclineReason, Fingerprint, PinnedAgreement, SecureChannel, SessionError};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, TryRecvError, channel as channel_of};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
@@ -51,6 +57,9 @@ pub struct PeerConnection {
     pub agreement: PinnedAgreement,
     /// Why the handler must decline this connection, if it must.
     pub decline: Option<DeclineReason>,
+    /// Where the handler says that the session has ended, before it saves the results. If it says nothing, the session ends
+    /// with the handler.
+    pub end: SessionEnd,
 }
 
 /// Why a session with a peer failed.
@@ -92,16 +101,25 @@ pub struct PeerServer {
 struct PeerEntry<'scope, E> {
     state: PeerState<E>,
     agreement: PinnedAgreement,
-    running: Option<Running<'scope>>,
+    running: Option<Running<E>>,
+    /// How a session ended whose results are being saved.
+    saving: Option<Receiver<Served<E>>>,
+    /// The end of the last session.
+    end: SessionEnd,
     duplicate: Option<DuplicateConnection>,
     declining: Option<ScopedJoinHandle<'scope, ()>>,
     /// A thread has panicked: the panic is resumed when all threads have ended.
     panicked: bool,
 }
 
+/// What a handler returned.
+type Served<E> = Result<(), SessionFailure<E>>;
+
 /// A session that is running.
-struct Running<'scope> {
-    thread: ScopedJoinHandle<'scope, ()>,
+struct Running<E> {
+    /// Disconnected if the handler has panicked.
+    served: Receiver<Served<E>>,
+    end: SessionEnd,
     monitor: Option<ConnectionMonitor>,
     aborted: bool,
 }
@@ -124,7 +142,6 @@ impl PeerServer {
         on_rejected: &mut dyn FnMut(&SessionError),
     ) -> Vec<PeerState<E>> {
         let slots = SessionSlots::new(self.sessions);
-        let (results, finished) = channel();
         let idle_limit = acceptor.timeouts().idle / 3;
         let peers = acceptor.expected().to_vec();
         std::thread::scope(|scope| {
@@ -132,24 +149,13 @@ impl PeerServer {
                 scope,
                 handler,
                 slots: &slots,
-                results,
                 open: self.open,
             };
             let mut entries: Vec<PeerEntry<'_, E>> =
                 peers.iter().map(|_| PeerEntry::new()).collect();
             let mut last_active = Instant::now();
             loop {
-                // A thread sends its result before it ends. Ended threads are noted first, so one without a result has
-                // panicked.
-                let ended: Vec<bool> = entries.iter().map(PeerEntry::has_ended).collect();
-                for (index, result) in finished.try_iter() {
-                    if let Some(entry) = entries.get_mut(index) {
-                        entry.end(result);
-                    }
-                }
-                for (entry, ended) in entries.iter_mut().zip(ended) {
-                    entry.note_panic(ended);
-                }
+                entries.iter_mut().for_each(PeerEntry::note_ends);
                 let is_stopped = is_stopped();
                 if is_stopped {
                     entries.iter_mut().for_each(PeerEntry::drop_duplicate);
@@ -190,7 +196,13 @@ impl PeerServer {
                     None => {}
                 }
             }
-            entries.into_iter().map(|entry| entry.state).collect()
+            // The port closes before the last results are saved.
+            drop(acceptor);
+            let state = |mut entry: PeerEntry<'_, E>| {
+                entry.wait_for_results();
+                entry.state
+            };
+            entries.into_iter().map(state).collect()
         })
     }
 }
@@ -200,7 +212,6 @@ struct Spawner<'scope, 'env, E> {
     scope: &'scope Scope<'scope, 'env>,
     handler: &'env Handler<'env, E>,
     slots: &'env SessionSlots,
-    results: Sender<(usize, Result<(), SessionFailure<E>>)>,
     open: Duration,
 }
 
@@ -213,7 +224,7 @@ impl<'scope, E: Send + 'scope> Spawner<'scope, '_, E> {
         channel: SecureChannel,
     ) {
         if entry.running.is_none() {
-            entry.running = self.start(index, peer, &entry.agreement, channel);
+            self.start(index, peer, entry, channel);
             return;
         }
         let since = Instant::now();
@@ -238,7 +249,7 @@ impl<'scope, E: Send + 'scope> Spawner<'scope, '_, E> {
             return;
         };
         let Some(running) = &mut entry.running else {
-            entry.running = self.start(index, peer, &entry.agreement, duplicate.channel);
+            self.start(index, peer, entry, duplicate.channel);
             return;
         };
         let since = duplicate.since.elapsed();
@@ -269,30 +280,35 @@ impl<'scope, E: Send + 'scope> Spawner<'scope, '_, E> {
         &self,
         index: usize,
         peer: Fingerprint,
-        agreement: &PinnedAgreement,
+        entry: &mut PeerEntry<'scope, E>,
         channel: SecureChannel,
-    ) -> Option<Running<'scope>> {
+    ) {
         let monitor = channel.monitor().ok();
         channel.connection().set_deadline(self.open);
         let connection = PeerConnection {
             peer,
             index,
             channel,
-            agreement: agreement.clone(),
+            agreement: entry.agreement.clone(),
             decline: None,
+            end: entry.end.of_next_session(),
         };
-        let (handler, slots, results) = (self.handler, self.slots, self.results.clone());
+        let end = connection.end.clone();
+        let (handler, slots, guard) = (self.handler, self.slots, end.guard());
+        let (sender, served) = channel_of();
         let serve = move || {
-            let result = handler(connection, slots);
-            let _ = results.send((index, result));
+            // The result is sent before the next session's results can be saved.
+            let _guard = guard;
+            let _ = sender.send(handler(connection, slots));
         };
         // Without a thread the connection closes, and the peer connects again.
         let thread = std::thread::Builder::new().spawn_scoped(self.scope, serve);
-        thread.ok().map(|thread| Running {
-            thread,
+        entry.running = thread.ok().map(|_| Running {
+            served,
+            end,
             monitor,
             aborted: false,
-        })
+        });
     }
 
     /// Declines on its own thread, because closing a connection takes time.
@@ -310,6 +326,7 @@ impl<'scope, E: Send + 'scope> Spawner<'scope, '_, E> {
             channel,
             agreement: agreement.clone(),
             decline: Some(DeclineReason::AlreadyConnected),
+            end: SessionEnd::default(),
         };
         let (handler, slots) = (self.handler, self.slots);
         let serve = move || {
@@ -317,6 +334,15 @@ impl<'scope, E: Send + 'scope> Spawner<'scope, '_, E> {
         };
         let thread = std::thread::Builder::new().spawn_scoped(self.scope, serve);
         thread.ok()
+    }
+}
+
+/// What a handler returned, if it has ended: `None` if it has panicked.
+fn received<E>(served: &Receiver<Served<E>>) -> Option<Option<Served<E>>> {
+    match served.try_recv() {
+        Ok(served) => Some(Some(served)),
+        Err(TryRecvError::Disconnected) => Some(None),
+        Err(TryRecvError::Empty) => None,
     }
 }
 
@@ -333,33 +359,51 @@ impl<E> PeerEntry<'_, E> {
             state: PeerState::Awaited,
             agreement: PinnedAgreement::default(),
             running: None,
+            saving: None,
+            end: SessionEnd::default(),
             duplicate: None,
             declining: None,
             panicked: false,
         }
     }
 
-    /// Whether the session's thread has ended.
-    fn has_ended(&self) -> bool {
+    /// Notes which sessions have ended, and whose results were saved.
+    fn note_ends(&mut self) {
         let running = self.running.as_ref();
-        running.is_some_and(|running| running.thread.is_finished())
-    }
-
-    /// Records a panic if the thread has ended without a result.
-    fn note_panic(&mut self, had_ended: bool) {
-        if had_ended && self.running.is_some() {
+        let has_ended = running.is_some_and(|running| running.end.is_reached());
+        // A session is superseded only while an earlier one's results are being saved, so there is none left if this one is not.
+        if let Some(served) = self.saving.as_ref().and_then(received) {
+            self.saving = None;
+            self.note(served);
+        }
+        if has_ended {
+            let ended = self.running.take();
+            let ended = ended.filter(|ended| !ended.end.is_superseded());
+            self.saving = ended.map(|ended| ended.served).or(self.saving.take());
+        } else if let Some(served) = self.running.as_ref().and_then(|it| received(&it.served)) {
             self.running = None;
-            self.panicked = true;
+            self.note(served);
         }
     }
 
-    fn end(&mut self, result: Result<(), SessionFailure<E>>) {
-        self.running = None;
-        self.state = match (result, &self.state) {
-            (Ok(()), _) => PeerState::Finished,
+    /// Waits until the results of a session that has ended are saved.
+    fn wait_for_results(&mut self) {
+        if let Some(served) = self.saving.take() {
+            self.note(served.recv().ok());
+        }
+    }
+
+    /// Notes how a session ended; `None` if its handler has panicked.
+    fn note(&mut self, served: Option<Served<E>>) {
+        self.state = match (served, &self.state) {
+            (None, _) => {
+                self.panicked = true;
+                return;
+            }
+            (Some(Ok(())), _) => PeerState::Finished,
             // A later failure does not undo an earlier success.
-            (Err(_), PeerState::Finished) => return,
-            (Err(failure), _) => PeerState::Failed(failure),
+            (Some(Err(_)), PeerState::Finished) => return,
+            (Some(Err(failure)), _) => PeerState::Failed(failure),
         };
     }
 
@@ -370,7 +414,7 @@ impl<E> PeerEntry<'_, E> {
             PeerState::Finished => true,
             PeerState::Failed(failure) => failure.is_final,
         };
-        settled || self.panicked
+        settled || self.panicked || self.saving.is_some()
     }
 
     fn drop_duplicate(&mut self) {

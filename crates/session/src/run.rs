@@ -40,6 +40,14 @@ pub struct CompletedSession {
     pub journal_failure: Option<SessionError>,
 }
 
+/// A session whose channel is closed. Nothing has depended on whether its results are possible.
+#[derive(Debug)]
+pub struct ComputedSession {
+    session: AgreedSession,
+    seconds: f64,
+    journal_failure: Option<SessionError>,
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Finished {
@@ -54,15 +62,20 @@ pub(crate) struct Finished {
 impl AgreedSession {
     /// Computes the remaining pairs, stores every answer as soon as it is known, and checks that both sides have the same. The
     /// observer gets pairs by their index in the whole list.
-    pub fn run(mut self, observer: &dyn Observer) -> Result<CompletedSession, SessionError> {
+    pub fn run(self, observer: &dyn Observer) -> Result<CompletedSession, SessionError> {
+        self.compute(observer)?.complete()
+    }
+
+    /// Does the same without opening the results, releases the journal and closes the channel. Everything that the other side
+    /// can notice and that comes after the session must depend on the end of this step only.
+    pub fn compute(mut self, observer: &dyn Observer) -> Result<ComputedSession, SessionError> {
         // Limits were not enforced when the sides agreed on an estimate.
         if self.agreement.estimate_only() {
             return Err(SessionError::EstimateOnly);
         }
         let mut start = Instant::now();
-        let computed = self.compute(observer, &mut start);
+        let computed = self.compute_remaining(observer, &mut start);
         let seconds = start.elapsed().as_secs_f64();
-        let computed = computed.and_then(|()| self.end());
         let journal_failure = self.agreement.journal.finish().err();
         let journal_failure = journal_failure.or(self.record_failure.take());
         if let Err(error) = computed {
@@ -72,20 +85,11 @@ impl AgreedSession {
             }
             return Err(error);
         }
-        let (restarted_pairs, max_starts) = self.agreement.repeated_starts();
-        let mut outcome = self.outcome();
-        outcome.cost.seconds = seconds;
-        Ok(CompletedSession {
-            outcome,
-            agreement: hex(&self.agreement.id),
-            pairs: self.agreement.pairs.len(),
-            restarted_pairs,
-            max_starts,
-            starts: self
-                .agreement
-                .journal
-                .all_starts(self.agreement.pairs.len()),
-            max_agreements: self.agreement.max_agreements,
+        self.agreement.journal.release();
+        self.session.channel.uncounted().inner_mut().close();
+        Ok(ComputedSession {
+            session: self,
+            seconds,
             journal_failure,
         })
     }
@@ -113,7 +117,7 @@ impl AgreedSession {
     }
 
     /// Sets `start` once the other side has started as well: its user may have taken a while.
-    fn compute(
+    fn compute_remaining(
         &mut self,
         observer: &dyn Observer,
         start: &mut Instant,
@@ -193,18 +197,6 @@ impl AgreedSession {
             }
             (Some(_), None) => return Err(Misbehaviour::InvalidSignature.into()),
             (None, _) => {}
-        }
-        Ok(())
-    }
-
-    /// Opens the group answer and reports impossible outputs. This takes longer if all outputs were possible results, which
-    /// the other side must not notice.
-    fn end(&mut self) -> Result<(), SessionError> {
-        self.session.channel.uncounted().inner_mut().close();
-        self.group_answer()?;
-        if self.agreement.journal.has_rejected() {
-            let misbehaviour = veilpath_protocol::Misbehaviour::ResultOutOfRange;
-            return Err(ProtocolError::PeerMisbehaved(misbehaviour).into());
         }
         Ok(())
     }
@@ -358,6 +350,33 @@ impl AgreedSession {
             }
         }
         Ok(())
+    }
+}
+
+impl ComputedSession {
+    /// Opens the results, or reports that one is impossible. This takes longer if all are possible, which the other side must
+    /// not notice.
+    pub fn complete(self) -> Result<CompletedSession, SessionError> {
+        let session = self.session;
+        session.group_answer()?;
+        let agreement = &session.agreement;
+        if agreement.journal.has_rejected() {
+            let misbehaviour = veilpath_protocol::Misbehaviour::ResultOutOfRange;
+            return Err(ProtocolError::PeerMisbehaved(misbehaviour).into());
+        }
+        let (restarted_pairs, max_starts) = agreement.repeated_starts();
+        let mut outcome = session.outcome();
+        outcome.cost.seconds = self.seconds;
+        Ok(CompletedSession {
+            outcome,
+            agreement: hex(&agreement.id),
+            pairs: agreement.pairs.len(),
+            restarted_pairs,
+            max_starts,
+            starts: agreement.journal.all_starts(agreement.pairs.len()),
+            max_agreements: agreement.max_agreements,
+            journal_failure: self.journal_failure,
+        })
     }
 }
 

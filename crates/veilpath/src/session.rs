@@ -67,7 +67,7 @@ pub fn host(
             &side.timeouts,
             on_rejected,
         )?;
-        side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(()))
+        side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(|| true))
     };
     session().map_err(|error: Error| error.or_cancelled(events))
 }
@@ -100,7 +100,7 @@ pub fn join(
             peer,
             &side.timeouts,
         )?;
-        side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(()))
+        side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(|| true))
     };
     session().map_err(|error: Error| error.or_cancelled(events))
 }
@@ -317,19 +317,19 @@ impl<'a> Side<'a> {
         )
     }
 
-    /// Runs a whole session over this channel. `prepare` is called once the session is open; its result is kept until
-    /// the session ends.
-    fn run<T>(
+    /// Runs a whole session over this channel. `prepare` is called once the session is open. What it returns is called once the
+    /// channel is closed, or else dropped, and returns whether the results are needed: if not, there is no outcome.
+    fn run<Ended: FnOnce() -> bool>(
         &self,
         channel: SecureChannel,
         peer: &Arc<Peer>,
-        prepare: impl FnOnce(&mut Session) -> Result<T, SessionError>,
+        prepare: impl FnOnce(&mut Session) -> Result<Ended, SessionError>,
     ) -> Result<Option<CompletedSession>, Error> {
         let attached = self.options.control.attach(channel.stop_handle()?);
         channel.cancel_with(self.events.cancel_token());
         let (mut session, theirs) = self.open(channel, peer.fingerprint)?;
         self.report_peer(peer, PeerEvent::Connected);
-        let _prepared = prepare(&mut session)?;
+        let ended = prepare(&mut session)?;
         // The host may have waited past the policy's last day.
         if let Err(error) = self.check_policy(&[peer.fingerprint]) {
             session.decline(DeclineReason::LocalProblem);
@@ -366,7 +366,7 @@ impl<'a> Side<'a> {
         attached.wait_for_approval(|| agreed.is_connected())?;
         let report = PeerProgress::new(peer, self.events);
         let observer = CellObserver::waiting(cells, &report);
-        let mut completed = agreed.run(&observer).map_err(|error| match error {
+        let computed = agreed.compute(&observer).map_err(|error| match error {
             SessionError::Network(_) => Error::Interrupted {
                 error,
                 counts_again: !self
@@ -378,6 +378,11 @@ impl<'a> Side<'a> {
             },
             other => self.explain_session_error(other),
         })?;
+        if !ended() {
+            return Ok(None);
+        }
+        let completed = computed.complete();
+        let mut completed = completed.map_err(|error| self.explain_session_error(error))?;
         completed.outcome.names = self.options.names.clone();
         Ok(Some(completed))
     }

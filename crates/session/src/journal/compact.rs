@@ -38,6 +38,12 @@ impl Journal {
         }
     }
 
+    /// Lets other sessions use the file. From now on, nothing is stored.
+    pub(crate) fn release(&mut self) {
+        (self.file, self.superseded, self.coordinator) = (None, None, None);
+        self.path.clear();
+    }
+
     /// Atomically replaces the file by a locked one with the same content.
     fn rewrite(&self) -> io::Result<File> {
         let new = self.path.with_extension(NEW_EXTENSION);

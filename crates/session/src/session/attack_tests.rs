@@ -21,6 +21,7 @@ mod paillier_groups;
 mod relay;
 mod reused_key;
 mod running_host;
+mod saving;
 mod signatures;
 mod starts;
 mod withdrawals;
@@ -31,6 +32,7 @@ use crate::counted_store::StartWatch;
 use crate::digests::{FORGED_TAG, cohort_tag};
 use crate::{Listener, ScanpathLimit, join};
 use cohorts::{cohort, letters};
+use hang_ups::is_long;
 use relay::{Cut, Relay};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -286,7 +288,7 @@ impl Setup {
         let silence = attempt.change.map(|_| Duration::from_secs(1));
         let relay = Relay::start(listener.address(), self.case.attacker, attempt.cut, silence);
         let observed = Observed::new(relay);
-        let side = |channel, role| self.side(channel, role, attempt, &observed, |_| Ok(()));
+        let side = |channel, role| self.side(channel, role, attempt, &observed, |_| Ok(|| ()));
         let [host, join] = std::thread::scope(|scope| {
             let host = scope.spawn(|| {
                 let (own, peer) = (self.identity(Role::Host), self.identity(Role::Join));
@@ -311,14 +313,14 @@ impl Setup {
         observed.end(victim, attacker)
     }
 
-    /// One side's part of a session. `opened` is called before the side agrees.
-    fn side<T>(
+    /// One side's part of a session. `opened` is called before the side agrees, and what it returns before it looks at results.
+    fn side<Ended: FnOnce()>(
         &self,
         channel: SecureChannel,
         role: Role,
         attempt: &Attempt<'_>,
         observed: &Observed,
-        opened: impl FnOnce(&mut Session) -> Result<T, SessionError>,
+        opened: impl FnOnce(&mut Session) -> Result<Ended, SessionError>,
     ) -> Result<(), SessionError> {
         let (own, peer) = (
             self.identity(role),
@@ -332,7 +334,7 @@ impl Setup {
             grid: None,
         };
         let mut session = Session::open(channel, role, own, peer, &letters, TIMEOUTS)?.0;
-        let _held = opened(&mut session)?;
+        let ended = opened(&mut session)?;
         let files = match self.attacks(role) {
             true => attempt.files,
             false => self.victim_files.path(),
@@ -369,12 +371,13 @@ impl Setup {
                 action();
             }
             observed.relay.count();
-        }
-        if !self.attacks(role) {
+        } else {
             ready.agreement.watch.clone_from(&attempt.watch);
         }
         let observer = attempt.observer.filter(|_| !self.attacks(role));
-        ready.run(observer.unwrap_or(&())).map(|_| ())
+        let computed = ready.compute(observer.unwrap_or(&()))?;
+        ended();
+        computed.complete().map(|_| ())
     }
 
     /// The most comparisons of any scanpath of the victim that its ledger has counted.
@@ -433,10 +436,6 @@ fn for_all_cases(attack: impl Fn(Case) + Sync) {
             scope.spawn(move || attack(case));
         }
     });
-}
-
-fn is_long() -> bool {
-    std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long")
 }
 
 /// Empty state folders.

@@ -47,7 +47,9 @@ pub(crate) use gateway::WorkerGreetings;
 pub(crate) use gateway::is_greeting;
 
 pub use certificate::{MAX_WORKER_KEY_TIME, TileRange, TileRangeError};
-pub use coordinator::{CoordinatedTile, Coordinator, CoordinatorEvent, CoordinatorOptions};
+pub use coordinator::{
+    CoordinatedTile, Coordinator, CoordinatorEvent, CoordinatorOptions, TileStep,
+};
 pub use order::WorkOrder;
 pub use plan::AgreedPlan;
 pub use session::TileStorage;

@@ -23,8 +23,9 @@ pub type SaveResults<'a> = dyn Fn(&Peer, &CompletedSession) -> Result<(), Error>
 /// time. Returns when every peer has finished or failed for good, when no session has run for [`SessionOptions::wait`],
 /// or after [`SessionControl::stop`](super::SessionControl::stop).
 ///
-/// Each session runs on its own thread. `save` gets its results as soon as it has finished. Returns how serving each
-/// peer ended.
+/// Each session runs on its own thread. `save` gets its results once it has finished, while the peer's next session may
+/// already run: it is not called for two sessions of a peer at the same time, nor again for the same results while it saves
+/// them. Returns how serving each peer ended, when all results are saved.
 pub fn serve(
     address: &str,
     peers: &[Peer],
@@ -81,7 +82,7 @@ fn handle(
     slots: &SessionSlots,
     save: &SaveResults<'_>,
 ) -> Result<(), Error> {
-    let channel = connection.channel;
+    let (channel, end) = (connection.channel, connection.end);
     if let Some(reason) = connection.decline {
         side.report_peer(peer, PeerEvent::Declined(reason.clone()));
         let attached = channel.stop_handle().ok();
@@ -97,7 +98,10 @@ fn handle(
             side.report_peer(peer, PeerEvent::Queued { ahead });
         })?;
         session.limit_time(EXTRA_SLOT_TIME);
-        Ok(slot)
+        Ok(move || {
+            drop(slot);
+            end.reached()
+        })
     })?;
     match completed {
         Some(completed) => save(peer, &completed),

@@ -100,7 +100,7 @@ fn a_policy_that_expired_while_a_host_waited_forbids_the_session() {
         let identity = &waiting.identity;
         let channel = listener.accept(identity, peer, &side.timeouts, &mut |_| ());
         let peer = Arc::new(Peer::unnamed(peer));
-        let hosted = side.run(channel.unwrap(), &peer, |_| Ok(()));
+        let hosted = side.run(channel.unwrap(), &peer, |_| Ok(|| true));
         (hosted, joined.join().unwrap())
     });
     let Err(Error::Forbidden(refusal)) = hosted else {

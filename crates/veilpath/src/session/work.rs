@@ -9,8 +9,8 @@ use std::time::Duration;
 use veilpath_protocol::{Role, Tile};
 use veilpath_session::limits::{DEFAULT_MEMORY, Timeouts};
 use veilpath_session::{
-    CompletedSession, Listener, SecureChannel, Session, SessionError, StateDir, TileStorage,
-    WorkOrder, check_address,
+    CompletedSession, Listener, SecureChannel, Session, SessionError, StateDir, TileStep,
+    TileStorage, WorkOrder, check_address,
 };
 
 /// A worker's options.
@@ -85,29 +85,22 @@ fn run(
         completed.outcome.names = options.names.clone();
         completed
     };
-    let (storage, stored) = match &options.storage {
+    let connect = || connect(order, tile, address, options, events);
+    let (channel, storage) = match &options.storage {
         WorkStorage::Shared(state_dir) => {
             state_dir.prepare()?;
-            (TileStorage::Shared(state_dir), None)
+            (connect()?, TileStorage::Shared(state_dir))
         }
         WorkStorage::Coordinator(coordinator) => {
-            let coordinated = order.coordinate(coordinator, tile, options.wait, &is_stopped)?;
-            let is_complete = coordinated.is_complete();
-            let has_everything = is_complete || coordinated.has_everything(order);
-            let stored = has_everything.then(|| coordinated.stored(order));
-            match stored.transpose()? {
-                Some(stored) if is_complete => return Ok(with_names(stored)),
-                // The other side may still need something, even if this side has everything.
-                stored => (TileStorage::Coordinated(Box::new(coordinated)), stored),
+            let leased = order.coordinate(coordinator, tile, options.wait, &is_stopped)?;
+            match leased.connect(order, &is_stopped, connect)? {
+                TileStep::Stored(stored) => return Ok(with_names(*stored)),
+                TileStep::Session(connected) => {
+                    let (channel, leased) = *connected;
+                    (channel, TileStorage::Coordinated(Box::new(leased)))
+                }
             }
         }
-    };
-    let channel = match (connect(order, tile, address, options, events), stored) {
-        // The other side also has everything, or will reach this side when it runs again.
-        (Err(SessionError::Network(_)), Some(stored)) if !is_stopped() => {
-            return Ok(with_names(stored));
-        }
-        (channel, _) => channel?,
     };
     channel.cancel_with(events.cancel_token());
     let peer = Arc::new(Peer::unnamed(order.plan().peer()));

@@ -5,7 +5,7 @@ mod approval;
 mod stop;
 
 use std::sync::Mutex;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 use veilpath::{
     CompletedSession, Engine, EngineChoice, Error, Event, Fault, Fingerprint, Identity, Input,
@@ -311,6 +311,42 @@ fn several_peers_are_served_and_saved() {
     });
     assert!(served.iter().all(ServedPeer::is_finished), "{served:?}");
     assert_eq!(saved.into_inner().unwrap().len(), 2);
+}
+
+/// How long saving takes depends on the results, so it must not delay what the peer sees.
+#[test]
+fn a_peer_is_served_again_while_its_results_are_saved() {
+    let (a, b, absent) = (Party::new(), Party::new(), Party::new());
+    let peers = [&b, &absent].map(|it| Peer::unnamed(it.fingerprint()));
+    let options = a.options(A);
+    let (served_again, waits) = channel::<()>();
+    let (waits, saved) = (Mutex::new(waits), Mutex::new(0));
+    let save = |_: &Peer, _: &CompletedSession| {
+        *saved.lock().unwrap() += 1;
+        let waits = waits.try_lock().expect("one session is saved at a time");
+        // The last session may end when the first one is saved.
+        let waited = waits.recv_timeout(Duration::from_secs(20));
+        assert_ne!(waited, Err(RecvTimeoutError::Timeout));
+        Ok(())
+    };
+    let (sender, address) = channel();
+    let served = std::thread::scope(|scope| {
+        let listening = address_to(sender);
+        let (peers, options, save) = (&peers, &options, &save);
+        // One slot for all sessions.
+        let serving =
+            scope.spawn(move || serve("127.0.0.1:0", peers, 1, options, &listening, save));
+        let address = address.recv().unwrap();
+        for _ in 0..3 {
+            let joined = join(&address, a.fingerprint(), &b.options(B), &()).unwrap();
+            assert_eq!(joined.unwrap().outcome.results.len(), 2);
+        }
+        drop(served_again);
+        options.control.stop();
+        serving.join().unwrap().unwrap()
+    });
+    assert!(served[0].is_finished() && !served[1].is_finished());
+    assert!((1..=2).contains(&saved.into_inner().unwrap()));
 }
 
 fn save_nothing(_: &Peer, _: &CompletedSession) -> Result<(), Error> {

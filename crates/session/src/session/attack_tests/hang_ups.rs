@@ -42,6 +42,10 @@ pub(super) fn chosen(cuts: Vec<Cut>) -> Vec<Cut> {
     first.iter().step_by(step).chain(end).copied().collect()
 }
 
+pub(super) fn is_long() -> bool {
+    std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long")
+}
+
 fn hang_up_everywhere(case: Case, cuts: &[Cut], keeps_files: bool) {
     const LIMIT: u64 = 3;
     let setup = Setup::new(case, LIMIT);

@@ -9,8 +9,8 @@ use veilpath_protocol::Misbehaviour;
 
 /// What is added to the attacker's half, and hence to the output. The output is 160 minus the score, which is from 1 to
 /// 31; with bits 5 and 6 flipped it is above 160.
-const POSSIBLE: u8 = 1;
-const IMPOSSIBLE: u8 = 0x60;
+pub(super) const POSSIBLE: u8 = 1;
+pub(super) const IMPOSSIBLE: u8 = 0x60;
 
 /// Runs an attack with each engine, by the host and by the joining side, with results to these.
 fn for_all_cases(to: [RevealTo; 2], attack: impl Fn(Case) + Sync) {
@@ -31,7 +31,7 @@ fn for_all_cases(to: [RevealTo; 2], attack: impl Fn(Case) + Sync) {
     });
 }
 
-fn flips(offset: usize, mask: u8) -> Option<BitFlips> {
+pub(super) fn flips(offset: usize, mask: u8) -> Option<BitFlips> {
     Some(BitFlips {
         sent: 0,
         bytes: offset..offset + 1,
@@ -59,7 +59,7 @@ pub(super) fn honest(case: Case) -> (SessionEnd, usize) {
     (result, offset)
 }
 
-fn is_out_of_range(error: &SessionError) -> bool {
+pub(super) fn is_out_of_range(error: &SessionError) -> bool {
     let impossible = ProtocolError::PeerMisbehaved(Misbehaviour::ResultOutOfRange);
     matches!(error, SessionError::Protocol(error) if *error == impossible)
 }

@@ -55,16 +55,21 @@ impl Setup {
         let observed = Observed::new(Relay::unused());
         self.side(channel, Role::Host, &attempt, &observed, |session| {
             session.pin_agreement(&agreement);
-            session.acquire_slot(slots, &mut |_| ())
+            let slot = session.acquire_slot(slots, &mut |_| ())?;
+            Ok(move || drop(slot))
         })
     }
 
     /// One return of the attacker to the host at this address.
-    fn return_to(&self, host: SocketAddr, attempt: &Attempt<'_>) -> Result<(), SessionError> {
+    pub(super) fn return_to(
+        &self,
+        host: SocketAddr,
+        attempt: &Attempt<'_>,
+    ) -> Result<(), SessionError> {
         let observed = Observed::new(Relay::start(host, Role::Join, attempt.cut, None));
         let (own, victim) = (&self.attacker, self.victim.fingerprint());
         let channel = join(&observed.relay.address(), own, victim, &TIMEOUTS)?;
-        self.side(channel, Role::Join, attempt, &observed, |_| Ok(()))
+        self.side(channel, Role::Join, attempt, &observed, |_| Ok(|| ()))
     }
 }
 

@@ -31,6 +31,15 @@ pub struct CoordinatedTile {
     limit: LimitSummary,
 }
 
+/// What a worker does with a leased tile.
+#[derive(Debug)]
+pub enum TileStep {
+    /// The coordinator has the results.
+    Stored(Box<CompletedSession>),
+    /// The sides hold a session.
+    Session(Box<(SecureChannel, CoordinatedTile)>),
+}
+
 /// Sends the entries of a journal to the coordinator.
 #[derive(Debug)]
 pub(crate) struct CoordinatorLink {
@@ -135,18 +144,35 @@ impl WorkOrder {
 }
 
 impl CoordinatedTile {
-    /// Whether both sides have everything: there is nothing left to do.
-    pub fn is_complete(&self) -> bool {
-        self.journal.is_complete()
+    /// Connects to the other side's worker, unless both sides have everything. If the other side cannot be reached and this
+    /// side has everything, returns what is stored.
+    ///
+    /// An impossible result is reported only when this worker need not connect any more: the other side sees whether it does.
+    pub fn connect(
+        self,
+        order: &WorkOrder,
+        is_stopped: &dyn Fn() -> bool,
+        connect: impl FnOnce() -> Result<SecureChannel, SessionError>,
+    ) -> Result<TileStep, SessionError> {
+        if self.journal.is_complete() {
+            return self.stored(order);
+        }
+        match connect() {
+            // The other side also has everything, or will reach this side when it runs again.
+            Err(SessionError::Network(_)) if self.has_everything(order) && !is_stopped() => {
+                self.stored(order)
+            }
+            channel => Ok(TileStep::Session(Box::new((channel?, self)))),
+        }
     }
 
     /// Whether the coordinator has everything that this side needs of the tile. The other side may still need something.
-    pub fn has_everything(&self, order: &WorkOrder) -> bool {
+    fn has_everything(&self, order: &WorkOrder) -> bool {
         self.pairs.agreed(&order.plan).has_everything(&self.journal)
     }
 
     /// The outcome from what the coordinator has stored, without a session.
-    pub fn stored(&self, order: &WorkOrder) -> Result<CompletedSession, SessionError> {
+    fn stored(&self, order: &WorkOrder) -> Result<TileStep, SessionError> {
         if self.journal.has_rejected() {
             let misbehaviour = Misbehaviour::ResultOutOfRange;
             return Err(ProtocolError::PeerMisbehaved(misbehaviour).into());
@@ -161,7 +187,7 @@ impl CoordinatedTile {
             },
             ..plan.without_results(&self.pairs)
         };
-        Ok(CompletedSession {
+        Ok(TileStep::Stored(Box::new(CompletedSession {
             outcome,
             agreement: plan.agreement.clone(),
             pairs: pairs.len(),
@@ -170,7 +196,7 @@ impl CoordinatedTile {
             starts: self.journal.all_starts(pairs.len()),
             max_agreements: self.max_agreements,
             journal_failure: None,
-        })
+        })))
     }
 
     /// Returns only the connection, for modified workers in tests.

@@ -41,8 +41,8 @@ mod leased_tile;
 mod rules;
 mod server;
 
-pub use client::CoordinatedTile;
 pub(crate) use client::CoordinatorLink;
+pub use client::{CoordinatedTile, TileStep};
 #[cfg(test)]
 pub(super) use leased_tile::LeasedTile;
 pub use server::{Coordinator, CoordinatorEvent, CoordinatorOptions};

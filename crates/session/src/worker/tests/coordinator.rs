@@ -1,5 +1,6 @@
 //! Killed workers that store nothing themselves.
 
+mod impossible;
 mod large_plans;
 mod refusals;
 mod returning;
@@ -82,17 +83,9 @@ fn side_of_tile(
 ) -> Result<Outcome, SessionError> {
     let coordinated = order.coordinate(&coordinator.address, tile, WAIT, is_stopped)?;
     coordinator.start();
-    if coordinated.is_complete() {
-        return Ok(coordinated.stored(order)?.outcome);
-    }
-    let stored = coordinated
-        .has_everything(order)
-        .then(|| coordinated.stored(order));
-    let channel = match (connect(tile), stored) {
-        (Err(SessionError::Network(_)), Some(stored)) if !is_stopped() => {
-            return Ok(stored?.outcome);
-        }
-        (channel, _) => channel?,
+    let (channel, coordinated) = match coordinated.connect(order, is_stopped, || connect(tile))? {
+        TileStep::Stored(stored) => return Ok(stored.outcome),
+        TileStep::Session(connected) => *connected,
     };
     let session = Session::open_with_order(channel, order, timeouts())?;
     let agreed = session.agree_on_tile(
