@@ -9,7 +9,7 @@ use veilpath_mpc::Kernel;
 use veilpath_mpc::block::Block;
 use veilpath_mpc::hash::TweakedHash;
 use veilpath_mpc::label::Delta;
-use veilpath_mpc::ot::correlated::{TreeLevels, Receiver, Sender};
+use veilpath_mpc::ot::correlated::{Receiver, Sender, TreeLevels};
 use veilpath_mpc::ot::pads::{MAX_CHOICE_BITS, PadReceiver, PadSender};
 use veilpath_mpc::ot::{CotReceiver, CotSender};
 

@@ -54,7 +54,9 @@ pub fn session(kernel: Kernel) {
                     &|_| (),
                 )
                 .expect("an alignment");
-            session.reveal_to_peer(&numbers, &mut channel).expect("a result");
+            session
+                .reveal_to_peer(&numbers, &mut channel)
+                .expect("a result");
         });
         let mut channel = Declassifying(right);
         let mut rng = SecretRng::new(2);

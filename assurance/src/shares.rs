@@ -8,7 +8,9 @@ use std::thread;
 use veilpath_channel::{Channel, memory_pair};
 use veilpath_mpc::Kernel;
 use veilpath_mpc::ot::correlated::TreeLevels;
-use veilpath_mpc::shares::{MatrixRecurrence, MatrixInput, Finish, LetterLists, Outputs, Party, SharesSession};
+use veilpath_mpc::shares::{
+    Finish, LetterLists, MatrixInput, MatrixRecurrence, Outputs, Party, SharesSession,
+};
 
 const ALPHABET: usize = 7;
 const ROWS: usize = 9;
@@ -26,9 +28,24 @@ pub fn session(kernel: Kernel) {
     };
     // With this many cells per letter, one-bit entries are looked up for several lines at a time: as many as a tree has levels.
     for (cell, outputs, cells, levels) in [
-        (MatrixRecurrence::Unit, Outputs::Numbers, 1, TreeLevels::FOUR),
-        (MatrixRecurrence::Unit, Outputs::Numbers, 1 << 20, TreeLevels::FOUR),
-        (MatrixRecurrence::Unit, Outputs::Numbers, 1 << 20, TreeLevels::EIGHT),
+        (
+            MatrixRecurrence::Unit,
+            Outputs::Numbers,
+            1,
+            TreeLevels::FOUR,
+        ),
+        (
+            MatrixRecurrence::Unit,
+            Outputs::Numbers,
+            1 << 20,
+            TreeLevels::FOUR,
+        ),
+        (
+            MatrixRecurrence::Unit,
+            Outputs::Numbers,
+            1 << 20,
+            TreeLevels::EIGHT,
+        ),
         (difference, Outputs::AtLeast, 1, TreeLevels::FOUR),
         (local, Outputs::Numbers, 1, TreeLevels::FOUR),
     ] {

@@ -6,8 +6,8 @@ use std::thread;
 use veilpath_channel::memory_pair;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{
-    Engine, GroupInputs, PreparedGroupAnswer, GroupSizes, Job, ScanpathId, PairRule, Role, Spec, TreeLevels,
-    pairs_of,
+    Engine, GroupInputs, GroupSizes, Job, PairRule, PreparedGroupAnswer, Role, ScanpathId, Spec,
+    TreeLevels, pairs_of,
 };
 
 /// One question, from halves of results to shares of the answer.
