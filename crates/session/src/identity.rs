@@ -60,8 +60,10 @@ impl Identity {
         }
         check_permissions(path, &metadata)?;
         let text = Zeroizing::new(std::fs::read(path).map_err(failed)?);
+        let identity = Self::from_pem(&text)
+            .ok_or_else(|| SessionError::file(path, FileProblem::NotAnIdentity))?;
         remove_copies(path, &text);
-        Self::from_pem(&text).ok_or_else(|| SessionError::file(path, FileProblem::NotAnIdentity))
+        Ok(identity)
     }
 
     /// Parses the content of an identity file.

@@ -35,7 +35,10 @@ fn unfinished(path: &Path) -> Vec<PathBuf> {
     let is_new = |found: &PathBuf| {
         let extension = found.extension().and_then(|it| it.to_str());
         let process = extension.and_then(|it| it.strip_prefix(NEW_KEY_PREFIX));
-        process.is_some_and(|id| id.parse::<u32>().is_ok()) && found.file_stem() == path.file_stem()
+        process.is_some_and(|id| id.parse::<u32>().is_ok())
+            && found.file_stem() == path.file_stem()
+            // The user may have named the identity itself like this.
+            && found.file_name() != path.file_name()
     };
     entries.map(|entry| entry.path()).filter(is_new).collect()
 }

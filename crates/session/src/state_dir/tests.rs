@@ -65,6 +65,24 @@ fn a_second_copy_of_the_identity_is_removed() {
     assert!(other.exists(), "it may be in use, or a backup");
 }
 
+/// The only copy of a key may have such a name, and so may a file that is no key.
+#[test]
+fn an_identity_that_is_named_like_a_copy_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("clinic.new-2026");
+    Identity::create(&path).unwrap();
+    for _ in 0..2 {
+        Identity::load(&path).unwrap();
+    }
+    let others = ["clinic.pem", "clinic.new-1"].map(|name| folder.path().join(name));
+    for other in &others {
+        let mut file = private_file().create_new(true).open(other).unwrap();
+        file.write_all(b"no key").unwrap();
+    }
+    assert!(Identity::load(&others[0]).is_err());
+    assert!(others[1].exists());
+}
+
 #[test]
 fn bans_are_listed_and_lifted() {
     let folder = tempfile::tempdir().unwrap();
