@@ -4,7 +4,7 @@
 //! so which is faster depends on the plan and the connection. The other side can slow the connection down or lie about
 //! it, so only these two are ever chosen automatically.
 
-use crate::engines::shares;
+use crate::engines::{garbled, shares};
 use crate::{Engine, Estimate, JobError, JobSize, Link, Spec, Workload};
 use serde::{Deserialize, Serialize};
 use veilpath_mpc::ot::correlated;
@@ -146,6 +146,11 @@ impl Spec {
             shares,
             tree_levels,
         }
+    }
+
+    /// Checks that the numbers of every pair fit an output of `garbled` and `shares`.
+    pub fn check_outputs(&self, size: &JobSize) -> Result<(), JobError> {
+        garbled::check_outputs(self, size)
     }
 
     /// Whether the `shares` engine can compute a job of this size: its look-ups and messages are limited.

@@ -8,7 +8,7 @@ use crate::error::Limit;
 use crate::link;
 use crate::memory;
 use crate::resume::Resume;
-use veilpath_protocol::{Engine, EngineChoice, JobSize, Spec};
+use veilpath_protocol::{Engine, EngineChoice, JobSize, ProtocolError, Spec};
 
 impl Session {
     /// Exchanges what each side has for each pair, measures the connection, and decides on the engine. `size` is the
@@ -43,6 +43,9 @@ impl Session {
                 all: pairs.len() as u64,
             }
             .into());
+        }
+        if spec.engine.opens_outputs_by_halves() {
+            spec.check_outputs(size).map_err(ProtocolError::Job)?;
         }
         let work = resume.work(pairs, &agreement.host, &agreement.join, spec);
         let choice = proposal.engine_choice();

@@ -1,11 +1,15 @@
 //! Both sides in one process, with the code that two processes run.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
+use veilpath_metrics::{
+    Alphabet, Cohort, Crqa, CrqaMeasure, Encoding, Entry, Metric, RecurrenceRule, Scanpath,
+    Undefined,
+};
 use veilpath_protocol::{
-    Engine, Observer, Outcome, PaillierOptions, PairRule, ProtocolError, Spec, compare_locally,
+    Engine, JobError, Observer, Outcome, PaillierOptions, PairRule, ProtocolError, Spec,
+    compare_locally,
 };
 use veilpath_session::{Fault, SessionError, compare_on_loopback};
 
@@ -33,6 +37,16 @@ fn paillier() -> Engine {
 fn spec(engine: Engine) -> Spec {
     let any = cohort(&[]);
     Spec::new(engine, Metric::Levenshtein, PairRule::All, &any, &any).unwrap()
+}
+
+/// Whether the computation has started.
+#[derive(Default)]
+struct Started(AtomicBool);
+
+impl Observer for Started {
+    fn started(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 #[derive(Default)]
@@ -64,6 +78,35 @@ fn every_engine_gives_the_scores_and_the_labels_of_the_direct_comparison() {
         assert!(outcome.cost.bytes_sent > direct.cost.bytes_sent);
         let learned = |what: &str| outcome.revealed.iter().any(|row| row.what.contains(what));
         assert!(learned("how many scanpaths there are"));
+    }
+}
+
+/// Before anything is signed or charged. The engine checks every pair again.
+#[test]
+fn numbers_that_do_not_fit_an_output_are_refused_at_agreement() {
+    let long = vec![0; 1100];
+    let (a, b) = (cohort(&[&long]), cohort(&[&long]));
+    let [rec, det, lam, _, _, corm] = CrqaMeasure::ALL;
+    let metric = Metric::Crqa(Crqa {
+        rule: RecurrenceRule::SameLetter,
+        line: 2,
+        measures: vec![rec, det, lam, corm],
+        undefined: Undefined::Missing,
+        rounded: true,
+    });
+    for engine in [Engine::Garbled, Engine::Shares] {
+        let spec = Spec::new(engine, metric.clone(), PairRule::All, &a, &b).unwrap();
+        let started = Started::default();
+        let refused = compare_on_loopback(&spec, None, [&a, &b], [&started, &()]).unwrap_err();
+        let too_many = ProtocolError::Job(JobError::TooManyNumbers {
+            host: 1100,
+            join: 1100,
+        });
+        assert!(
+            matches!(&refused, SessionError::Protocol(error) if *error == too_many),
+            "{refused}"
+        );
+        assert!(!started.0.into_inner(), "{engine:?}");
     }
 }
 

@@ -106,7 +106,7 @@ pub(crate) use garbler::host;
 
 use super::alignment::private_metric::{MaxLengths, PrivateMetric};
 use crate::limit::AnswerSize;
-use crate::{JobSize, RevealTo, Revealed, Role, Spec};
+use crate::{JobError, JobSize, RevealTo, Revealed, Role, Spec};
 use schedule::PortionLimits;
 use veilpath_metrics::Comparison;
 
@@ -163,6 +163,18 @@ pub fn and_gates_per_cell(comparison: &Comparison, length: usize) -> u64 {
 /// How many bits a pair's output has if scores are revealed. No party can learn more about the pair, even if it cheats.
 pub(crate) fn answer_size(comparison: &Comparison, pad_to: Option<u32>) -> AnswerSize {
     PrivateMetric::new(comparison.model(), comparison.alphabet().size(), pad_to).answer_size()
+}
+
+/// Checks that the numbers of the longest possible pair fit an output.
+pub(crate) fn check_outputs(spec: &Spec, size: &JobSize) -> Result<(), JobError> {
+    // A job without a comparison is rejected elsewhere.
+    let Ok(comparison) = Comparison::new(spec.metric.clone(), spec.alphabet) else {
+        return Ok(());
+    };
+    let letters = comparison.alphabet().size();
+    let [host, join] = [size.host.longest, size.join.longest]
+        .map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
+    PrivateMetric::new(comparison.model(), letters, spec.pad_to).check_output(host, join)
 }
 
 /// The size of a worker thread's buffers.
