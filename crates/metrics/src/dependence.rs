@@ -16,7 +16,8 @@ pub enum Dependence {
     Set,
 }
 
-/// Of a larger alphabet, only this many letters are compared with each other; the others count as different from all.
+/// Of a larger alphabet, only this many letters are compared with each other. The others count as distinct, and two letters
+/// that only they tell apart as one.
 const MAX_COMPARED: u32 = 256;
 
 impl Model {
@@ -31,14 +32,15 @@ impl Model {
         }
     }
 
-    /// How many of the first `letters` letters the scores tell apart.
-    pub fn distinct_letters(&self, letters: u32) -> u32 {
-        let first = self.first_alike(letters);
-        let alike = (0..).zip(&first).filter(|(at, first)| at != *first).count();
+    /// How many of the first `letters` letters the scores tell apart, with scanpaths over all letters of the alphabet.
+    pub fn distinct_letters(&self, letters: u32, alphabet: u32) -> u32 {
+        let first = self.first_alike(alphabet);
+        let own = (0..letters).zip(&first);
+        let alike = own.filter(|(at, first)| *at != u32::from(**first)).count();
         letters - u32::try_from(alike).unwrap_or(letters)
     }
 
-    /// For each letter, the first one that every comparison treats alike; letters beyond the list are their own.
+    /// For each letter of the alphabet, the first one that every comparison treats alike; letters beyond the list are their own.
     pub fn first_alike(&self, letters: u32) -> Vec<u16> {
         let letters = u16::try_from(letters.min(MAX_COMPARED)).unwrap_or(u16::MAX);
         let value = |a: u16, b: u16| match self {
@@ -60,7 +62,7 @@ impl Model {
 }
 
 impl Dependence {
-    /// What the scores depend on, of these letters: equal for scanpaths that no comparison tells apart.
+    /// What is left of these letters without what no score depends on.
     pub fn reduce(self, letters: &[u16]) -> Vec<u16> {
         let mut letters = letters.to_vec();
         match self {
@@ -253,7 +255,7 @@ mod tests {
         ] {
             let comparison = comparison(metric, 4);
             assert_eq!(
-                comparison.model().distinct_letters(4),
+                comparison.model().distinct_letters(4, 4),
                 distinct,
                 "{:?}",
                 comparison.metric()

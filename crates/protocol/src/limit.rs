@@ -7,7 +7,8 @@
 //! answers within it carry at most half of a scanpath's information.
 //!
 //! Some metrics depend on less than the letters ([`Dependence`]): a Hausdorff distance depends on which letters occur, a
-//! recurrence rate on how often each occurs. If that has `V` possible values for `n` letters, `log₂ V` replaces `n·log₂ k`.
+//! recurrence rate on how often each occurs. If that has `V` possible values for `n` letters, `log₂ V` replaces `n·log₂ k`,
+//! as if all of them were equally likely.
 //! Likewise, letters that the metric treats alike count as one.
 //!
 //! `R` counts the values that an answer can have *even if the partner cheats*:
@@ -105,7 +106,7 @@ impl DefaultLimit {
         let letters = declared.map_or(agreed, |declared| declared.min(agreed));
         Ok(Self {
             dependence: model.dependence(),
-            letters: model.distinct_letters(letters).min(MAX_LETTERS),
+            letters: model.distinct_letters(letters, agreed).min(MAX_LETTERS),
             undeclared: declared.is_none() && agreed > UNDECLARED_LETTERS,
             answer,
             longest: 0,
@@ -121,7 +122,7 @@ impl DefaultLimit {
     }
 
     /// The largest number of comparisons of a scanpath with this many letters. With hidden lengths it is the same for
-    /// all, so that it does not reveal them. There is no limit if there is nothing to reconstruct.
+    /// all, so that it does not reveal them. An empty scanpath has no limit.
     pub fn comparisons(&self, length: u64) -> u64 {
         self.limit_for(self.hidden_length.unwrap_or(length))
     }
