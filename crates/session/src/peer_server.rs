@@ -104,7 +104,7 @@ struct PeerEntry<'scope, E> {
     running: Option<Running<E>>,
     /// How a session ended whose results are being saved.
     saving: Option<Receiver<Served<E>>>,
-    /// The end of the last session.
+    /// What the ends of all sessions share.
     end: SessionEnd,
     duplicate: Option<DuplicateConnection>,
     declining: Option<ScopedJoinHandle<'scope, ()>>,
@@ -371,7 +371,7 @@ impl<E> PeerEntry<'_, E> {
     fn note_ends(&mut self) {
         let running = self.running.as_ref();
         let has_ended = running.is_some_and(|running| running.end.is_reached());
-        // A session is superseded only while an earlier one's results are being saved, so there is none left if this one is not.
+        // If this session is not superseded, no earlier results are still being saved.
         if let Some(served) = self.saving.as_ref().and_then(received) {
             self.saving = None;
             self.note(served);

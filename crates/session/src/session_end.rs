@@ -28,6 +28,9 @@ impl SessionEnd {
     /// results must be saved. If not, those of an earlier session of the peer, which are the same, are still being saved: the
     /// peer may return more often than results can be written.
     pub fn reached(&self) -> bool {
+        if self.is_reached() {
+            return !self.is_superseded();
+        }
         let superseded = self.saving.swap(true, Ordering::SeqCst);
         self.state.superseded.store(superseded, Ordering::SeqCst);
         self.state.reached.store(true, Ordering::SeqCst);

@@ -24,8 +24,8 @@ pub type SaveResults<'a> = dyn Fn(&Peer, &CompletedSession) -> Result<(), Error>
 /// or after [`SessionControl::stop`](super::SessionControl::stop).
 ///
 /// Each session runs on its own thread. `save` gets its results once it has finished, while the peer's next session may
-/// already run: it is not called for two sessions of a peer at the same time, nor again for the same results while it saves
-/// them. Returns how serving each peer ended, when all results are saved.
+/// already run. It is never called for two sessions of a peer at the same time; if the peer returns while its results are
+/// saved, they are not saved again. Returns how serving each peer ended, when all results are saved.
 pub fn serve(
     address: &str,
     peers: &[Peer],

@@ -55,7 +55,8 @@ fn proposal(cohort: Cohort, limit_per_scanpath: ScanpathLimit, key: Option<HostK
     }
 }
 
-/// Runs an unmodified host with a default limit against `attack`, with this key or a new one; returns how its session ended, and what the attack got.
+/// Runs an unmodified host with a default limit against `attack`, with this key or a new one. Returns how its session ended, and
+/// what the attack got.
 fn session<T: Send>(
     (host, files, key): (&Identity, &Path, &Option<HostKey>),
     attacker: &Identity,
