@@ -229,9 +229,9 @@ impl SecureChannel {
     /// Sends close_notify, and waits a little for the other side to have received everything: closing a socket with unread bytes
     /// would discard what was sent last. Dropping a channel does the same.
     pub(crate) fn close(&mut self) {
-        let Some(incoming) = self.incoming.take() else {
+        if self.threads.is_empty() {
             return;
-        };
+        }
         self.connection.begin_close();
         let _ = self.flush();
         // The writer ends when it has written everything, or when the close timeout has passed.
@@ -241,11 +241,13 @@ impl SecureChannel {
         }
         let _ = self.connection.close_notify();
         let deadline = Instant::now() + CLOSE_TIMEOUT;
-        while let Ok(Ok(_)) =
-            incoming.receive(Some(deadline.saturating_duration_since(Instant::now())))
-        {}
-        // The threads end when nobody receives from them.
-        drop(incoming);
+        // Taken, because the threads end when nobody receives from them.
+        if let Some(incoming) = self.incoming.take() {
+            while let Ok(Ok(_)) =
+                incoming.receive(Some(deadline.saturating_duration_since(Instant::now())))
+            {
+            }
+        }
         self.connection.shutdown();
         for thread in self.threads.drain(..) {
             let _ = thread.join();
