@@ -81,8 +81,8 @@
 //! SHA-256 over labels, column and letter.
 //!
 //! **The check costs** 544 bytes for every batch of up to [`MAX_BATCH`] transfers, and at most 3 % of the CPU time of a
-//! comparison with the smallest circuit, as measured by `cost_tests.rs`. The check of the trees is a part of the start
-//! of a stage.
+//! comparison over TLS with the smallest circuit, as measured by `cost_tests.rs`. The check of the trees is a part of
+//! the start of a stage.
 //!
 //! Seeds are secret, so the sender's tree is stored by y ⊕ δ from the start: no address depends on Δ.
 
