@@ -7,7 +7,7 @@
 //! answers within it carry at most half of a scanpath's information.
 //!
 //! Some metrics depend on less than the letters ([`Dependence`]): a Hausdorff distance depends on which letters occur, a
-//! recurrence rate on how often each occurs. If that has `V` possible values for `n` letters, `log₂ V` replaces `n·log₂ k`,
+//! recurrence rate on how often each occurs, laminarity also on runs. If that has `V` possible values for `n` letters, `log₂ V` replaces `n·log₂ k`,
 //! as if all of them were equally likely.
 //! Likewise, letters that the metric treats alike count as one.
 //!

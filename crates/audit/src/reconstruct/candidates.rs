@@ -3,11 +3,14 @@
 use super::{Oracle, letter};
 use crate::AuditError;
 use rand::{Rng, RngExt};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use veilpath_metrics::{Comparison, Dependence, Scanpath};
 
 /// The most letters of which all sets are listed.
 const MAX_LETTERS: u32 = 10;
+
+/// The most scanpaths that are listed.
+const MAX_SCANPATHS: usize = 1 << 16;
 
 /// The number of candidates from which the next query is chosen.
 const PROPOSALS: usize = 100;
@@ -17,7 +20,8 @@ pub(super) fn applies_to(comparison: &Comparison) -> bool {
     match comparison.model().dependence() {
         Dependence::Set => letters <= MAX_LETTERS,
         Dependence::WithoutRepetitions => letters == 2,
-        Dependence::Letters | Dependence::Counts => false,
+        Dependence::Counts(_) => letters <= 3,
+        Dependence::Letters => false,
     }
 }
 
@@ -27,9 +31,14 @@ pub(super) fn attack(
 ) -> Result<Option<Vec<u16>>, AuditError> {
     let length = oracle.length()?;
     let comparison = oracle.comparison;
-    let all: Vec<Scanpath> = match comparison.model().dependence() {
+    let dependence = comparison.model().dependence();
+    let all: Vec<Scanpath> = match dependence {
         Dependence::Set => sets(oracle.letters(), length),
-        _ => alternations(length),
+        Dependence::WithoutRepetitions => alternations(length),
+        _ => match scanpaths(oracle.letters(), length) {
+            Some(all) => one_of_each(all, dependence),
+            None => return Ok(None),
+        },
     };
     let mut left: Vec<&Scanpath> = all.iter().collect();
     while left.len() > 1 {
@@ -79,5 +88,26 @@ fn alternations(length: usize) -> Vec<Scanpath> {
     (1..=length)
         .flat_map(|length| [0, 1].map(|first| (first..first + length).map(|at| letter(at % 2))))
         .map(|path| Scanpath::new(path.collect()))
+        .collect()
+}
+
+/// All scanpaths of this length, unless there are too many.
+fn scanpaths(letters: usize, length: usize) -> Option<impl Iterator<Item = Scanpath>> {
+    let all = letters.checked_pow(u32::try_from(length).ok()?)?;
+    let scanpath = move |mut number: usize| {
+        let next = |_| {
+            let next = letter(number % letters);
+            number /= letters;
+            next
+        };
+        Scanpath::new((0..length).map(next).collect())
+    };
+    (all <= MAX_SCANPATHS).then(|| (0..all).map(scanpath))
+}
+
+/// The first of all scanpaths that the metric cannot tell apart.
+fn one_of_each(all: impl Iterator<Item = Scanpath>, dependence: Dependence) -> Vec<Scanpath> {
+    let mut seen = BTreeSet::new();
+    all.filter(|it| seen.insert(dependence.reduce(it.letters())))
         .collect()
 }

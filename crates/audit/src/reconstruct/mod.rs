@@ -11,7 +11,9 @@
 //! | [`Attack::Positions`] | costs that differ, with gaps that no alignment uses | `n + 1` |
 //! | [`Attack::Digits`] | the table of [`digit_table`] | `n / 6` for 26 letters |
 //! | [`Attack::Counts`] | recurrence rates of equal letters | `(k−1) / 3` for 500 letters |
+//! | | their laminarity along one side | `k−1` |
 //! | [`Attack::Candidates`] | Hausdorff distances of up to 10 letters, Fréchet distances of 2 | 8 of 9 letters |
+//! | | other measures of short scanpaths of up to 3 letters that do not depend on their order | depends |
 //! | [`Attack::Search`] | everything | depends; most effective for short scanpaths |
 //!
 //! With |a−b| and 26 letters, `Positions` finds no scanpath for gaps up to 26, one in ten with gap 30, and all from gap
@@ -74,7 +76,7 @@ pub enum Attack {
     Positions,
     /// Reads several letters from the digits of one score.
     Digits,
-    /// Reads how often several letters occur from the digits of one count.
+    /// Reads how often letters occur, several at a time from the digits of one count.
     Counts,
     /// Lists everything that the metric may depend on, and asks until one is left.
     Candidates,
@@ -169,7 +171,7 @@ impl<'a> Oracle<'a> {
     }
 
     /// What the metric depends on: the letters, or less.
-    fn visible(&self, letters: &[u16]) -> Vec<u16> {
+    fn visible(&self, letters: &[u16]) -> Vec<u64> {
         let first = |letter: &u16| self.first_alike.get(usize::from(*letter)).copied();
         let letters: Vec<u16> = letters.iter().map(|it| first(it).unwrap_or(*it)).collect();
         self.comparison.model().dependence().reduce(&letters)
@@ -212,7 +214,7 @@ impl Attack {
             Attack::Insertion => "count and insert",
             Attack::Positions => "one position at a time",
             Attack::Digits => "digits",
-            Attack::Counts => "digits of a count",
+            Attack::Counts => "counts of letters",
             Attack::Candidates => "candidates",
             Attack::Search(_) => "search",
         }
@@ -229,7 +231,7 @@ impl Attack {
             Attack::Insertion => insertion::attack(oracle).map(Some),
             Attack::Positions => positions::attack(oracle),
             Attack::Digits => digits::attack(oracle).map(Some),
-            Attack::Counts => counts::attack(oracle).map(Some),
+            Attack::Counts => counts::attack(oracle),
             Attack::Candidates => candidates::attack(oracle, rng),
             Attack::Search(effort) => search::attack(oracle, effort, rng),
         }

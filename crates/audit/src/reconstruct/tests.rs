@@ -243,13 +243,23 @@ fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
 /// These metrics depend on less than the letters, so fewer answers than for all letters are enough.
 #[test]
 fn the_default_limit_of_metrics_that_depend_on_less_is_at_most_half_of_the_attack() {
-    let rec = Metric::Crqa(Crqa {
-        rule: RecurrenceRule::SameLetter,
-        line: 2,
-        measures: vec![CrqaMeasure::Rec],
-        undefined: Undefined::Missing,
-        rounded: true,
-    });
+    let crqa = |measures: &[CrqaMeasure]| {
+        Metric::Crqa(Crqa {
+            rule: RecurrenceRule::SameLetter,
+            line: 2,
+            measures: measures.to_vec(),
+            undefined: Undefined::Missing,
+            rounded: true,
+        })
+    };
+    let [rec, lam_columns, lam, corm] = [
+        CrqaMeasure::Rec,
+        CrqaMeasure::LamColumns,
+        CrqaMeasure::Lam,
+        CrqaMeasure::Corm,
+    ]
+    .map(|measure| crqa(&[measure]));
+    let lam_and_corm = crqa(&[CrqaMeasure::Lam, CrqaMeasure::Corm]);
     let positions = |columns, rows| Positions::Grid {
         grid: Grid::new(columns, rows).unwrap(),
         wrap: false,
@@ -263,6 +273,11 @@ fn the_default_limit_of_metrics_that_depend_on_less_is_at_most_half_of_the_attac
     let cases = [
         (&rec, Attack::Counts, (200, 49), 16),
         (&rec, Attack::Counts, (500, 49), 16),
+        (&lam_columns, Attack::Counts, (100, 9), 8),
+        (&lam_columns, Attack::Candidates, (10, 3), 3),
+        (&lam, Attack::Candidates, (10, 3), 4),
+        (&corm, Attack::Candidates, (10, 3), 4),
+        (&lam_and_corm, Attack::Candidates, (10, 3), 4),
         (&hausdorff, Attack::Candidates, (20, 9), 8),
         (&hausdorff, Attack::Candidates, (50, 9), 8),
         (&frechet, Attack::Candidates, (10, 2), 12),
