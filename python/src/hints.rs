@@ -106,6 +106,12 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::EmptyScanpaths { .. } => {
             "leave them out (encode with drop_empty=True does that), or use another metric"
         }
+        Error::OtherAlphabet { own, agreed, .. } if own.notation() != agreed.notation() => {
+            return format!(
+                "{error}\n  if that is how to read this file, pass notation={:?}; in a session, what the partner declares does not decide it",
+                agreed.notation().name()
+            );
+        }
         Error::OtherAlphabet { agreed, .. } => {
             return format!(
                 "{error}\n  if both mean the same grid cells, pass letters={} (or the partner's grid)",

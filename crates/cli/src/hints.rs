@@ -55,6 +55,10 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::EmptyScanpaths { .. } => format!(
             "{error}\n  remove those rows (veilpath encode --drop-empty leaves them out), or use another --metric"
         ),
+        Error::OtherAlphabet { own, agreed, .. } if own.notation() != agreed.notation() => format!(
+            "{error}\n  if that is how to read this file, add --notation {}; in a session, what the partner declares does not decide it",
+            agreed.notation().name()
+        ),
         Error::OtherAlphabet { agreed, .. } => format!(
             "{error}\n  if both mean the same grid cells, add --letters {} (or the partner's --grid); a session never checks whether the letters fit, because that would reveal them",
             agreed.size()
