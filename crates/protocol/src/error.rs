@@ -81,9 +81,6 @@ pub enum Misbehaviour {
     /// An answer that does not have the agreed form.
     #[error("an answer is malformed")]
     MalformedAnswer,
-    /// A score that is infinite or not a number.
-    #[error("a score is not a finite number")]
-    ScoreNotFinite,
     /// A message is longer than the protocol allows.
     #[error("a message is too long")]
     MessageTooLong,

@@ -4,7 +4,7 @@ use crate::engines::alignment::private_metric::ends_in_padding;
 use crate::engines::shares;
 use crate::{
     Answer, Engine, Estimate, GroupQuestion, JobError, Link, MeasureColumn, PairCount, PairRule,
-    ProtocolError, Reveal, RevealTo, TreeLevels, Workload,
+    ProtocolError, Reveal, RevealTo, TreeLevels, Value, Workload,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -300,7 +300,7 @@ impl Spec {
         };
         let measures = self.metric.measures();
         let fits = |(number, measure): (Option<f64>, &Measure)| match number {
-            Some(number) => number.is_finite(),
+            Some(number) => Value::Number(number).check(measure.kind).is_ok(),
             None => measure.may_be_undefined,
         };
         // A similarity together with a score would reveal the hidden lengths.

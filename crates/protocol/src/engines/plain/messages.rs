@@ -5,7 +5,7 @@
 //! | join | 8 + 2·length, for each scanpath | `u64` length, then letters as `u16` |
 //! | host | 9 for each number of each pair, or 1 for each pair | for each number a byte (1 if it is defined) and its value as `f64` or zeros; an alignment has a score and a similarity. With a threshold one byte, 0 or 1. Not sent if results are only for the host |
 
-use crate::{Answer, Job, Misbehaviour, Observer, ProtocolError, Reveal};
+use crate::{Answer, Job, Misbehaviour, Observer, ProtocolError, Reveal, Value};
 use veilpath_channel::Channel;
 use veilpath_metrics::{MAX_LENGTH, MAX_MEASURES, Measure, PairScore, Scanpath};
 
@@ -116,9 +116,14 @@ fn receive_score(
     let mut numbers = Vec::with_capacity(measures.len());
     for measure in measures {
         let is_defined = receive_bit(channel)?;
-        let number = receive_f64(channel)?;
+        let number = f64::from_bits(receive_u64(channel)?);
         if !is_defined && (!measure.may_be_undefined || number != 0.0) {
             return Err(ProtocolError::PeerMisbehaved(Misbehaviour::MalformedAnswer));
+        }
+        if Value::Number(number).check(measure.kind).is_err() {
+            return Err(ProtocolError::PeerMisbehaved(
+                Misbehaviour::ResultOutOfRange,
+            ));
         }
         numbers.push(is_defined.then_some(number));
     }
@@ -141,10 +146,25 @@ fn receive_u64(channel: &mut dyn Channel) -> Result<u64, ProtocolError> {
     Ok(u64::from_le_bytes(bytes))
 }
 
-fn receive_f64(channel: &mut dyn Channel) -> Result<f64, ProtocolError> {
-    let number = f64::from_bits(receive_u64(channel)?);
-    if number.is_finite() {
-        return Ok(number);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veilpath_channel::memory_pair;
+    use veilpath_metrics::Metric;
+
+    #[test]
+    fn numbers_that_no_result_file_can_contain_are_refused() {
+        let measures = Metric::Levenshtein.measures();
+        let received = |score: f64| {
+            let (mut host, mut join) = memory_pair();
+            let answer = Answer::Score(PairScore::new(score, Some(0.5)));
+            send_answers(&mut host, &[answer]).unwrap();
+            receive_score(&mut join, &measures)
+        };
+        assert_eq!(received(1e30).unwrap().score().to_bits(), 1e30f64.to_bits());
+        for score in [1.1e30, -1e300, f64::INFINITY] {
+            let refused = ProtocolError::PeerMisbehaved(Misbehaviour::ResultOutOfRange);
+            assert_eq!(received(score).unwrap_err(), refused, "{score}");
+        }
     }
-    Err(ProtocolError::PeerMisbehaved(Misbehaviour::ScoreNotFinite))
 }

@@ -127,6 +127,10 @@ fn a_spec_with_inconsistent_numbers_is_refused() {
     assert!(spec.allows(&Answer::Within(true)) && !spec.allows(&Answer::Score(pair_score)));
     spec.reveal = Reveal::Score;
     assert!(!spec.allows(&Answer::Within(true)) && spec.allows(&Answer::Score(pair_score)));
+    for score in [1e300, f64::INFINITY, f64::NAN] {
+        let answer = Answer::Score(PairScore::new(score, Some(0.5)));
+        assert!(!spec.allows(&answer), "no result file has {score}");
+    }
     spec.pad_to = Some(4);
     assert!(
         !spec.allows(&Answer::Score(pair_score)),
