@@ -19,8 +19,7 @@ pub struct Withdrawn {
     pub unknown: Vec<String>,
 }
 
-/// Those of this side's participants about whom a session tells the partner something. A withdrawal may come while it
-/// runs.
+/// Those of this side's participants whose scanpaths a session uses. A withdrawal may come while it runs.
 #[derive(Debug)]
 pub(crate) struct WithdrawalWatch {
     file: DisclosuresFile,
@@ -83,6 +82,13 @@ impl DisclosureLedger {
         let participants = charges.into_iter().flat_map(Charge::participants);
         WithdrawalWatch::new(self.file.clone(), participants.collect())
     }
+
+    /// Watches the participants of a cohort.
+    pub(crate) fn watch_cohort(&self, cohort: &Cohort) -> WithdrawalWatch {
+        let participants = cohort.entries.iter();
+        let participants = participants.map(|entry| self.participant_tag(&entry.participant));
+        WithdrawalWatch::new(self.file.clone(), participants.collect())
+    }
 }
 
 impl WithdrawalWatch {
@@ -96,7 +102,7 @@ impl WithdrawalWatch {
         Self::new(DisclosuresFile::of(Some(&folder), partner), participants)
     }
 
-    /// Watches nobody: the partner learns nothing, or the coordinator watches.
+    /// Watches nobody: somebody else watches, such as a worker's coordinator.
     pub(crate) fn nobody() -> Self {
         Self::new(DisclosuresFile::at(None), BTreeSet::new())
     }

@@ -280,7 +280,9 @@ impl Session {
         let withdrawals = match (&group, &pair_charge) {
             (Some(group), _) => group.watch(),
             (None, Some((ledger, charge))) => ledger.watch([charge]),
-            (None, None) => WithdrawalWatch::nobody(),
+            // Only this side learns results. Its cohort must not be used without the participants' consent, either.
+            (None, None) => DisclosureLedger::open(state_dir, &self.identity, self.peer)
+                .watch_cohort(&proposal.cohort),
         };
         let (host_nonce, join_nonce) = by_role(role, &ours.nonce, &theirs_ready.nonce);
         let agreement = Agreement {

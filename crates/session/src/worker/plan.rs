@@ -7,7 +7,6 @@ use crate::identity::{from_hex, hex};
 use crate::roster::{self, Parties, Roster};
 use crate::scanpath_limit::{Limits, ScanpathLimit};
 use crate::session::AgreedSession;
-use crate::session::open_storage::is_learned;
 use crate::{Fingerprint, StateDir, locked_file, secret_json, state_dir};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -182,11 +181,8 @@ impl AgreedPlan {
         }
     }
 
-    /// The tags of this side's participants in some tiles about whom the other side learns something.
-    fn disclosed_in(&self, tiles: impl IntoIterator<Item = Tile>) -> BTreeSet<Tag> {
-        if !is_learned(&self.spec, self.role()) {
-            return BTreeSet::new();
-        }
+    /// The tags of this side's participants in some tiles.
+    fn participants_in(&self, tiles: impl IntoIterator<Item = Tile>) -> BTreeSet<Tag> {
         let own = tiles.into_iter().flat_map(|tile| self.own_in(tile));
         own.filter_map(|index| self.participants.get(index).copied())
             .collect()
@@ -198,7 +194,7 @@ impl AgreedPlan {
         state_dir: &StateDir,
         tiles: impl IntoIterator<Item = Tile>,
     ) -> Result<WithdrawalWatch, SessionError> {
-        let mut watch = WithdrawalWatch::of(state_dir, self.peer(), self.disclosed_in(tiles));
+        let mut watch = WithdrawalWatch::of(state_dir, self.peer(), self.participants_in(tiles));
         watch.check()?;
         Ok(watch)
     }

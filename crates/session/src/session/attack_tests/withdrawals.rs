@@ -102,6 +102,24 @@ fn a_withdrawal_holds_for_a_group_answer_that_was_not_sent() {
     }
 }
 
+/// A withdrawal also stops a session whose results only the victim gets, before the next pairs start.
+#[test]
+fn a_withdrawal_holds_where_the_attacker_gets_no_results() {
+    for (attacker, to) in [(Role::Host, RevealTo::Join), (Role::Join, RevealTo::Host)] {
+        for moment in [Moment::Agreed, Moment::Started] {
+            let case = Case {
+                engine: Engine::Garbled,
+                reveal: Reveal::Score,
+                to,
+                attacker,
+            };
+            let setup = Setup::new(case, 2);
+            let files = tempfile::tempdir().unwrap();
+            withdraw_at(&setup, moment, Attempt::new(files.path(), 1));
+        }
+    }
+}
+
 /// With `plain`, the host sees all letters, whoever learns results.
 #[test]
 fn a_withdrawal_holds_where_the_host_gets_no_results() {
