@@ -137,7 +137,8 @@ impl PrimeHalf {
 /// within 3·2⁻¹⁰³ of a uniform `n`-th power, even to a party that knows the bases. All of the at most 2⁶⁰ ciphertexts
 /// of the largest session together are within 3·2⁻⁴³. With the masks of the protocol, which are within 1.125·2⁻⁴¹, this
 /// stays below 2⁻⁴⁰. A key made on purpose with an enormous common factor of `p − 1` and `q − 1` would defeat the
-/// bound; [`PublicKey::fresh_randomizers`] assumes nothing about the key.
+/// bound. [`PublicKey::fresh_randomizers`] are uniform `n`-th powers for every key, but if `n` has a prime factor that
+/// divides another one minus 1, even these leave a part of the plaintext visible that no mask hides.
 ///
 /// # Cost
 ///
