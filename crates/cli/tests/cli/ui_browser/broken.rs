@@ -96,6 +96,10 @@ fn a_killed_program_is_started_again_and_the_session_resumed() {
     join.browser
         .type_into("#files", &invitation.display().to_string());
     join.browser.wait_for("document.getElementById('connect')");
+    // With the default minimum, this would be another plan.
+    join.browser.click("#suggested-minimum button");
+    join.browser
+        .wait_for("!document.getElementById('suggested-minimum')");
     host.browser.click("#resume");
     join.browser.click("#connect");
     join.browser
