@@ -55,7 +55,7 @@ pub use local::{compare_locally, compare_locally_with_coins, compare_tile_locall
 pub use memory::{JobSize, SideSize};
 pub use merge::{MergeError, merge};
 pub use outcome::{Cost, Outcome, ResultRow, Revealed, ScanpathId};
-pub use pair_store::{PairStore, Refused};
+pub use pair_store::{Opened, PairStore, Refused};
 pub use pairs::{
     MAX_PAIRS, PairCount, PairRule, PairRuleError, count_pairs, newly_paired, pairs_of,
 };

@@ -4,7 +4,7 @@
 //! An engine accesses no files. Each method is called *before* the messages that it is about, and an error stops the run
 //! before they are sent.
 
-use crate::ProtocolError;
+use crate::{Answer, ProtocolError};
 
 /// Stores and counts the pairs of a run (indices into the agreed list). Several threads may use it at once. The default
 /// methods do nothing.
@@ -22,6 +22,23 @@ pub trait PairStore: Sync {
     fn start(&self, pairs: &[usize]) -> Result<(), Refused> {
         let _ = pairs;
         Ok(())
+    }
+
+    /// This side has opened the outputs of these pairs, and the next messages depend on them: counts the pairs like
+    /// [`PairStore::start`] and stores what was opened, in one durable step. A pair that was counted without being stored
+    /// would have to be opened, and counted, again.
+    fn start_opened(&self, pairs: &[usize], opened: &[Opened]) -> Result<(), Refused> {
+        self.start(pairs)?;
+        let half = |(&pair, opened): (&usize, &Opened)| match *opened {
+            Opened::Half(half) => Some((pair, half)),
+            Opened::Answer(_) | Opened::OutOfRange => None,
+        };
+        let (pairs, halves): (Vec<usize>, Vec<u64>) =
+            pairs.iter().zip(opened).filter_map(half).unzip();
+        match pairs.is_empty() {
+            true => Ok(()),
+            false => self.store_halves(&pairs, &halves),
+        }
     }
 
     /// Makes this side's halves of these outputs durable.
@@ -45,6 +62,17 @@ pub trait PairStore: Sync {
 
 /// Stores nothing and refuses nothing.
 impl PairStore for () {}
+
+/// What a side that opens outputs alone finds in one. Not `Debug`: a half is secret.
+#[derive(Clone, Copy)]
+pub enum Opened {
+    /// The answer for the pair.
+    Answer(Answer),
+    /// This side's half of the output.
+    Half(u64),
+    /// A number that is not a possible result. There is nothing to store, but the other side learns this from the error.
+    OutOfRange,
+}
 
 /// The store refused the next step, or could not write. It knows why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::journal::Journal;
 use crate::ledger::Account;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use veilpath_protocol::{Answer, CancelToken, Observer, PairStore, Refused, Role, Spec};
+use veilpath_protocol::{Answer, CancelToken, Observer, Opened, PairStore, Refused, Role, Spec};
 
 /// How often a pair may be started without a result before this side's user is asked. Bad connections stay far below
 /// this. A peer that breaks off to learn something from every start gets no more than this.
@@ -171,6 +171,19 @@ impl Bookkeeping<'_> {
         max_starts: u32,
         pairs: &[usize],
     ) -> Result<(), SessionError> {
+        self.start_with(agreed, max_starts, pairs, |journal| {
+            journal.start_pairs(pairs)
+        })
+    }
+
+    /// Like [`Bookkeeping::start`], but `record` stores the starts, and what else must be stored in the same step.
+    pub(crate) fn start_with(
+        &mut self,
+        agreed: &AgreedPairs<'_>,
+        max_starts: u32,
+        pairs: &[usize],
+        record: impl FnOnce(&mut Journal) -> Result<(), SessionError>,
+    ) -> Result<(), SessionError> {
         self.withdrawals.check()?;
         if pairs.iter().any(|&pair| self.journal.is_sent(pair)) {
             return Err(InternalError::ComparedAgain.into());
@@ -182,12 +195,11 @@ impl Bookkeeping<'_> {
         if agreed.spec.engine.opens_outputs_by_halves() {
             // A peer is only charged for what it learns.
             self.account.check_allowed()?;
-            return self.journal.start_pairs(pairs);
+            return record(self.journal);
         }
         let comparisons = agreed.comparisons(pairs.iter().copied());
         let journal = &mut *self.journal;
-        self.account
-            .charge_for(&comparisons, || journal.start_pairs(pairs))
+        self.account.charge_for(&comparisons, || record(journal))
     }
 }
 
@@ -221,18 +233,42 @@ impl<'a> CountedStore<'a> {
     }
 }
 
-impl PairStore for CountedStore<'_> {
-    fn start(&self, pairs: &[usize]) -> Result<(), Refused> {
-        self.write(pairs, |bookkeeping, pairs| {
-            bookkeeping.start(&self.agreed, self.max_starts, pairs)
-        })?;
-        #[cfg(test)]
+impl CountedStore<'_> {
+    #[cfg(test)]
+    fn watch_starts(&self, pairs: &[usize]) {
         if let Some(watch) = &self.watch {
             let mut starts = watch.lock().unwrap_or_else(PoisonError::into_inner);
             for &pair in pairs {
                 *starts.entry(self.compare[pair]).or_default() += 1;
             }
         }
+    }
+
+    #[cfg(not(test))]
+    fn watch_starts(&self, _: &[usize]) {}
+}
+
+impl PairStore for CountedStore<'_> {
+    fn start(&self, pairs: &[usize]) -> Result<(), Refused> {
+        self.write(pairs, |bookkeeping, pairs| {
+            bookkeeping.start(&self.agreed, self.max_starts, pairs)
+        })?;
+        self.watch_starts(pairs);
+        Ok(())
+    }
+
+    fn start_opened(&self, pairs: &[usize], opened: &[Opened]) -> Result<(), Refused> {
+        self.write(pairs, |bookkeeping, pairs| {
+            for opened in opened {
+                if let Opened::Answer(answer) = opened {
+                    check_revealed(self.agreed.spec, answer)?;
+                }
+            }
+            bookkeeping.start_with(&self.agreed, self.max_starts, pairs, |journal| {
+                journal.start_opened(pairs, opened, self.run)
+            })
+        })?;
+        self.watch_starts(pairs);
         Ok(())
     }
 

@@ -10,7 +10,8 @@
 //! Every entry is written at once, so a killed process loses nothing that it knew. Entries on which limits depend are
 //! also synced before anything is sent: the start of a pair, this side's half of its output, and the mark that this
 //! half is about to be sent. Answers are synced once a second and at the end: after a power cut the other side sends
-//! its halves of the lost ones again.
+//! its halves of the lost ones again. Where there are no halves to send again, what a side opens is synced together with the
+//! start of its pair (`opened.rs`).
 //!
 //! A peer decides how often a connection breaks, and every start of a pair leaves entries. So a file is read an entry
 //! at a time, and one that is much longer than needed is rewritten (`compact.rs`): neither memory nor disk space grows
@@ -20,17 +21,17 @@ mod compact;
 mod coordinated;
 pub(crate) mod entry;
 mod numbers;
+mod opened;
 mod queries;
 
 use crate::digests::journal_name;
 use crate::engine_decision::EngineDecision;
-use crate::error::{FileProblem, InternalError, Misbehaviour, SessionError};
+use crate::error::{FileProblem, SessionError};
 use crate::state_dir::{self, create_private_dir, lock};
 use crate::stored;
 use crate::worker::CoordinatorLink;
 pub(crate) use entry::Half;
 use entry::{AddedPart, AnswerParts, ENTRY_BYTES, Entry};
-use queries::is_same;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -230,14 +231,9 @@ impl Journal {
 
     /// Stores an answer. A write error is reported by `finish`: the run continues, and the result can still be written elsewhere.
     pub(crate) fn store(&mut self, pair: usize, answer: Answer) -> Result<(), SessionError> {
-        let state = self.pairs.get(pair).ok_or(InternalError::UnknownPair)?;
-        if let Some(stored) = &state.answer {
-            if is_same(stored, &answer) {
-                return Ok(());
-            }
-            return Err(Misbehaviour::ChangedAnswer.into());
+        if self.is_new_answer(pair, &answer)? {
+            self.append_result(Entry::of_answer(pair, answer));
         }
-        self.append_result(Entry::of_answer(pair, answer));
         Ok(())
     }
 

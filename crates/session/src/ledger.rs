@@ -6,14 +6,15 @@
 //!
 //! A comparison is counted, durably, *before* the message that reveals it: with an engine that has halves, before this side's
 //! half is sent; with any other, at every start, because each start reveals a view. Within an agreement a half is never computed
-//! twice once it was sent, so a pair counts once, however often the connection breaks. An agreement that is repeated on purpose
-//! has a new number, and counts again.
+//! twice once it was sent, so a pair counts once, however often the connection breaks. A key holder of `paillier` starts a pair
+//! when it opens its result, and stores the result in the same step, so for it, too, a pair counts once. An agreement that is
+//! repeated on purpose has a new number, and counts again.
 //!
 //! With some engines a peer that cheats can get answers about any scanpath of this side, whichever one is compared. Under the default
 //! limit such a comparison counts for all scanpaths. A limit set by this side's user counts the comparisons of each scanpath separately.
 //!
-//! All tiles of a plan are one agreement. The limits apply to their sum, both before the first tile starts and at every
-//! comparison.
+//! All tiles of a plan are one agreement. The limits apply to their sum, before each tile starts and at every comparison. Before a
+//! tile starts, its missing pairs must fit in addition to all that was counted: counts of pairs that started again are not work done.
 //!
 //! A peer that was caught cheating is banned: until this side's user lifts the ban, it gets nothing about this side's cohort
 //! but the notation, and the alphabet and grid that this side declares.

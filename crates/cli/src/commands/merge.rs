@@ -14,7 +14,7 @@ Examples:
 
 `veilpath compare`, `veilpath host` and `veilpath join` with --tile I/K compute tile I of K of a large comparison, for \
 example in one task of a SLURM array. Every tile writes its results as JSON. Apart from its cost, the merged result equals \
-that of one run without --tile. Between institutions, all tiles belong to one agreement: every pair counts once, a failed \
+that of one run without --tile. Between institutions, all tiles belong to one agreement: a pair counts as in one run, a failed \
 tile can be run again, and limits apply to all tiles together.";
 
 /// The arguments of `merge`.

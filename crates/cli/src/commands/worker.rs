@@ -20,7 +20,7 @@ The first example is for both institutions: each worker uses the `veilpath coord
 stores what is needed to continue on another machine, and both meet at the gateway of the institution that hosts. In the other two, \
 the worker of the institution that hosts listens and the other connects to it; without --coordinator, all workers of an institution \
 use the same state folder (VEILPATH_HOME). If either worker is interrupted, run both again: the same results are revealed again, and \
-nothing counts twice. `veilpath merge` combines the results of all tiles.";
+nothing counts twice, except that with the engine paillier the joining side counts pairs that start again. `veilpath merge` combines the results of all tiles.";
 
 /// The arguments of `worker`.
 #[derive(Debug, Args)]

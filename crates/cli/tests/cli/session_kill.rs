@@ -13,6 +13,7 @@ use rand_chacha::ChaCha20Rng;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
+use veilpath_session::StateDir;
 
 /// The arguments of both sides, except for their files.
 type Flags<'a> = &'a str;
@@ -100,6 +101,7 @@ fn kill(count: &str, length: &str, flags: Flags<'_>, compare: &str, rounds: u32)
         assert_eq!(output.ok(), expected);
     }
     let whole = start.elapsed();
+    let once = counted(&pair);
 
     let (seed, mut rng) = seeded_rng(whole);
     let (mut resumed, mut halfway) = (0, 0);
@@ -122,11 +124,33 @@ fn kill(count: &str, length: &str, flags: Flags<'_>, compare: &str, rounds: u32)
             let text = pair.folder.read(file);
             assert_eq!(text, expected, "round {round}, seed {seed}");
         }
+        let after = counted(&pair);
+        // Both sides of `plain`, and the joining side of `paillier`, count every start.
+        let counts_starts = [
+            flags.starts_with(PLAIN),
+            !flags.contains("garbled") && !flags.contains("shares"),
+        ];
+        for (side, starts) in counts_starts.into_iter().enumerate() {
+            let is_right = match starts {
+                true => after[side] >= once[side],
+                false => after[side] == once[side],
+            };
+            assert!(is_right, "{after:?}, {once:?}, round {round}, seed {seed}");
+        }
     }
     eprintln!(
         "killed processes: {} cases; {resumed} of {rounds} rounds resumed from a journal, {halfway} from the middle",
         3 * rounds
     );
+}
+
+/// The most comparisons of a scanpath that each side has counted.
+fn counted(pair: &Pair) -> [u64; 2] {
+    ["host", "join"].map(|name| {
+        let peers = StateDir::at(pair.folder.path().join(name)).peers().unwrap();
+        let counts = peers.entries.iter().map(|peer| peer.max_comparisons);
+        counts.max().unwrap_or(0)
+    })
 }
 
 /// After any kill there is one answer, with the coins that were agreed on first, and it counts once.

@@ -1,6 +1,7 @@
 use super::*;
 use crate::identity::hex;
 use veilpath_metrics::PairScore;
+use veilpath_protocol::Opened;
 
 const ID: [u8; 32] = [7; 32];
 
@@ -390,8 +391,11 @@ fn entries_that_limits_depend_on_are_synced_after_they_are_written() {
     let mut journal = open(folder.path(), ID, 4).unwrap();
     let path = only_file(folder.path());
     type Write = fn(&mut Journal) -> Result<(), SessionError>;
-    let writes: [(&str, Write); 4] = [
+    let writes: [(&str, Write); 5] = [
         ("start", |journal| journal.start_pairs(&[0, 1, 3])),
+        ("opened", |journal| {
+            journal.start_opened(&[1], &[Opened::Answer(reading(2.0))], 9)
+        }),
         ("half", |journal| {
             journal.store_halves(&[0, 1, 3], &[1, 2, 3], 9)
         }),

@@ -122,10 +122,10 @@ impl Account {
         within_limit(self.assess(more)?)
     }
 
-    /// The totals with all comparisons of a plan that has tiles, whether or not the other tiles were counted yet.
-    /// Charges nothing.
-    pub(crate) fn assess_plan(&self, all: &[u64]) -> Result<Totals, SessionError> {
-        let mut counts = self.counts.clone();
+    /// The totals with all comparisons of a plan that has tiles, whether or not the other tiles were counted yet, and at least
+    /// `more` of this tile: in other tiles, some pairs may have counted more than once. Charges nothing.
+    pub(crate) fn assess_plan(&self, all: &[u64], more: &[u64]) -> Result<Totals, SessionError> {
+        let mut counts = self.counts_with(more);
         self.file.inspect(|ledger| {
             for (name, all) in self.sums(all) {
                 let agreements = ledger.scanpaths.get(&name).into_iter().flatten();
@@ -140,9 +140,9 @@ impl Account {
         })
     }
 
-    /// The totals with all comparisons of the plan, if the limit allows them.
-    pub(crate) fn check_plan(&self, all: &[u64]) -> Result<Totals, SessionError> {
-        within_limit(self.assess_plan(all)?)
+    /// The totals with all comparisons of the plan and at least `more` of this tile, if the limit allows them.
+    pub(crate) fn check_plan(&self, all: &[u64], more: &[u64]) -> Result<Totals, SessionError> {
+        within_limit(self.assess_plan(all, more)?)
     }
 
     /// Refuses a peer that is banned, and a tile that was stopped, since this account was opened.

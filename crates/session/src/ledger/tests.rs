@@ -1,3 +1,5 @@
+mod tiles;
+
 use super::*;
 use crate::SessionError;
 use crate::error::{BanReason, ExceededLimit, Limit, LimitOrigin};
@@ -48,11 +50,7 @@ impl Side {
     ) -> (Account, Vec<bool>) {
         let limits = Limits {
             chosen: limit.map(|limit| vec![limit; 2]),
-            default: vec![u64::MAX; 2],
-            policy: None,
-            assumed_letters: None,
-            about_any: false,
-            pad_to: None,
+            ..unlimited()
         };
         self.account_with(peer, agreement, &limits, journalled)
     }
@@ -90,6 +88,17 @@ impl Side {
         let charged = account.charge(more);
         assert_eq!(allowed.is_ok(), charged.is_ok());
         charged
+    }
+}
+
+fn unlimited() -> Limits {
+    Limits {
+        chosen: None,
+        default: vec![u64::MAX; 2],
+        policy: None,
+        assumed_letters: None,
+        about_any: false,
+        pad_to: None,
     }
 }
 

@@ -180,8 +180,8 @@ impl StorageScope<'_> {
         let totals = match (whole, estimate_only) {
             (None, true) => account.assess(&planned)?,
             (None, false) => account.check(&planned)?,
-            (Some(whole), true) => account.assess_plan(whole)?,
-            (Some(whole), false) => account.check_plan(whole)?,
+            (Some(whole), true) => account.assess_plan(whole, &planned)?,
+            (Some(whole), false) => account.check_plan(whole, &planned)?,
         };
         let max_agreements = totals.max_agreements;
         let limit = LimitSummary::new(&account.limits()?, plan_limits, totals);

@@ -67,18 +67,31 @@ fn proposal(side: &str, engine: Engine) -> Proposal {
 
 impl Setup {
     pub(super) fn new(engine: Engine) -> Self {
+        Self::with_limit(engine, 3)
+    }
+
+    /// Two institutions that each allow this many comparisons of a scanpath.
+    fn with_limit(engine: Engine, limit: u64) -> Self {
         let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let identities = [(); 2].map(|()| Identity::ephemeral().unwrap());
         let setup = Self {
             folders,
             identities,
         };
-        let plans = ["p", "q"].map(|side| proposal(side, engine));
-        for result in setup.session(plans) {
+        setup.agree(engine, limit);
+        setup
+    }
+
+    /// Agrees on the tiles, or agrees again with another limit.
+    fn agree(&self, engine: Engine, limit: u64) {
+        let plans = ["p", "q"].map(|side| Proposal {
+            limit_per_scanpath: ScanpathLimit::Count(limit),
+            ..proposal(side, engine)
+        });
+        for result in self.session(plans) {
             let result = result.unwrap();
             assert_eq!((result.pairs, result.outcome.results.len()), (0, 0));
         }
-        setup
     }
 
     pub(super) fn state_dir(&self, side: usize) -> StateDir {

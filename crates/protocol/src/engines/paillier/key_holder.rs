@@ -7,7 +7,7 @@ use super::parallel::{LANES, Randomness, chunk_length, into_chunks, on_all_cores
 use super::run_parameters::{MASK_WORDS, RunParameters, SHARED_RESULT, complete};
 use super::tap::Tap;
 use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
-use crate::{Job, JobError, Misbehaviour, Observer, ProtocolError};
+use crate::{Job, JobError, Misbehaviour, Observer, Opened, ProtocolError};
 use crypto_bigint::{BoxedUint, CtLt, CtSelect};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -128,20 +128,13 @@ impl<'a> KeyHolder<'a> {
             self.tap
                 .request(&self.agreed, &self.key, &masked, header.sets as usize)?;
             let results = self.receive_results(channel, header.results, pair_scores)?;
+            remaining = remaining.saturating_sub(header.results as usize);
             for chunk in self.minima(&masked, header.sets as usize)? {
                 channel.send(&chunk)?;
             }
-            for &(pair, raw) in &results {
-                let Some(raw) = raw else {
-                    pair_scores[pair] = Some(SHARED_RESULT);
-                    continue;
-                };
+            for raw in results {
                 messages::send_u64(channel, raw.unsigned_abs())?;
-                let pair_score = self.agreed.read(self.job, pair, raw)?;
-                pair_scores[pair] = Some(pair_score);
-                self.observer.scored(pair, pair_score.into());
             }
-            remaining = remaining.saturating_sub(results.len());
             self.substitution_costs(channel, &mut rows, header.rows)?;
             channel.flush()?;
             let cells = self.cells_of_sets(sets) - self.cells_of_sets(before);
@@ -218,14 +211,16 @@ impl<'a> KeyHolder<'a> {
     }
 
     /// Final result: the key holder decrypts E(M(m, n)), once per comparison, and only accepts a value that scanpaths
-    /// of these lengths can have. The comparison is charged first, because its result, or the fact that it was
-    /// rejected, is the first thing that the matrix owner can learn about this side's letters.
+    /// of these lengths can have. The comparison is charged before anything else is done or sent, because its result, or
+    /// the fact that it was rejected, is the first thing that the matrix owner can learn about this side's letters. The
+    /// result is stored in the same step, so that a key holder that is killed does not open, and charge, it again.
+    /// Returns the results that the matrix owner gets.
     fn receive_results(
         &self,
         channel: &mut dyn Channel,
         count: u32,
-        pair_scores: &[Option<PairScore>],
-    ) -> Result<Vec<(usize, Option<i64>)>, ProtocolError> {
+        pair_scores: &mut [Option<PairScore>],
+    ) -> Result<Vec<i64>, ProtocolError> {
         let mut pairs: Vec<usize> = Vec::new();
         let mut bytes = Vec::new();
         for _ in 0..count {
@@ -237,42 +232,59 @@ impl<'a> KeyHolder<'a> {
             pairs.push(pair);
             bytes.extend(receive_ciphertexts(channel, 1, self.agreed.key_size())?);
         }
+        if pairs.is_empty() {
+            return Ok(Vec::new());
+        }
         let encodings = split(&bytes, self.agreed.key_size());
         let ciphertexts = self.public().ciphertexts_from_bytes(&encodings)?;
-        if !pairs.is_empty() {
-            self.job.store.start(&pairs)?;
-        }
         let values = self
             .key
             .decrypt_batch(&ciphertexts.iter().collect::<Vec<_>>())?;
         if !self.job.learns_pairs(self.job.role) {
-            self.store_shares(&pairs, &values)?;
-            return Ok(pairs.into_iter().map(|pair| (pair, None)).collect());
+            let shares: Vec<Opened> = values.iter().map(|it| self.share(it)).collect();
+            self.job.store.start_opened(&pairs, &shares)?;
+            for pair in pairs {
+                pair_scores[pair] = Some(SHARED_RESULT);
+            }
+            return Ok(Vec::new());
         }
-        let raw = |(pair, value): (usize, &Plaintext)| {
-            let (rows, columns) = self.agreed.lengths(self.job, pair);
-            let raw = value
-                .to_i128()
-                .and_then(|value| self.agreed.recurrence.raw(value, rows, columns))
-                .ok_or(Misbehaviour::ResultOutOfRange)?;
-            Ok((pair, Some(raw)))
-        };
-        pairs.into_iter().zip(&values).map(raw).collect()
+        let both = pairs.iter().zip(&values);
+        let results: Vec<Result<(i64, PairScore), ProtocolError>> = both
+            .map(|(&pair, value)| self.result(pair, value))
+            .collect();
+        let opened = results.iter().map(|result| match result {
+            Ok((_, pair_score)) => Opened::Answer((*pair_score).into()),
+            Err(_) => Opened::OutOfRange,
+        });
+        self.job
+            .store
+            .start_opened(&pairs, &opened.collect::<Vec<_>>())?;
+        let results = results.into_iter().collect::<Result<Vec<_>, _>>()?;
+        for (&pair, &(_, pair_score)) in pairs.iter().zip(&results) {
+            pair_scores[pair] = Some(pair_score);
+            self.observer.scored(pair, pair_score.into());
+        }
+        Ok(results.into_iter().map(|(raw, _)| raw).collect())
     }
 
-    /// Keeps shares of results that the matrix owner has masked. A number that is out of range is reported at the end.
-    fn store_shares(&self, pairs: &[usize], values: &[Plaintext]) -> Result<(), ProtocolError> {
-        let shares = values.iter().map(|value| {
-            // The sum of a mask and a result has at most one bit more than a mask.
-            let value = value.low_word(64 * MASK_WORDS as u32 + 1);
-            self.out_of_range
-                .fetch_or(value.is_none(), Ordering::Relaxed);
-            self.agreed
-                .recurrence
-                .raw_share(value.unwrap_or_default(), true)
-        });
-        let shares: Zeroizing<Vec<u64>> = Zeroizing::new(shares.collect());
-        Ok(self.job.store.store_halves(pairs, &shares)?)
+    /// The result of a pair, and its score.
+    fn result(&self, pair: usize, value: &Plaintext) -> Result<(i64, PairScore), ProtocolError> {
+        let (rows, columns) = self.agreed.lengths(self.job, pair);
+        let raw = value
+            .to_i128()
+            .and_then(|value| self.agreed.recurrence.raw(value, rows, columns))
+            .ok_or(Misbehaviour::ResultOutOfRange)?;
+        Ok((raw, self.agreed.read(self.job, pair, raw)?))
+    }
+
+    /// This side's share of a result that the matrix owner has masked. A number that is out of range is reported at the end.
+    fn share(&self, value: &Plaintext) -> Opened {
+        // The sum of a mask and a result has at most one bit more than a mask.
+        let value = value.low_word(64 * MASK_WORDS as u32 + 1);
+        self.out_of_range
+            .fetch_or(value.is_none(), Ordering::Relaxed);
+        let recurrence = &self.agreed.recurrence;
+        Opened::Half(recurrence.raw_share(value.unwrap_or_default(), true))
     }
 
     fn encrypt(&self, plaintexts: Vec<Plaintext>) -> Result<Vec<u8>, ProtocolError> {

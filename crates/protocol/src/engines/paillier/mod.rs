@@ -74,7 +74,8 @@
 //!
 //! - the **matrix owner** when the comparison enters the window, right before its cells' candidates can be sent. Every start
 //!   gives the key holder a view, whether the comparison ends or not;
-//! - the **key holder** before it decrypts the result. Everything else that it sends is encrypted under its own key:
+//! - the **key holder** right after it has decrypted the result, together with the result, before it does or sends anything else.
+//!   Whatever comes later, it does not open this pair again. Everything else that it sends is encrypted under its own key:
 //!   rows of D, which serve all pairs of a scanpath, and minima, whose pair it does not know. An interrupted run shows
 //!   the matrix owner nothing about the pairs that were not opened, no matter how often it is repeated.
 //!

@@ -4,6 +4,8 @@
 use super::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use veilpath_protocol::Observer;
 
 /// How often the connection breaks.
 const BREAKS: usize = 25;
@@ -108,4 +110,58 @@ fn paillier_is_charged_for_every_pair_that_the_engine_starts() {
         assert!(starts[0] > few, "{case:?}: {starts:?}");
         assert_eq!(charged, starts, "{case:?}");
     });
+}
+
+/// Does this much of the victim's work and then no more, as if its process had ended.
+struct EndingProcess(AtomicUsize);
+
+impl Observer for EndingProcess {
+    fn work(&self, work: &mut dyn FnMut()) {
+        let one_less = |left: usize| left.checked_sub(1);
+        if self
+            .0
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
+            .is_ok()
+        {
+            work();
+        }
+    }
+}
+
+/// It ends at every piece of work in turn, also between a result and the minima of the same request.
+#[test]
+fn a_key_holder_that_ends_at_any_moment_is_charged_once() {
+    let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
+    for reveal in ["score", "mean:overall"] {
+        let case = Case {
+            engine: Engine::Paillier(options),
+            reveal: reveal.parse().unwrap(),
+            to: RevealTo::Both,
+            attacker: Role::Join,
+        };
+        let comparisons = match case.reveal.group_question() {
+            None => 1,
+            Some(_) => groups::comparisons(case),
+        };
+        for work in 0.. {
+            let setup = Setup::new(case, comparisons);
+            let files = tempfile::tempdir().unwrap();
+            let attempt = match case.reveal.group_question() {
+                None => Attempt::new(files.path(), 1),
+                Some(_) => groups::attempt(files.path(), 0),
+            };
+            let ends = EndingProcess(AtomicUsize::new(work));
+            let first = setup.attack(&Attempt {
+                observer: Some(&ends),
+                ..attempt.clone()
+            });
+            let again = setup.attack(&attempt).victim;
+            assert!(again.is_none(), "{case:?}, {work}: {again:?}");
+            assert_eq!(setup.counted(), comparisons, "{case:?}, {work}");
+            if first.victim.is_none() {
+                assert!(work > 10, "{case:?}: only {work} pieces of work");
+                break;
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 mod impossible;
 mod large_plans;
+mod paillier;
 mod refusals;
 mod returning;
 mod stolen;
@@ -285,6 +286,19 @@ fn counts_without_kills(engine: Engine) -> [u64; 2] {
 /// finish. Every pair is counted once, the results are right, and no half that was sent changes.
 fn kill_at_every_stage(engine: Engine, killed: KillTarget, side: usize) -> BTreeSet<Progress> {
     let counted = counts_without_kills(engine);
+    kill_at_every_stage_and(engine, 3, killed, side, |setup| {
+        assert_eq!(all_counted(setup), counted, "{killed:?}");
+    })
+}
+
+/// Like [`kill_at_every_stage`], with another limit and another check of the counts.
+fn kill_at_every_stage_and(
+    engine: Engine,
+    limit: u64,
+    killed: KillTarget,
+    side: usize,
+    mut check_counts: impl FnMut(&Setup),
+) -> BTreeSet<Progress> {
     let mut seen = BTreeSet::new();
     let of = |has_tile, request| {
         [false, true].map(|delivered| KillPoint {
@@ -296,7 +310,7 @@ fn kill_at_every_stage(engine: Engine, killed: KillTarget, side: usize) -> BTree
     let opening = (1..=3).flat_map(|request| of(false, request));
     let mut stages = opening.chain((1..).flat_map(|request| of(true, request)));
     loop {
-        let setup = Setup::new(engine);
+        let setup = Setup::with_limit(engine, limit);
         let mut coordinators = [0, 1].map(|side| RunningCoordinator::new(&setup, side));
         let (mut parts, mut any) = ([Vec::new(), Vec::new()], false);
         for index in 1..=TILES {
@@ -327,7 +341,7 @@ fn kill_at_every_stage(engine: Engine, killed: KillTarget, side: usize) -> BTree
         let [host, join] = parts.map(|parts| merge(parts).unwrap());
         assert_eq!(scores(&host), expected(), "{killed:?}");
         assert_eq!(host.results, join.results);
-        assert_eq!(all_counted(&setup), counted, "{killed:?}");
+        check_counts(&setup);
         if !any {
             return seen;
         }

@@ -3,7 +3,9 @@
 use super::super::PaillierOptions;
 use super::hostile::{encrypted, header, length, secret};
 use super::{cohort, short_key, spec};
-use crate::{Answer, Engine, Job, Observer, PairRule, PairStore, ProtocolError, Refused, Role};
+use crate::{
+    Answer, Engine, Job, Observer, Opened, PairRule, PairStore, ProtocolError, Refused, Role,
+};
 use std::sync::{Arc, Mutex};
 use veilpath_channel::{Channel, ChannelError, memory_pair};
 use veilpath_metrics::{Cohort, Metric, Scanpath};
@@ -12,6 +14,8 @@ use veilpath_metrics::{Cohort, Metric, Scanpath};
 #[derive(Debug, PartialEq)]
 enum Event {
     Started(Vec<usize>),
+    /// Pairs, and whether there is an answer.
+    Opened(Vec<(usize, bool)>),
     Scored(usize),
 }
 
@@ -40,6 +44,13 @@ impl PairStore for Records {
         }
         Ok(())
     }
+
+    fn start_opened(&self, pairs: &[usize], opened: &[Opened]) -> Result<(), Refused> {
+        let has_answer = opened.iter().map(|it| matches!(it, Opened::Answer(_)));
+        let both = pairs.iter().copied().zip(has_answer).collect();
+        self.events.lock().unwrap().push(Event::Opened(both));
+        self.start(pairs)
+    }
 }
 
 impl Observer for Records {
@@ -48,14 +59,18 @@ impl Observer for Records {
     }
 }
 
-/// Sends a script, and keeps what it receives.
+/// Sends a script, and keeps what it receives, until it has received this much.
 struct ScriptedChannel {
     bytes: Vec<u8>,
     sent: Vec<u8>,
+    max_sent: usize,
 }
 
 impl Channel for ScriptedChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        if self.sent.len() + bytes.len() > self.max_sent {
+            return Err(ChannelError::Closed);
+        }
         self.sent.extend_from_slice(bytes);
         Ok(())
     }
@@ -76,6 +91,16 @@ impl Channel for ScriptedChannel {
 
 /// One side of a comparison of two letters with two against a script: its error and what it sent.
 fn against(role: Role, store: &Records, script: &[Vec<u8>]) -> (ProtocolError, Vec<u8>) {
+    against_until(usize::MAX, role, store, script)
+}
+
+/// Like [`against`], but the connection breaks before the side has sent more than this.
+fn against_until(
+    max_sent: usize,
+    role: Role,
+    store: &Records,
+    script: &[Vec<u8>],
+) -> (ProtocolError, Vec<u8>) {
     let both = cohort(&[vec![1, 2]]);
     let spec = spec(short_key(), Metric::Levenshtein, &both, &both);
     let own = [&both.entries[0].scanpath];
@@ -84,6 +109,7 @@ fn against(role: Role, store: &Records, script: &[Vec<u8>]) -> (ProtocolError, V
     let mut channel = ScriptedChannel {
         bytes: script.concat(),
         sent: Vec::new(),
+        max_sent,
     };
     let error = spec.engine.run(&job, &mut channel, store).unwrap_err();
     (error, channel.sent)
@@ -102,8 +128,23 @@ fn a_refused_matrix_owner_sends_no_cell() {
     assert!(sent.len() > 8 + 12);
 }
 
+/// Minima take time, and a key holder that is killed meanwhile must not open, and charge, the result again.
 #[test]
-fn a_refused_key_holder_opens_no_result() {
+fn a_key_holder_stores_a_result_before_it_computes_minima() {
+    let masked = encrypted(1);
+    let result = [length(0), encrypted(1)].concat();
+    let script = [length(2), header(0, 1, 1), masked, result];
+    let store = Records::new(1);
+    // Its length and the key, but no minimum.
+    let (error, _) = against_until(8 + 64, Role::Host, &store, &script);
+    assert_eq!(error, ProtocolError::Channel(ChannelError::Closed));
+    let events = store.events.into_inner().unwrap();
+    let opened = Event::Opened(vec![(0, true)]);
+    assert_eq!(events, [opened, Event::Started(vec![0]), Event::Scored(0)]);
+}
+
+#[test]
+fn a_refused_key_holder_sends_no_result() {
     let result = |value: i64| [length(0), encrypted(value)].concat();
     let script = |value: i64| [length(2), header(0, 0, 1), result(value)];
     let (error, sent) = against(Role::Host, &Records::new(0), &script(1));
@@ -115,7 +156,8 @@ fn a_refused_key_holder_opens_no_result() {
     let (error, _) = against(Role::Host, &store, &script(3));
     assert!(matches!(error, ProtocolError::PeerMisbehaved(_)));
     let events = store.events.into_inner().unwrap();
-    assert_eq!(events, [Event::Started(vec![0])]);
+    let opened = Event::Opened(vec![(0, false)]);
+    assert_eq!(events, [opened, Event::Started(vec![0])]);
 }
 
 /// Runs both sides on all pairs.
@@ -176,6 +218,8 @@ fn each_pair_with_cells_is_charged_once_before_its_score() {
                         started.extend(&pairs);
                         open.extend(pairs);
                     }
+                    // Its pairs are started next.
+                    Event::Opened(_) => {}
                     Event::Scored(pair) => {
                         // Pairs 1 and 3 to 5 have an empty scanpath.
                         assert!(open.contains(&pair) || [1, 3, 4, 5].contains(&pair));
@@ -197,9 +241,12 @@ fn pairs_start_as_others_end() {
         let (a, b) = (cohort(&[vec![1; 4]]), cohort(&vec![vec![2; 4]; pairs]));
         let [host, join] = run(short_key(), &a, &b);
         let before_the_first = |events: &[Event]| -> Vec<usize> {
-            let starts = events.iter().map_while(|event| match event {
+            let until_score = events
+                .iter()
+                .take_while(|event| !matches!(event, Event::Scored(_)));
+            let starts = until_score.filter_map(|event| match event {
                 Event::Started(pairs) => Some(pairs.len()),
-                Event::Scored(_) => None,
+                Event::Opened(_) | Event::Scored(_) => None,
             });
             starts.collect()
         };
