@@ -106,16 +106,25 @@ const PAILLIER_BYTES: u64 = 48 << 20;
 mod tests {
     use super::*;
     use crate::{GroupQuestion, PaillierOptions, PairRule};
-    use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric};
+    use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric, Substitution};
 
     fn mebibytes(engine: Engine, role: Role, pairs: u64, host: [u64; 2], join: [u64; 2]) -> u64 {
+        mebibytes_by(Metric::Levenshtein, engine, role, pairs, [host, join])
+    }
+
+    fn mebibytes_by(
+        metric: Metric,
+        engine: Engine,
+        role: Role,
+        pairs: u64,
+        [host, join]: [[u64; 2]; 2],
+    ) -> u64 {
         let cohort = Cohort {
             alphabet: Alphabet::letters(52).unwrap(),
             encoding: Encoding::default(),
             screen: None,
             entries: Vec::new(),
         };
-        let metric = Metric::Levenshtein;
         let spec = Spec::new(engine, metric, PairRule::All, &cohort, &cohort).unwrap();
         let side = |[scanpaths, length]: [u64; 2]| {
             SideSize::of(std::iter::repeat_n(
@@ -155,6 +164,26 @@ mod tests {
         let rows = 8000 * 52 * 560 >> 20;
         assert!(needed(2) > rows + (PAILLIER_BYTES >> 20), "{}", needed(2));
         assert!(needed(2) < 3 * rows / 2 + (PAILLIER_BYTES >> 20));
+    }
+
+    /// A portion has as many matrices as its rows and columns allow, however many pairs there are.
+    #[test]
+    fn shares_need_indicators_for_the_matrices_of_a_portion() {
+        let metric = Metric::NeedlemanWunsch {
+            substitution: Substitution::Unit { mismatch: 301.0 },
+            insert: 200.0,
+            delete: 201.0,
+            scale: Some(1),
+        };
+        let needed = |scanpaths: u64, letters: u64| {
+            let side = [scanpaths, letters];
+            let (metric, pairs) = (metric.clone(), scanpaths * scanpaths);
+            mebibytes_by(metric, Engine::Shares, Role::Host, pairs, [side, side])
+        };
+        // 3361 matrices of 24 × 24 letters, with 51 indicators of 16 bytes each.
+        let (portion, all) = (needed(58, 24), needed(267, 24));
+        let letters = 2 * (267 - 58) * 24 * 1700 >> 20;
+        assert!(all <= portion + letters + 1, "{all} and {portion} MiB");
     }
 
     #[test]
