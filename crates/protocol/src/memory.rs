@@ -161,7 +161,7 @@ mod tests {
         let paillier = Engine::Paillier(PaillierOptions::DEFAULT);
         let needed = |scanpaths| mebibytes(paillier, Role::Join, 2, [scanpaths, 8000], [1, 2]);
         assert_eq!(needed(1), needed(2));
-        let rows = 8000 * 52 * 560 >> 20;
+        let rows = (8000 * 52 * 560) >> 20;
         assert!(needed(2) > rows + (PAILLIER_BYTES >> 20), "{}", needed(2));
         assert!(needed(2) < 3 * rows / 2 + (PAILLIER_BYTES >> 20));
     }
@@ -182,7 +182,7 @@ mod tests {
         };
         // 3361 matrices of 24 × 24 letters, with 51 indicators of 16 bytes each.
         let (portion, all) = (needed(58, 24), needed(267, 24));
-        let letters = 2 * (267 - 58) * 24 * 1700 >> 20;
+        let letters = (2 * (267 - 58) * 24 * 1700) >> 20;
         assert!(all <= portion + letters + 1, "{all} and {portion} MiB");
     }
 
