@@ -5,7 +5,7 @@
 
 use crate::engines::{garbled, paillier, shares};
 use crate::{Engine, Role, Spec, statistics};
-use veilpath_metrics::Comparison;
+use veilpath_metrics::{Comparison, Model};
 
 /// The sizes of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,9 +74,16 @@ impl Spec {
                 let received = size.join.letters.saturating_mul(RECEIVED_BYTES_PER_LETTER);
                 working.saturating_add(received)
             }
+            // The key holder keeps only batches.
+            Engine::Paillier(_) if role == Role::Host => PAILLIER_BYTES,
             Engine::Paillier(options) => {
-                let alphabet = u64::from(self.alphabet.size());
-                paillier_bytes(options.key_size().bits(), alphabet, role, size)
+                // Local alignments search for the least value. A job whose metric is invalid is rejected before it needs memory.
+                let comparison = Comparison::new(self.metric.clone(), self.alphabet);
+                let searches = comparison.is_ok_and(|it| matches!(it.model(), Model::Local(_)));
+                let longest = [size.host.longest, size.join.longest];
+                let letters = self.alphabet.size();
+                paillier::largest_storage(options.key_size(), letters, longest, searches)
+                    .saturating_add(PAILLIER_BYTES)
             }
             Engine::Garbled | Engine::Shares => {
                 match Comparison::new(self.metric.clone(), self.alphabet) {
@@ -95,36 +102,29 @@ impl Spec {
 /// Encryption tables, and batches in several stages of processing.
 const PAILLIER_BYTES: u64 = 48 << 20;
 
-/// The key holder keeps only batches. The matrix owner keeps the matrices in flight with their substitution costs, at least
-/// those of the longest pair.
-fn paillier_bytes(key_bits: u32, alphabet: u64, role: Role, size: &JobSize) -> u64 {
-    let ciphertext = u64::from(key_bits) / 4;
-    match role {
-        Role::Host => PAILLIER_BYTES,
-        Role::Join => {
-            let rows = size.host.longest.saturating_mul(alphabet);
-            let edge = size.host.longest.saturating_add(size.join.longest);
-            let one = rows.saturating_add(edge).saturating_mul(ciphertext);
-            let stored = (paillier::MAX_STORED_BYTES as u64).saturating_add(one);
-            stored.saturating_add(PAILLIER_BYTES)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{GroupQuestion, PaillierOptions, PairRule};
-    use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric};
+    use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric, Substitution};
 
     fn mebibytes(engine: Engine, role: Role, pairs: u64, host: [u64; 2], join: [u64; 2]) -> u64 {
+        mebibytes_by(Metric::Levenshtein, engine, role, pairs, [host, join])
+    }
+
+    fn mebibytes_by(
+        metric: Metric,
+        engine: Engine,
+        role: Role,
+        pairs: u64,
+        [host, join]: [[u64; 2]; 2],
+    ) -> u64 {
         let cohort = Cohort {
             alphabet: Alphabet::letters(52).unwrap(),
             encoding: Encoding::default(),
             screen: None,
             entries: Vec::new(),
         };
-        let metric = Metric::Levenshtein;
         let spec = Spec::new(engine, metric, PairRule::All, &cohort, &cohort).unwrap();
         let side = |[scanpaths, length]: [u64; 2]| {
             SideSize::of(std::iter::repeat_n(
@@ -153,6 +153,37 @@ mod tests {
         }
         assert!(mebibytes(Engine::Plain, Role::Host, 1, [1, 1], [1, 1 << 24]) > 1000);
         assert!(mebibytes(paillier, Role::Join, 1, [1, 1 << 16], [1, 10]) > 1000);
+    }
+
+    /// A ciphertext of a 2048-bit key takes 560 bytes on 64-bit Linux. The rows of one scanpath are stored at a time.
+    #[test]
+    fn stored_ciphertexts_take_more_than_their_bytes() {
+        let paillier = Engine::Paillier(PaillierOptions::DEFAULT);
+        let needed = |scanpaths| mebibytes(paillier, Role::Join, 2, [scanpaths, 8000], [1, 2]);
+        assert_eq!(needed(1), needed(2));
+        let rows = (8000 * 52 * 560) >> 20;
+        assert!(needed(2) > rows + (PAILLIER_BYTES >> 20), "{}", needed(2));
+        assert!(needed(2) < 3 * rows / 2 + (PAILLIER_BYTES >> 20));
+    }
+
+    /// A portion has as many matrices as its rows and columns allow, however many pairs there are.
+    #[test]
+    fn shares_need_indicators_for_the_matrices_of_a_portion() {
+        let metric = Metric::NeedlemanWunsch {
+            substitution: Substitution::Unit { mismatch: 301.0 },
+            insert: 200.0,
+            delete: 201.0,
+            scale: Some(1),
+        };
+        let needed = |scanpaths: u64, letters: u64| {
+            let side = [scanpaths, letters];
+            let (metric, pairs) = (metric.clone(), scanpaths * scanpaths);
+            mebibytes_by(metric, Engine::Shares, Role::Host, pairs, [side, side])
+        };
+        // 3361 matrices of 24 × 24 letters, with 51 indicators of 16 bytes each.
+        let (portion, all) = (needed(58, 24), needed(267, 24));
+        let letters = (2 * (267 - 58) * 24 * 1700) >> 20;
+        assert!(all <= portion + letters + 1, "{all} and {portion} MiB");
     }
 
     #[test]

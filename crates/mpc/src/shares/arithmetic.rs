@@ -6,6 +6,7 @@
 use super::gates::{Factor, Gates};
 use super::grouping::{MAX_UNREAD, max_active};
 use super::packing::{Words, words};
+use super::pool::MAX_SURPLUS_BETWEEN_LISTS;
 use super::rounds::{Task, run};
 use super::session::Party;
 use super::session::SharesSession;
@@ -220,7 +221,9 @@ impl SharesSession {
         });
         let active = max_active(at_once.min(count) * each);
         let parts = run(tasks, active, &self.pool, channel)?;
-        self.pool.borrow_mut().limit_surplus()?;
+        self.pool
+            .borrow_mut()
+            .limit_surplus(MAX_SURPLUS_BETWEEN_LISTS)?;
         let mut all = Words::new(Vec::with_capacity(count));
         for part in parts {
             all.extend_from_slice(&part);

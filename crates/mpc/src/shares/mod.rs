@@ -22,7 +22,7 @@
 //! | module | its job |
 //! |---|---|
 //! | `rounds`, `packing` | many tasks over one channel; numbers of a few bits in messages |
-//! | `pool` | correlated transfers in both directions |
+//! | `pool`, `batch_queue` | correlated transfers in both directions |
 //! | `gates`, `compare`, `quotients`, `convert` | products, comparisons, divisions, and conversions between XOR and additive sharing |
 //! | `seeds`, `lookup`, `line_lookup`, `letters` | substitution costs of letters that neither side reveals: seed trees, one for each letter or for several lines |
 //! | `unit`, `bits`, `cells`, `couplings`, `group` | matrices that advance together by anti-diagonals |
@@ -89,6 +89,7 @@ mod alignment_tests;
 mod arithmetic;
 #[cfg(test)]
 mod arithmetic_tests;
+mod batch_queue;
 mod cells;
 #[cfg(test)]
 mod cheating_tests;

@@ -1,5 +1,6 @@
 //! Correlated transfers in both directions, made in batches and used in order.
 
+use super::batch_queue::BatchQueue;
 use super::packing::Words;
 use crate::block::Block;
 use crate::error::MpcError;
@@ -7,10 +8,9 @@ use crate::hash::TweakedHash;
 use crate::kernel::Kernel;
 use crate::ot::pads::{PadReceiver, PadSender};
 use crate::ot::{CotReceiver, CotSender};
-use std::collections::VecDeque;
 use std::ops::{Add, Mul};
 use veilpath_channel::Channel;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 /// The number of transfers, with this side as sender and as receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -223,20 +223,26 @@ impl Pool {
         let Demand { sent, received } = self.available();
         let (more_sent, more_received) =
             (sent.saturating_sub(received), received.saturating_sub(sent));
-        self.sent.take(0, more_sent)?;
-        self.received.take(0, more_received)?;
-        self.choices.take(0, more_received / 64)?;
-        Ok(())
+        self.sent.erase(more_sent)?;
+        self.received.erase(more_received)?;
+        self.choices.erase(more_received / 64)
     }
 
-    /// Erases a large surplus of one direction. Many lists use one direction more than the other, and what is left of
-    /// the other would take more memory with every list. Both sides count the same.
-    pub(crate) fn limit_surplus(&mut self) -> Result<(), MpcError> {
+    /// Erases a surplus of one direction of more than this many batches. Many lists, and many steps of a matrix, use one
+    /// direction more than the other, and what is left of the other would take more memory with each of them. Both sides
+    /// count the same.
+    pub(crate) fn limit_surplus(&mut self, batches: usize) -> Result<(), MpcError> {
         let Demand { sent, received } = self.available();
-        match sent.abs_diff(received) > MAX_SURPLUS_BATCHES * self.batch {
+        match sent.abs_diff(received) > batches * self.batch {
             true => self.erase_surplus(),
             false => Ok(()),
         }
+    }
+
+    /// Transfers that were made and not used, in both directions.
+    #[cfg(test)]
+    pub(crate) fn unused(&self) -> usize {
+        self.sent.left() + self.received.left()
     }
 
     /// Makes a batch with this side as receiver, and sends what the other side needs for it. The other side does the
@@ -344,96 +350,14 @@ impl Pool {
 const MAX_BATCHES_IN_FLIGHT: usize = 8;
 
 /// The most batches by which the unused transfers of one direction may exceed those of the other between two lists.
-const MAX_SURPLUS_BATCHES: usize = 2;
+pub(crate) const MAX_SURPLUS_BETWEEN_LISTS: usize = 2;
 
-const NOT_RESERVED: MpcError = MpcError::Misuse("transfers were not reserved");
+/// The same while tasks run: 8 MiB. A later step of all active tasks may use what the current one leaves over.
+pub(crate) const MAX_SURPLUS_OF_TASKS: usize = 16;
+
+pub(super) const NOT_RESERVED: MpcError = MpcError::Misuse("transfers were not reserved");
 
 /// COTs that a use of `cots` takes from the pool: whole groups of 64.
 pub(crate) fn aligned_count(cots: usize) -> usize {
     cots.next_multiple_of(64)
-}
-
-/// Batches in the order of use. A batch is erased once all of it is used, and its memory is reused.
-struct BatchQueue<T: Zeroize> {
-    batches: VecDeque<Zeroizing<Vec<T>>>,
-    /// How much of the first batch is used.
-    used: usize,
-    /// How much is left of all batches.
-    left: usize,
-    spare: Vec<Zeroizing<Vec<T>>>,
-}
-
-impl<T: Zeroize> Default for BatchQueue<T> {
-    fn default() -> Self {
-        Self {
-            batches: VecDeque::new(),
-            used: 0,
-            left: 0,
-            spare: Vec::new(),
-        }
-    }
-}
-
-impl<T: Copy + Default + Zeroize> BatchQueue<T> {
-    fn left(&self) -> usize {
-        self.left
-    }
-
-    /// Adds room for a new batch. All batches have the same length.
-    fn add(&mut self, count: usize) -> &mut [T] {
-        let spare = self.spare.pop().filter(|batch| batch.len() == count);
-        let batch = spare.unwrap_or_else(|| Zeroizing::new(vec![T::default(); count]));
-        self.left += count;
-        self.batches.push_back(batch);
-        self.batches
-            .back_mut()
-            .map_or(&mut [], |batch| &mut batch[..])
-    }
-
-    /// Calls a function with the next `count` elements and consumes `used`. Copies them only if they span several
-    /// batches.
-    fn read<R>(
-        &mut self,
-        count: usize,
-        used: usize,
-        read: impl FnOnce(&[T]) -> R,
-    ) -> Result<R, MpcError> {
-        let end = self.used + used;
-        match self.batches.front().filter(|batch| end <= batch.len()) {
-            Some(batch) => {
-                let result = read(&batch[self.used..self.used + count]);
-                self.left = self.left.checked_sub(used).ok_or(NOT_RESERVED)?;
-                self.advance(end);
-                Ok(result)
-            }
-            None => Ok(read(&self.take(count, used)?)),
-        }
-    }
-
-    /// The next `count` elements; consumes `used`.
-    fn take(&mut self, count: usize, used: usize) -> Result<Zeroizing<Vec<T>>, MpcError> {
-        let mut list = Zeroizing::new(Vec::with_capacity(used));
-        self.left = self.left.checked_sub(used).ok_or(NOT_RESERVED)?;
-        while list.len() < used {
-            let batch = self.batches.front().ok_or(NOT_RESERVED)?;
-            let end = batch.len().min(self.used + used - list.len());
-            list.extend_from_slice(&batch[self.used..end]);
-            self.advance(end);
-        }
-        list.truncate(count);
-        Ok(list)
-    }
-
-    /// Marks the first batch as used up to this place.
-    fn advance(&mut self, end: usize) {
-        self.used = end;
-        if self.batches.front().is_some_and(|batch| batch.len() == end) {
-            self.used = 0;
-            if let Some(mut batch) = self.batches.pop_front() {
-                // Keeps its length, so that its memory is written only once.
-                batch.iter_mut().zeroize();
-                self.spare.push(batch);
-            }
-        }
-    }
 }

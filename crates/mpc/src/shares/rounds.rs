@@ -8,7 +8,7 @@
 //! Both sides run the same tasks and the sizes of all messages are public, so both resume them in the same order, and
 //! messages need no headers. A task must not wait for anything but its own exchanges and transfers.
 
-use super::pool::{Demand, Pool};
+use super::pool::{Demand, MAX_SURPLUS_OF_TASKS, Pool};
 use crate::error::MpcError;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -197,9 +197,11 @@ impl<'a, T> Runner<'a, '_, T> {
                 self.pool.borrow_mut().start_batch(self.channel)?;
                 self.waiting.push_back(Expected::Batch);
             }
-            if self.pool.borrow_mut().reserve(demand) {
-                return Ok(());
+            let mut pool = self.pool.borrow_mut();
+            if pool.reserve(demand) {
+                return pool.limit_surplus(MAX_SURPLUS_OF_TASKS);
             }
+            drop(pool);
             self.receive_next()?;
         }
     }

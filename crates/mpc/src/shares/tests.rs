@@ -1,9 +1,9 @@
 //! Gadgets compared with plain arithmetic, on transfers from a dealer.
 
 use super::compare::clamp_cost;
-use super::gates::Gates;
+use super::gates::{Factor, Gates};
 use super::packing::Words;
-use super::pool::{Demand, Hashes, Pool};
+use super::pool::{Demand, Hashes, MAX_SURPLUS_OF_TASKS, Pool};
 use super::rounds::{Rounds, Task, run};
 use super::session::Party;
 use super::{GadgetCost, MatrixRecurrence};
@@ -12,6 +12,7 @@ use crate::block::Block;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
 use crate::label::Delta;
+use crate::ot::correlated::MAX_BATCH;
 use crate::ot::ideal::ideal_pair;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -226,4 +227,35 @@ fn clamping_costs_what_the_formula_says() {
         };
         assert_eq!(cell.cost(), designed);
     }
+}
+
+/// Batches are made in both directions, and a step of a matrix may use one direction more than the other.
+#[test]
+fn a_task_does_not_pile_up_transfers_of_one_direction() {
+    const COUNT: usize = MAX_BATCH;
+    let own = [random(6, COUNT, 1), random(7, COUNT, 8)];
+    let ran = run_both_sides(async |gates: Gates| {
+        let receives = gates.party.is_host();
+        let own = &own[gates.party.index()];
+        let (mut most, mut last) = (0, Words::default());
+        for _ in 0..4 * MAX_SURPLUS_OF_TASKS {
+            let demand = Gates::products_demand(COUNT, receives);
+            gates.rounds.reserve(demand).await;
+            let factor = match receives {
+                true => Factor::Bits(own),
+                false => Factor::Numbers(own),
+            };
+            last = gates.products(factor, 8).await?;
+            most = most.max(gates.pool.borrow().unused());
+        }
+        Ok((most, last))
+    });
+    let [(most, first), (others_most, second)] = ran.results;
+    for most in [most, others_most] {
+        assert!(most >= MAX_SURPLUS_OF_TASKS * MAX_BATCH, "{most}");
+        assert!(most <= (MAX_SURPLUS_OF_TASKS + 1) * MAX_BATCH, "{most}");
+    }
+    // Both sides have erased the same ones.
+    let products = own[0].iter().zip(&own[1]).map(|(bit, number)| bit * number);
+    assert_eq!(sums(&[first, second], 8), products.collect::<Vec<u64>>());
 }

@@ -230,8 +230,13 @@ impl Running {
     }
 
     /// Waits for the process to end; fails after [`RUN_TIMEOUT`].
-    pub(crate) fn end(mut self) -> RunOutput {
-        let deadline = Instant::now() + RUN_TIMEOUT;
+    pub(crate) fn end(self) -> RunOutput {
+        self.end_after_at_most(RUN_TIMEOUT)
+    }
+
+    /// Waits for the process to end; fails after this time.
+    pub(crate) fn end_after_at_most(mut self, time: Duration) -> RunOutput {
+        let deadline = Instant::now() + time;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;

@@ -3,9 +3,11 @@
 
 mod requests;
 mod shares;
+mod storage;
 pub(super) mod window;
 
 pub(super) use requests::{MAX_OUTSTANDING, WINDOW_BYTES};
+pub(crate) use storage::largest_storage;
 
 use super::PaillierOptions;
 use super::cell::{CandidateSet, Context, Inputs, SetMask, Target, Unmasking};
@@ -27,10 +29,6 @@ use veilpath_metrics::PairScore;
 use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, system_rng};
 use window::Window;
 
-/// Bytes that the matrix values and substitution costs of comparisons in flight may take. One comparison is always
-/// allowed.
-pub(crate) const MAX_STORED_BYTES: usize = 96 << 20;
-
 /// Runs the matrix owner.
 pub(crate) fn join(
     job: &Job<'_>,
@@ -49,17 +47,24 @@ pub(super) fn join_with<R: CryptoRng>(
     observer: &dyn Observer,
     rng: &mut R,
 ) -> Result<Vec<PairScore>, ProtocolError> {
-    join_tapped(job, options, channel, observer, rng, (&(), None))
+    join_tapped(
+        job,
+        options,
+        channel,
+        observer,
+        rng,
+        (&(), Limits::default()),
+    )
 }
 
-/// Like [`join_with`], with a tap for audits, which may also fix how many comparisons are in flight.
+/// Like [`join_with`], with a tap and limits for audits and tests.
 pub(super) fn join_tapped<R: CryptoRng>(
     job: &Job<'_>,
     options: PaillierOptions,
     channel: &mut dyn Channel,
     observer: &dyn Observer,
     rng: &mut R,
-    (tap, in_flight): (&dyn Tap, Option<usize>),
+    (tap, limits): (&dyn Tap, Limits),
 ) -> Result<Vec<PairScore>, ProtocolError> {
     send_lengths(channel, &own_lengths(job)?)?;
     let theirs = receive_lengths(channel, job)?;
@@ -73,7 +78,8 @@ pub(super) fn join_tapped<R: CryptoRng>(
     let mut matrix_owner = MatrixOwner {
         substitutions: Substitutions::new(&agreed, job),
         waiting: agreed.pairs_with_cells.iter().copied().collect(),
-        window: Window::new(agreed.pairs_with_cells.len(), in_flight),
+        window: Window::new(agreed.pairs_with_cells.len(), limits.in_flight),
+        max_stored_bytes: limits.stored_bytes,
         job,
         agreed,
         public,
@@ -81,7 +87,7 @@ pub(super) fn join_tapped<R: CryptoRng>(
         observer,
         rng,
         matrices: HashMap::new(),
-        matrix_values: 0,
+        matrix_bytes: 0,
         ready: ReadyCells::new(),
         finished: Vec::new(),
         outstanding: VecDeque::new(),
@@ -90,6 +96,25 @@ pub(super) fn join_tapped<R: CryptoRng>(
     };
     matrix_owner.fill_all(channel)?;
     complete(job, matrix_owner.pair_scores)
+}
+
+/// What may be in flight. Audits and tests choose other limits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Exactly this many comparisons, instead of as many as the [`Window`] starts.
+    pub(super) in_flight: Option<usize>,
+    /// Bytes that the matrix values and substitution costs of comparisons in flight may take. One comparison is always
+    /// allowed.
+    pub(super) stored_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            in_flight: None,
+            stored_bytes: storage::MAX_STORED_BYTES,
+        }
+    }
 }
 
 struct MatrixOwner<'a, R> {
@@ -105,8 +130,9 @@ struct MatrixOwner<'a, R> {
     waiting: VecDeque<usize>,
     /// Comparisons in flight, by pair.
     matrices: HashMap<usize, Matrix>,
-    /// The number of values that these may have to store.
-    matrix_values: usize,
+    /// The bytes that the values of these may take.
+    matrix_bytes: u64,
+    max_stored_bytes: u64,
     window: Window,
     ready: ReadyCells<ReadyTask>,
     /// Results that the key holder has yet to decrypt.
@@ -170,40 +196,6 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             let next = self.next_request_at_once(reply.unmaskings.len());
             self.run_batch(channel, Some(reply), next)?;
         }
-    }
-
-    /// Starts comparisons whose substitution costs have arrived, as long as the window has room. Charges them now, and not
-    /// when their first cells are chosen: that would take time, and the choice is secret.
-    fn start_pairs(&mut self) -> Result<(), ProtocolError> {
-        let alone = self.agreed.batch() == 1;
-        let max_values = MAX_STORED_BYTES / (self.agreed.key_size().ciphertext_bytes() + 128);
-        let mut started = Vec::new();
-        while let Some(&pair) = self.waiting.front() {
-            let host = self.job.pairs[pair].0;
-            let (rows, columns) = self.agreed.lengths(self.job, pair);
-            let values = rows as usize + columns as usize;
-            let stored = self.matrix_values + values + self.substitutions.stored();
-            let choice = self.ready.len() + self.outstanding_sets();
-            // One at a time, as in the paper.
-            let has_room =
-                !alone && stored <= max_values && self.window.has_room(choice, self.full_request());
-            if !self.substitutions.complete(host) || !(has_room || self.window.is_empty()) {
-                break;
-            }
-            self.waiting.pop_front();
-            let recurrence = &self.agreed.recurrence;
-            let round_width = recurrence.zero().map(|_| recurrence.width());
-            self.matrices
-                .insert(pair, Matrix::new(host, (rows, columns), round_width));
-            self.matrix_values += values;
-            self.window.start(u64::from(rows) * u64::from(columns));
-            self.ready.push(ReadyTask::Cell(pair, (1, 1)));
-            started.push(pair);
-        }
-        if !started.is_empty() {
-            self.job.store.start(&started)?;
-        }
-        Ok(())
     }
 
     /// Runs one batch on all cores: extracts the values from a reply (step 6) and prepares the next request, whose
@@ -363,7 +355,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             self.matrices.remove(&pair);
             self.window.finish();
             let (rows, columns) = self.agreed.lengths(self.job, pair);
-            self.matrix_values -= rows as usize + columns as usize;
+            self.matrix_bytes -= self.agreed.matrix_bytes((rows, columns));
             self.substitutions.release(host);
             self.finished.push((pair, result));
         }

@@ -168,7 +168,7 @@ pub(crate) use costs::costs;
 #[cfg(any(test, feature = "watch"))]
 pub use hardened::{HardenedSecrets, HardenedSet, HardenedSteps};
 pub(crate) use key_holder::host;
-pub(crate) use matrix_owner::{MAX_STORED_BYTES, join};
+pub(crate) use matrix_owner::{join, largest_storage};
 pub use order::candidate_counts;
 pub(crate) use recurrence::result_range_per_letter;
 #[cfg(any(test, feature = "watch"))]

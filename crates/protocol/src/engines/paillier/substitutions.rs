@@ -99,12 +99,10 @@ impl Substitutions {
         rows.get(row as usize - 1)?.get(usize::from(letter))
     }
 
-    /// The number of stored entries.
-    pub(super) fn stored(&self) -> usize {
-        self.rows_by_host
-            .values()
-            .map(|rows| rows.rows.len() * self.alphabet_size)
-            .sum()
+    /// The number of rows that are stored or requested.
+    pub(super) fn rows(&self) -> usize {
+        let stored = self.rows_by_host.values().map(|rows| rows.rows.len());
+        stored.sum::<usize>() + self.requested as usize
     }
 
     /// Records that a pair is done; the last pair of a scanpath drops its D.

@@ -8,6 +8,7 @@ mod hostile;
 mod long_pairs;
 mod masks;
 mod randomness;
+mod storage;
 mod window;
 mod wire;
 

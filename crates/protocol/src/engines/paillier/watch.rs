@@ -4,6 +4,7 @@
 //! build has this feature, and the engine has no other way to record.
 
 use super::hardened::HardenedParameters;
+use super::matrix_owner::Limits;
 use super::order::CellPosition;
 use super::run_parameters::RunParameters;
 use super::tap::Tap;
@@ -126,7 +127,11 @@ pub fn watch_window(
     let host = host.with_key(Arc::clone(key));
     let join = Job::new(spec, Role::Join, matrix_owner, key_holder.len(), pairs)?;
     let recorder = Recorder::default();
-    let pair_scores = run_both(&host, &join, options, (&recorder, in_flight))?;
+    let limits = Limits {
+        in_flight,
+        ..Limits::default()
+    };
+    let pair_scores = run_both(&host, &join, options, (&recorder, limits))?;
     Ok(Watched {
         messages: inner(recorder.messages),
         order: inner(recorder.order),
@@ -139,13 +144,13 @@ fn run_both(
     host: &Job<'_>,
     join: &Job<'_>,
     options: PaillierOptions,
-    (tap, in_flight): (&dyn Tap, Option<usize>),
+    (tap, limits): (&dyn Tap, Limits),
 ) -> Result<Vec<PairScore>, ProtocolError> {
     let (mut host_end, mut join_end) = memory_pair();
     std::thread::scope(|scope| {
         let matrix_owner = scope.spawn(move || {
             let mut rng = veilpath_paillier::system_rng()?;
-            let watch = (tap, in_flight);
+            let watch = (tap, limits);
             matrix_owner::join_tapped(join, options, &mut join_end, &(), &mut rng, watch)
         });
         let pair_scores = key_holder::host_tapped(host, options, &mut host_end, &(), tap);

@@ -378,7 +378,9 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
         }
         bits => (POSITION_BYTES.max(16 * bits + 64), 0),
     };
-    let indicators = edges / 128 + size.pairs.min(limits.pairs as u64);
+    // Each matrix has indicators for its positions, 128 at a time.
+    let shortest = size.host.shortest.saturating_add(size.join.shortest);
+    let indicators = edges / 128 + pairs.min(edges / shortest.max(1));
     in_stage
         .saturating_mul(letter_bytes(&cell, letters))
         .saturating_add(in_flight.saturating_mul(TRANSFER_BYTES * cell.cost().cots as u64))

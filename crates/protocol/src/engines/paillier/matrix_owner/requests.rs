@@ -49,7 +49,8 @@ impl<R> MatrixOwner<'_, R> {
             Some(host) if idle && sets == 0 => self.substitutions.rows_to_request(host),
             Some(host) if batch > 1 => {
                 let fit = u32::try_from(free_bytes / 2 / row_bytes).unwrap_or(u32::MAX);
-                self.substitutions.rows_to_request(host).min(fit)
+                let rows = self.substitutions.rows_to_request(host);
+                rows.min(fit).min(self.rows_with_room())
             }
             _ => 0,
         };
