@@ -25,7 +25,7 @@ use crate::agreement::Terms;
 use crate::control::{self, Decline, Tag};
 use crate::counted_store::{AgreedPairs, MAX_STARTS};
 use crate::digests::{agreement_id, cohort_tag, nonce, plan_id, run_tag};
-use crate::disclosure::{DisclosureLedger, WithdrawalWatch};
+use crate::disclosure::DisclosureLedger;
 use crate::engine_decision::EngineReason;
 use crate::error::{DeclineReason, Difference, Limit, Misbehaviour, UsageError};
 use crate::groups::{self, GroupNegotiation};
