@@ -154,12 +154,22 @@ fn undeclared_notations_are_detected_as_in_compare() {
         // Each side states which grid its letters are on.
         let side = |own: &'static str, other: &str| match (own, other) {
             ("bare.csv", "declared.csv") => vec!["--cohort", own, "--grid", "7x7"],
+            ("double-looking.csv", _) => vec!["--cohort", own, "--notation", "letters"],
             _ => vec!["--cohort", own],
         };
         for output in pair.run(&both, &side(a, b), &side(b, a)) {
             assert_eq!(output.ok(), expected, "{a} {b} {flags:?}");
         }
     }
+    // In a session, the partner's file does not decide how this side's file is read.
+    let cohort = |name| ["--cohort", name];
+    let [host, join] = pair.run(&[], &cohort("bare.csv"), &cohort("double-looking.csv"));
+    assert_eq!((host.code, join.code), (3, 3), "{}", join.stderr);
+    assert!(
+        join.stderr.contains("add --notation letters"),
+        "{}",
+        join.stderr
+    );
 }
 
 #[test]

@@ -237,6 +237,7 @@ fn two_institutions_compare_in_two_browsers() {
     assert!(host.state()["partner_result"].is_null());
     host.fits("partner-agreed");
 
+    let started = Instant::now();
     host.browser.click("#start");
     host.browser.wait_for(
         "document.querySelector('#session h2')?.textContent === 'Waiting for the partner to start'",
@@ -251,11 +252,13 @@ fn two_institutions_compare_in_two_browsers() {
     assert_eq!(badge(&host), ["waiting"]);
     assert_eq!(badge(&join), ["ready to start"]);
     // The measured time does not include this wait.
-    std::thread::sleep(Duration::from_secs(3));
+    let wait = Duration::from_secs(3);
+    std::thread::sleep(wait);
     join.browser.click("#start");
     for side in [&host, &join] {
         side.browser.wait_for("document.getElementById('result')");
     }
+    let without_wait = started.elapsed() - wait;
     let csv = [&host, &join].map(|side| side.export("partner_result", "csv"));
     assert_eq!(csv[0], csv[1], "both sides have the same result");
     assert!(
@@ -275,7 +278,10 @@ fn two_institutions_compare_in_two_browsers() {
     host.fits("partner-result");
     let cost: Value = serde_json::from_str(&host.export("partner_result", "json")).unwrap();
     let seconds = cost["cost"]["seconds"].as_f64().unwrap();
-    assert!(seconds < 2.5, "{seconds}");
+    assert!(
+        seconds < without_wait.as_secs_f64(),
+        "{seconds} s, {without_wait:?}"
+    );
     // A comparison on this machine does not replace the result.
     host.step("compare");
     host.browser.click("#compare");
