@@ -1,8 +1,15 @@
 //! What a metric depends on, and so what its scores can reveal: all letters of a scanpath in order, or less.
 
-use crate::{CrqaMeasure, Model};
-use std::collections::{BTreeMap, HashMap};
-use std::f64::consts::LN_2;
+mod counts;
+mod rank;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use counts::Counts;
+
+use crate::non_alignment::RecurrentLetters;
+use crate::{CrqaMeasure, Metric, Model};
+use std::collections::{HashMap, HashSet};
 
 /// What the scores of a scanpath depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,19 +24,12 @@ pub enum Dependence {
     Set,
 }
 
-/// What cross-recurrence counts, apart from how often each letter occurs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// How many occurrences of each letter are in runs of at least this many.
-    pub runs: Option<u32>,
-    /// The sum of the positions of each letter.
-    pub positions: bool,
-    /// The letters in order, if there are at least this many: shorter scanpaths have no diagonal lines.
-    pub diagonals: Option<u32>,
-}
-
 /// Only this many letters of an alphabet are compared with each other. A larger alphabet counts as no more.
 const MAX_COMPARED: u32 = 256;
+
+fn compared(letters: u32) -> u16 {
+    u16::try_from(letters.min(MAX_COMPARED)).unwrap_or(u16::MAX)
+}
 
 impl Model {
     /// What the scores depend on.
@@ -43,18 +43,42 @@ impl Model {
         }
     }
 
-    /// How many of the first `letters` letters the scores tell apart, with scanpaths over all letters of the alphabet.
+    /// How many of the first `letters` letters count as different: no more than the scores of either side tell apart, with
+    /// scanpaths over all letters of the alphabet.
     pub fn distinct_letters(&self, letters: u32, alphabet: u32) -> u32 {
-        let first = self.first_alike(alphabet);
-        let own = (0..letters).zip(&first);
-        let distinct = own.filter(|(at, first)| *at == u32::from(**first)).count();
-        u32::try_from(distinct).unwrap_or(letters)
+        let all = compared(alphabet);
+        let own = all.min(compared(letters));
+        if let Model::Recurrence(model) = self
+            && model.letters != RecurrentLetters::Same
+        {
+            // A count of recurrent points is a linear function of the counts of letters.
+            let row = |letter| (0..all).map(move |other| self.value(letter, other) != 0);
+            return rank::of_bits((0..own).map(|letter| row(letter).collect()));
+        }
+        let rows: HashSet<Vec<i64>> = (0..own)
+            .map(|letter| self.values(all, |other| self.value(letter, other)))
+            .collect();
+        let columns: HashSet<Vec<i64>> = (0..own)
+            .map(|letter| self.values(all, |other| self.value(other, letter)))
+            .collect();
+        u32::try_from(rows.len().min(columns.len())).unwrap_or(letters)
+    }
+
+    /// What a letter contributes with each letter. Those that no letter is similar to only interrupt a local alignment, so all
+    /// of them count as one.
+    fn values(&self, letters: u16, value: impl Fn(u16) -> i64) -> Vec<i64> {
+        let values: Vec<i64> = (0..letters).map(value).collect();
+        let is_similar = values.iter().any(|value| *value > 0);
+        match self {
+            Model::Local(_) if !is_similar => Vec::new(),
+            _ => values,
+        }
     }
 
     /// For each letter of the alphabet, the first one that every comparison treats alike. The list has at most
     /// [`MAX_COMPARED`] letters.
     pub fn first_alike(&self, letters: u32) -> Vec<u16> {
-        let letters = u16::try_from(letters.min(MAX_COMPARED)).unwrap_or(u16::MAX);
+        let letters = compared(letters);
         let mut seen = HashMap::new();
         (0..letters)
             .map(|letter| {
@@ -83,6 +107,27 @@ impl Model {
             Model::Recurrence(model) => model.letters.recur(a, b).into(),
             Model::Reward(model) => model.reward(a, b).into(),
             Model::Clear => (a == b).into(),
+        }
+    }
+}
+
+impl Metric {
+    /// Whether the score of a scanpath of this length can depend on its letters. An empty scanpath has none; and where only
+    /// lines count, one that is shorter than a line has the same score whatever its letters. (For one of the two sides, `lam-rows`
+    /// and `lam-columns` depend on the letters even then. The answer is the same for both.)
+    pub fn depends_on_letters(&self, length: usize) -> bool {
+        let of_lines = |measure: &CrqaMeasure| {
+            matches!(
+                measure,
+                CrqaMeasure::Det | CrqaMeasure::LamRows | CrqaMeasure::LamColumns
+            )
+        };
+        match self {
+            _ if length == 0 => false,
+            Metric::Crqa(crqa) if crqa.measures.iter().all(of_lines) => {
+                length as u64 >= crqa.line.into()
+            }
+            _ => true,
         }
     }
 }
@@ -119,8 +164,8 @@ impl Dependence {
         letters.into_iter().map(u64::from).collect()
     }
 
-    /// The binary logarithm of how many different values [`Self::reduce`] has for scanpaths of this length over this many
-    /// letters; with runs and positions, an upper bound.
+    /// How many bits [`Self::reduce`] leaves of scanpaths of this length over this many letters: the binary logarithm of the number
+    /// of values; for [`Dependence::Counts`], a lower bound of the entropy of a random scanpath.
     #[allow(clippy::cast_precision_loss)] // lengths are below 2³²
     pub fn bits(self, length: u64, letters: u32) -> f64 {
         let (n, k) = (length as f64, f64::from(letters));
@@ -133,7 +178,7 @@ impl Dependence {
                 let next = k - 1.0;
                 n * next.log2() + (k / (k - 2.0)).log2() + (1.0 - next.powf(-n)).log2()
             }
-            Dependence::Counts(counts) => counts.bits(length, letters).min(n * k.log2()),
+            Dependence::Counts(counts) => counts.bits(length, letters),
             // The sum of C(k, i) for i from 1 to n; for all i, it is 2ᵏ − 1.
             Dependence::Set if length >= u64::from(letters) => k + (1.0 - (-k).exp2()).log2(),
             Dependence::Set => {
@@ -144,303 +189,6 @@ impl Dependence {
                 }
                 f64::log2(sum)
             }
-        }
-    }
-}
-
-impl Counts {
-    /// Whether scanpaths of this length can have diagonal lines.
-    fn has_diagonals(self, length: u64) -> bool {
-        self.diagonals.is_some_and(|line| length >= line.into())
-    }
-
-    fn reduce(self, letters: &[u16]) -> Vec<u64> {
-        if self.has_diagonals(letters.len() as u64) {
-            return letters.iter().map(|letter| (*letter).into()).collect();
-        }
-        let mut of_letters: BTreeMap<u16, [u64; 3]> = BTreeMap::new();
-        let mut position = 0;
-        for run in letters.chunk_by(|a, b| a == b) {
-            let length = run.len() as u64;
-            let [count, in_runs, positions] = of_letters.entry(run[0]).or_default();
-            *count += length;
-            if self.runs.is_some_and(|line| length >= line.into()) {
-                *in_runs += length;
-            }
-            if self.positions {
-                *positions += (position..position + length).sum::<u64>();
-            }
-            position += length;
-        }
-        let numbers = of_letters.into_iter();
-        numbers
-            .flat_map(|(letter, [count, in_runs, positions])| {
-                [letter.into(), count, in_runs, positions]
-            })
-            .collect()
-    }
-
-    #[allow(clippy::cast_precision_loss)] // lengths are below 2³²
-    fn bits(self, length: u64, letters: u32) -> f64 {
-        if self.has_diagonals(length) {
-            return f64::INFINITY;
-        }
-        let (n, k) = (length as f64, f64::from(letters));
-        let counts = match self.runs {
-            None => log2_choices(n, letters - 1),
-            // `j` of the letters have runs: C(k, j)·C(n − j·line + k + j − 1, k + j − 1).
-            Some(line) => {
-                let with_runs = |runs: u32| {
-                    let left = n - f64::from(runs) * f64::from(line);
-                    let places = log2_choices(f64::from(letters - runs), runs);
-                    (left >= 0.0).then(|| places + log2_choices(left, letters + runs - 1))
-                };
-                let terms: Vec<f64> = (0..=letters).map_while(with_runs).collect();
-                let largest = terms.iter().copied().fold(0.0, f64::max);
-                largest
-                    + terms
-                        .iter()
-                        .map(|term| (term - largest).exp2())
-                        .sum::<f64>()
-                        .log2()
-            }
-        };
-        // `c` occurrences have at most c·(n − c) + 1 sums of positions, a product that is largest if all letters occur equally
-        // often. The sum of the last letter follows from the others.
-        let sums = match self.positions {
-            true => (k - 1.0) * (n * n / k * (1.0 - 1.0 / k)).ln_1p() / LN_2,
-            false => 0.0,
-        };
-        counts + sums
-    }
-}
-
-/// The binary logarithm of C(n + k, k).
-fn log2_choices(n: f64, k: u32) -> f64 {
-    (1..=k).map(|i| (n / f64::from(i)).ln_1p()).sum::<f64>() / LN_2
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        Alphabet, Comparison, Crqa, Frechet, Grid, Hausdorff, LocalScoring, Metric, Positions,
-        RecurrenceRule, Scanpath, Substitution, Table, Undefined,
-    };
-    use std::collections::HashSet;
-
-    fn comparison(metric: Metric, letters: u32) -> Comparison {
-        Comparison::new(metric, Alphabet::letters(letters).unwrap()).unwrap()
-    }
-
-    fn recurrence(rule: RecurrenceRule, measures: &[CrqaMeasure]) -> Metric {
-        Metric::Crqa(Crqa {
-            rule,
-            line: 2,
-            measures: measures.to_vec(),
-            undefined: Undefined::Missing,
-            rounded: true,
-        })
-    }
-
-    fn positions() -> Positions {
-        let grid = Grid::new(2, 2).unwrap();
-        Positions::Grid { grid, wrap: false }
-    }
-
-    /// All scanpaths of this length.
-    fn scanpaths(length: u32, letters: u16) -> Vec<Vec<u16>> {
-        (0..u32::from(letters).pow(length))
-            .map(|number| {
-                let digit = |at| number / u32::from(letters).pow(at) % u32::from(letters);
-                (0..length)
-                    .map(|at| u16::try_from(digit(at)).unwrap())
-                    .collect()
-            })
-            .collect()
-    }
-
-    const NO_MORE: Counts = Counts {
-        runs: None,
-        positions: false,
-        diagonals: None,
-    };
-
-    #[test]
-    fn bits_count_what_is_left_of_all_scanpaths() {
-        let counts = |counts| (Dependence::Counts(counts), matches!(counts, NO_MORE));
-        let runs = |line| Counts {
-            runs: Some(line),
-            ..NO_MORE
-        };
-        let all = [
-            (Dependence::Letters, true),
-            (Dependence::WithoutRepetitions, true),
-            (Dependence::Set, true),
-            counts(NO_MORE),
-            counts(runs(2)),
-            counts(runs(4)),
-            counts(Counts {
-                positions: true,
-                ..runs(2)
-            }),
-            counts(Counts {
-                diagonals: Some(4),
-                ..NO_MORE
-            }),
-        ];
-        for (dependence, is_exact) in all {
-            for (length, letters) in [(1, 1), (4, 1), (6, 2), (2, 4), (5, 4), (3, 5)] {
-                let left: HashSet<_> = scanpaths(length, letters)
-                    .iter()
-                    .map(|it| dependence.reduce(it))
-                    .collect();
-                let bits = dependence.bits(length.into(), letters.into());
-                let counted = f64::log2(f64::from(u32::try_from(left.len()).unwrap()));
-                let more = bits - counted;
-                assert!(
-                    more > -1e-9 && more < if is_exact { 1e-9 } else { 4.0 },
-                    "{dependence:?} {length} {letters}: {bits}, {counted}"
-                );
-            }
-            assert!(dependence.bits(1 << 24, 64).is_finite());
-        }
-    }
-
-    /// If no runs are long enough, they add nothing.
-    #[test]
-    fn long_lines_leave_counts_only() {
-        let counts = Dependence::Counts(NO_MORE).bits(20, 9);
-        let with = |line| {
-            Dependence::Counts(Counts {
-                runs: Some(line),
-                diagonals: Some(line),
-                positions: false,
-            })
-        };
-        assert!((with(21).bits(20, 9) - counts).abs() < 1e-9);
-        assert!((with(2).bits(20, 9) - 20.0 * 9f64.log2()).abs() < 1e-9);
-    }
-
-    /// Scanpaths of equal length have the same scores with every other scanpath exactly if the same is left of them.
-    #[test]
-    fn scores_depend_on_what_is_left() {
-        use CrqaMeasure::{Corm, Det, Lam, LamColumns, LamRows, Rec};
-        let of = |measures| recurrence(RecurrenceRule::SameLetter, measures);
-        // The second side's runs are on rows, so this is checked for the first side.
-        let for_one_side = [of(&[LamRows]), of(&[LamRows, Rec])];
-        let for_both = [
-            Metric::Levenshtein,
-            Metric::Frechet(Frechet {
-                positions: positions(),
-            }),
-            Metric::Hausdorff(Hausdorff {
-                positions: positions(),
-            }),
-            of(&[Rec]),
-            of(&[Lam]),
-            of(&[Rec, LamRows, LamColumns]),
-            of(&[Corm]),
-            of(&[Rec, Corm]),
-            of(&[Corm, Lam]),
-            of(&[Rec, Det]),
-        ];
-        let both = for_both.into_iter().map(|metric| (metric, true));
-        let one = for_one_side.into_iter().map(|metric| (metric, false));
-        for (metric, is_second) in both.chain(one) {
-            let has_positions = matches!(metric, Metric::Frechet(_) | Metric::Hausdorff(_));
-            let (length, letters) = if has_positions { (4, 4) } else { (5, 3) };
-            let all = scanpaths(length, letters);
-            let comparison = comparison(metric, letters.into());
-            let scores = |letters: &Vec<u16>| -> Vec<i64> {
-                let path = Scanpath::new(letters.clone());
-                let score = |other: &Vec<u16>| {
-                    let other = Scanpath::new(other.clone());
-                    let (a, b) = if is_second {
-                        (&other, &path)
-                    } else {
-                        (&path, &other)
-                    };
-                    comparison.raw(a, b).unwrap()
-                };
-                all.iter().map(score).collect()
-            };
-            let pairs: HashSet<_> = all
-                .iter()
-                .map(|it| (scores(it), comparison.model().dependence().reduce(it)))
-                .collect();
-            let scores: HashSet<_> = pairs.iter().map(|(scores, _)| scores).collect();
-            let left: HashSet<_> = pairs.iter().map(|(_, left)| left).collect();
-            assert_eq!(
-                (scores.len(), left.len()),
-                (pairs.len(), pairs.len()),
-                "{:?}",
-                comparison.metric()
-            );
-        }
-    }
-
-    #[test]
-    fn letters_that_a_table_or_radius_treats_alike_count_once() {
-        // Letters 0 and 2 differ from 1 and 3 only.
-        let values: Vec<f64> = (0..16).map(|at| f64::from((at / 4 + at % 4) % 2)).collect();
-        let table = Table::new(4, values.clone()).unwrap();
-        let global = Metric::NeedlemanWunsch {
-            substitution: Substitution::Table {
-                table: table.clone(),
-            },
-            insert: 1.0,
-            delete: 1.0,
-            scale: None,
-        };
-        // No alignment has a cost above 2 or a score below −2.
-        let raised: Vec<f64> = (values.iter().enumerate())
-            .map(|(at, value)| value * (3 + at % 5) as f64)
-            .collect();
-        let clipped = Metric::NeedlemanWunsch {
-            substitution: Substitution::Table {
-                table: Table::new(4, raised.clone()).unwrap(),
-            },
-            insert: 1.0,
-            delete: 1.0,
-            scale: None,
-        };
-        let lowered = raised.iter().map(|value| 1.0 - value).collect();
-        let clipped_scores = Metric::SmithWaterman {
-            scoring: LocalScoring::Table {
-                table: Table::new(4, lowered).unwrap(),
-            },
-            gap: 1.0,
-            scale: None,
-        };
-        let local = Metric::SmithWaterman {
-            scoring: LocalScoring::Table { table },
-            gap: 1.0,
-            scale: None,
-        };
-        let within = |radius| {
-            let positions = positions();
-            recurrence(
-                RecurrenceRule::Within { positions, radius },
-                &[CrqaMeasure::Det],
-            )
-        };
-        for (metric, distinct) in [
-            (global, 2),
-            (local, 2),
-            (clipped, 2),
-            (clipped_scores, 2),
-            (within(9.0), 1),
-            (within(1.0), 4),
-            (Metric::Levenshtein, 4),
-        ] {
-            let comparison = comparison(metric, 4);
-            assert_eq!(
-                comparison.model().distinct_letters(4, 4),
-                distinct,
-                "{:?}",
-                comparison.metric()
-            );
         }
     }
 }

@@ -98,8 +98,8 @@ pub enum MetricError {
         "fixations are rounded to at most {max} cells of a grid over the screen, and to at most 65536 combinations of a cell and a duration", max = crate::MAX_CELLS
     )]
     Classes,
-    /// Duration classes that are not in ascending order.
-    #[error("the durations to round to must be in ascending order, each once")]
+    /// Duration classes that are not positive, or not in ascending order.
+    #[error("the durations to round to must be greater than 0 and in ascending order, each once")]
     DurationOrder,
     /// A fixation metric on a cohort that has only letters.
     #[error("{metric} compares fixations, but there are only letters")]

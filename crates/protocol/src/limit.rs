@@ -7,8 +7,7 @@
 //! answers within it carry at most half of a scanpath's information.
 //!
 //! Some metrics depend on less than the letters ([`Dependence`]): a Hausdorff distance depends on which letters occur, a
-//! recurrence rate on how often each occurs, laminarity also on runs. If that has `V` possible values for `n` letters, `log₂ V` replaces `n·log₂ k`,
-//! as if all of them were equally likely.
+//! recurrence rate on how often each occurs. The bits of that replace `n·log₂ k`.
 //! Likewise, letters that the metric treats alike count as one.
 //!
 //! `R` counts the values that an answer can have *even if the partner cheats*:
@@ -352,7 +351,28 @@ mod tests {
             [20, 100, 500].map(|length| of(&hausdorff, length)),
             [4, 4, 4]
         );
-        assert_eq!([20, 200, 500].map(|length| of(&rec, length)), [0, 2, 3]);
+        assert_eq!([20, 200, 500].map(|length| of(&rec, length)), [0, 2, 2]);
+        // With a radius of two on a ring of ten cells, the counts of 200 letters are six numbers.
+        let ring = Grid::new(10, 1).unwrap().with_wrap(true);
+        let positions = Positions::Grid {
+            grid: ring,
+            wrap: true,
+        };
+        let rule = RecurrenceRule::Within {
+            positions,
+            radius: 2.0,
+        };
+        let within = Metric::Crqa(Crqa {
+            rule,
+            line: 2,
+            measures: vec![CrqaMeasure::Rec],
+            undefined: Undefined::Missing,
+            rounded: true,
+        });
+        let mut bit = spec(within, 10);
+        bit.reveal = Reveal::Threshold(Threshold::new(49.9).unwrap());
+        let bit = DefaultLimit::new(&bit, Some(10)).unwrap();
+        assert_eq!(bit.comparisons(200), 10);
     }
 
     /// A cheating matrix owner reads a letter from each opened number: 26 pairs for an alphabet of 51 letters with 21

@@ -212,7 +212,10 @@ impl DurationClasses {
         }
         crate::scale::check(self.scale)?;
         for &duration in durations {
-            crate::scale::cost("duration of a class", duration, self.scale)?;
+            // A fixation without a duration would be invisible.
+            if crate::scale::cost("duration of a class", duration, self.scale)? == 0 {
+                return Err(MetricError::DurationOrder);
+            }
         }
         if letters > 1 << 16 || u64::from(alphabet.size()) > letters {
             return Err(MetricError::Classes);

@@ -215,11 +215,11 @@ fn settings_are_checked() {
 }
 
 #[test]
-fn durations_to_round_to_are_in_ascending_order() {
+fn durations_to_round_to_are_positive_and_in_ascending_order() {
     let Metric::ScaSim(scasim) = classes() else {
         panic!()
     };
-    for durations in [vec![200.0, 100.0], vec![100.0, 100.0]] {
+    for durations in [vec![200.0, 100.0], vec![100.0, 100.0], vec![0.0, 100.0]] {
         let mut scasim = scasim.clone();
         scasim.classes.as_mut().unwrap().durations = durations;
         let alphabet = Alphabet::letters(6).unwrap();

@@ -48,7 +48,7 @@ impl GroupNegotiation<'_> {
             return Ok(None);
         }
         let answer = self.request(scanpath_ids, counts_as)?;
-        let members = members::of(
+        let members = members::that_hide_others(
             &self.proposal.cohort,
             &self.proposal.spec.metric,
             self.taking_part(),
@@ -70,8 +70,8 @@ impl GroupNegotiation<'_> {
         };
         let (cohort, metric) = (&self.proposal.cohort, &self.proposal.spec.metric);
         let members = match self.proposal.spec.pad_to {
-            None => members::of(cohort, metric, self.taking_part()),
-            // Padding hides which scanpaths are empty.
+            None => members::that_hide_others(cohort, metric, self.taking_part()),
+            // Padding hides lengths.
             Some(_) => members::with_empty_scanpaths(cohort, metric, self.taking_part()),
         };
         let limits = DisclosureLimits {

@@ -16,7 +16,18 @@ pub(crate) fn of(
     members(cohort, metric, taking_part, Scanpath::is_empty)
 }
 
-/// The same, but scanpaths without letters count as well.
+/// The same for an answer about groups, in which scanpaths with too few letters for this metric hide nobody, either.
+pub(super) fn that_hide_others(
+    cohort: &Cohort,
+    metric: &Metric,
+    taking_part: impl IntoIterator<Item = usize>,
+) -> Vec<GroupMember> {
+    members(cohort, metric, taking_part, |scanpath| {
+        !metric.depends_on_letters(scanpath.len())
+    })
+}
+
+/// The same, but all scanpaths count.
 pub(super) fn with_empty_scanpaths(
     cohort: &Cohort,
     metric: &Metric,
@@ -86,6 +97,9 @@ pub(super) fn key(identity: &Identity, members: &[GroupMember]) -> [u8; 32] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use veilpath_metrics::{
+        Alphabet, Crqa, CrqaMeasure, Encoding, Entry, RecurrenceRule, Undefined,
+    };
 
     /// Without the identity, nobody can confirm a guess about the participants.
     #[test]
@@ -100,5 +114,45 @@ mod tests {
         assert_eq!(of(&ours, "control"), of(&ours, "control"));
         assert_ne!(of(&ours, "control"), of(&ours, "patient"));
         assert_ne!(of(&ours, "control"), of(&other, "control"));
+    }
+
+    /// Of scanpaths that are shorter than a line, `det` is the same whatever their letters.
+    #[test]
+    fn scanpaths_without_lines_hide_nobody() {
+        let entry = |participant: &str, length| Entry {
+            participant: participant.into(),
+            group: None,
+            stimulus: None,
+            scanpath: Scanpath::new(vec![1; length]),
+            fixations: None,
+        };
+        let cohort = Cohort {
+            alphabet: Alphabet::letters(4).unwrap(),
+            encoding: Encoding::default(),
+            screen: None,
+            entries: vec![entry("empty", 0), entry("short", 8), entry("long", 9)],
+        };
+        let metric = |measure| {
+            Metric::Crqa(Crqa {
+                rule: RecurrenceRule::SameLetter,
+                line: 9,
+                measures: vec![measure],
+                undefined: Undefined::Zero,
+                rounded: true,
+            })
+        };
+        let hiding = |measure| {
+            let members = that_hide_others(&cohort, &metric(measure), 0..3);
+            let hide = members.into_iter().filter(|it| !it.stimuli.is_empty());
+            hide.map(|it| it.participant).collect::<Vec<_>>()
+        };
+        assert_eq!(hiding(CrqaMeasure::Det), ["long"]);
+        assert_eq!(hiding(CrqaMeasure::Rec), ["long", "short"]);
+        let named = of(&cohort, &metric(CrqaMeasure::Det), 0..3);
+        assert!(
+            named
+                .iter()
+                .any(|it| it.participant == "short" && !it.stimuli.is_empty())
+        );
     }
 }

@@ -1,0 +1,89 @@
+//! What cross-recurrence counts.
+
+use std::collections::BTreeMap;
+use std::f64::consts::{E, LN_2, TAU};
+
+/// What cross-recurrence counts, apart from how often each letter occurs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// How many occurrences of each letter are in runs of at least this many.
+    pub runs: Option<u32>,
+    /// The sum of the positions of each letter.
+    pub positions: bool,
+    /// The letters in order, if there are at least this many: shorter scanpaths have no diagonal lines.
+    pub diagonals: Option<u32>,
+}
+
+/// The binary logarithm of how many different words the longest scanpath contains. Of longer words, a partner cannot ask about
+/// a noticeable part.
+const MAX_WORD_BITS: f64 = 24.0;
+
+/// From this length on, the entropy of counts is that of a normal distribution.
+const LONG: u64 = 1024;
+
+impl Counts {
+    /// Whether scanpaths of this length can have diagonal lines.
+    fn has_diagonals(self, length: u64) -> bool {
+        self.diagonals.is_some_and(|line| length >= line.into())
+    }
+
+    pub(super) fn reduce(self, letters: &[u16]) -> Vec<u64> {
+        if self.has_diagonals(letters.len() as u64) {
+            return letters.iter().map(|letter| (*letter).into()).collect();
+        }
+        let mut of_letters: BTreeMap<u16, [u64; 3]> = BTreeMap::new();
+        let mut position = 0;
+        for run in letters.chunk_by(|a, b| a == b) {
+            let length = run.len() as u64;
+            let [count, in_runs, positions] = of_letters.entry(run[0]).or_default();
+            *count += length;
+            if self.runs.is_some_and(|line| length >= line.into()) {
+                *in_runs += length;
+            }
+            if self.positions {
+                *positions += (position..position + length).sum::<u64>();
+            }
+            position += length;
+        }
+        let numbers = of_letters.into_iter();
+        numbers
+            .flat_map(|(letter, [count, in_runs, positions])| {
+                [letter.into(), count, in_runs, positions]
+            })
+            .collect()
+    }
+
+    /// The entropy of a random scanpath's counts. Runs and positions would add to it, so it is a lower bound.
+    #[allow(clippy::cast_precision_loss)] // lengths are below 2³²
+    pub(super) fn bits(self, length: u64, letters: u32) -> f64 {
+        let (n, k) = (length as f64, f64::from(letters));
+        let all = n * k.log2();
+        let has_words = self.has_diagonals(length)
+            && self
+                .diagonals
+                .is_some_and(|line| f64::from(line) * k.log2() <= MAX_WORD_BITS);
+        if has_words {
+            return all;
+        }
+        multinomial_entropy(length, letters)
+    }
+}
+
+/// The entropy of how often each letter occurs in a random scanpath, in bits.
+#[allow(clippy::cast_precision_loss)] // lengths are below 2³²
+fn multinomial_entropy(length: u64, letters: u32) -> f64 {
+    let (n, k) = (length as f64, f64::from(letters));
+    if length > LONG {
+        return ((k - 1.0) * (TAU * E * n).ln() - k * k.ln()) / (2.0 * LN_2);
+    }
+    // n·log k − log n! + k·E[log X!] for a binomial X.
+    let (mut factorial, mut probability) = (0.0, n * (-1.0 / k).ln_1p());
+    let mut expected = 0.0;
+    for x in 1..=length {
+        let x = x as f64;
+        factorial += x.ln();
+        probability += ((n - x + 1.0) / x / (k - 1.0)).ln();
+        expected += probability.exp() * factorial;
+    }
+    (n * k.ln() - factorial + k * expected) / LN_2
+}

@@ -1,0 +1,354 @@
+use super::*;
+use crate::{
+    Alphabet, Comparison, Crqa, Frechet, Grid, Hausdorff, LocalScoring, Metric, Positions,
+    RecurrenceRule, Scanpath, Substitution, Table, Undefined,
+};
+use std::collections::{HashMap, HashSet};
+
+fn comparison(metric: Metric, letters: u32) -> Comparison {
+    Comparison::new(metric, Alphabet::letters(letters).unwrap()).unwrap()
+}
+
+fn recurrence(rule: RecurrenceRule, measures: &[CrqaMeasure]) -> Metric {
+    Metric::Crqa(Crqa {
+        rule,
+        line: 2,
+        measures: measures.to_vec(),
+        undefined: Undefined::Missing,
+        rounded: true,
+    })
+}
+
+fn positions() -> Positions {
+    let grid = Grid::new(2, 2).unwrap();
+    Positions::Grid { grid, wrap: false }
+}
+
+/// All scanpaths of this length.
+fn scanpaths(length: u32, letters: u16) -> Vec<Vec<u16>> {
+    (0..u32::from(letters).pow(length))
+        .map(|number| {
+            let digit = |at| number / u32::from(letters).pow(at) % u32::from(letters);
+            (0..length)
+                .map(|at| u16::try_from(digit(at)).unwrap())
+                .collect()
+        })
+        .collect()
+}
+
+const NO_MORE: Counts = Counts {
+    runs: None,
+    positions: false,
+    diagonals: None,
+};
+
+/// The entropy of what is left of a random scanpath.
+fn entropy(dependence: Dependence, length: u32, letters: u16) -> f64 {
+    let mut counts: HashMap<Vec<u64>, f64> = HashMap::new();
+    let all = scanpaths(length, letters);
+    for path in &all {
+        *counts.entry(dependence.reduce(path)).or_default() += 1.0;
+    }
+    let all = f64::from(u32::try_from(all.len()).unwrap());
+    let bits = counts.values().map(|count| count * (all / count).log2());
+    bits.sum::<f64>() / all
+}
+
+#[test]
+fn bits_count_what_is_left_of_all_scanpaths() {
+    let sizes = [(1, 1), (4, 1), (6, 2), (2, 4), (5, 4), (3, 5)];
+    for dependence in [
+        Dependence::Letters,
+        Dependence::WithoutRepetitions,
+        Dependence::Set,
+    ] {
+        for (length, letters) in sizes {
+            let left: HashSet<_> = scanpaths(length, letters)
+                .iter()
+                .map(|it| dependence.reduce(it))
+                .collect();
+            let bits = dependence.bits(length.into(), letters.into());
+            let counted = f64::log2(f64::from(u32::try_from(left.len()).unwrap()));
+            assert!(
+                (bits - counted).abs() < 1e-9,
+                "{dependence:?} {length} {letters}: {bits}, {counted}"
+            );
+        }
+        assert!(dependence.bits(1 << 24, 64).is_finite());
+    }
+}
+
+#[test]
+fn bits_of_counts_are_at_most_the_entropy_of_random_scanpaths() {
+    let runs = |line| Counts {
+        runs: Some(line),
+        ..NO_MORE
+    };
+    let positions = Counts {
+        positions: true,
+        ..runs(2)
+    };
+    let diagonals = Counts {
+        diagonals: Some(4),
+        ..NO_MORE
+    };
+    for counts in [NO_MORE, diagonals, runs(2), runs(4), positions] {
+        let dependence = Dependence::Counts(counts);
+        for (length, letters) in [
+            (1, 1),
+            (4, 1),
+            (6, 2),
+            (2, 4),
+            (5, 4),
+            (3, 5),
+            (9, 3),
+            (14, 2),
+        ] {
+            let bits = dependence.bits(length.into(), letters.into());
+            let entropy = entropy(dependence, length, letters);
+            let is_exact = counts == NO_MORE || counts == diagonals;
+            assert!(
+                bits < entropy + 1e-9 && (!is_exact || bits > entropy - 1e-9),
+                "{counts:?} {length} {letters}: {bits}, {entropy}"
+            );
+        }
+        assert!(dependence.bits(1 << 24, 64).is_finite());
+    }
+}
+
+/// Long scanpaths have the entropy of a normal distribution, which shorter ones approach.
+#[test]
+fn the_entropy_of_long_scanpaths_continues_that_of_shorter_ones() {
+    for letters in [2, 9, 64] {
+        let bits = |length| Dependence::Counts(NO_MORE).bits(length, letters);
+        let [before, last, next] = [1023, 1024, 1025].map(bits);
+        let step = last - before;
+        assert!(
+            step > 0.0 && (next - last - step).abs() < 0.5,
+            "{letters}: {before} {last} {next}"
+        );
+    }
+}
+
+/// If no runs are long enough, they add nothing.
+#[test]
+fn long_lines_leave_counts_only() {
+    let counts = Dependence::Counts(NO_MORE).bits(20, 9);
+    let with = |line| {
+        Dependence::Counts(Counts {
+            runs: Some(line),
+            diagonals: Some(line),
+            positions: false,
+        })
+    };
+    assert!((with(21).bits(20, 9) - counts).abs() < 1e-9);
+    assert!((with(2).bits(20, 9) - 20.0 * 9f64.log2()).abs() < 1e-9);
+    // A partner that does not know eight letters in a row sees no diagonal line.
+    let unreachable = Dependence::Counts(Counts {
+        diagonals: Some(8),
+        ..NO_MORE
+    });
+    assert!((unreachable.bits(20, 9) - counts).abs() < 1e-9);
+}
+
+/// Scanpaths of equal length have the same scores with every other scanpath exactly if the same is left of them.
+#[test]
+fn scores_depend_on_what_is_left() {
+    use CrqaMeasure::{Corm, Det, Lam, LamColumns, LamRows, Rec};
+    let of = |measures| recurrence(RecurrenceRule::SameLetter, measures);
+    // The second side's runs are on rows, so this is checked for the first side.
+    let for_one_side = [of(&[LamRows]), of(&[LamRows, Rec])];
+    let for_both = [
+        Metric::Levenshtein,
+        Metric::Frechet(Frechet {
+            positions: positions(),
+        }),
+        Metric::Hausdorff(Hausdorff {
+            positions: positions(),
+        }),
+        of(&[Rec]),
+        of(&[Lam]),
+        of(&[Rec, LamRows, LamColumns]),
+        of(&[Corm]),
+        of(&[Rec, Corm]),
+        of(&[Corm, Lam]),
+        of(&[Rec, Det]),
+    ];
+    let both = for_both.into_iter().map(|metric| (metric, true));
+    let one = for_one_side.into_iter().map(|metric| (metric, false));
+    for (metric, is_second) in both.chain(one) {
+        let has_positions = matches!(metric, Metric::Frechet(_) | Metric::Hausdorff(_));
+        let (length, letters) = if has_positions { (4, 4) } else { (5, 3) };
+        let all = scanpaths(length, letters);
+        let comparison = comparison(metric, letters.into());
+        let scores = |letters: &Vec<u16>| -> Vec<i64> {
+            let path = Scanpath::new(letters.clone());
+            let score = |other: &Vec<u16>| {
+                let other = Scanpath::new(other.clone());
+                let (a, b) = if is_second {
+                    (&other, &path)
+                } else {
+                    (&path, &other)
+                };
+                comparison.raw(a, b).unwrap()
+            };
+            all.iter().map(score).collect()
+        };
+        let pairs: HashSet<_> = all
+            .iter()
+            .map(|it| (scores(it), comparison.model().dependence().reduce(it)))
+            .collect();
+        let scores: HashSet<_> = pairs.iter().map(|(scores, _)| scores).collect();
+        let left: HashSet<_> = pairs.iter().map(|(_, left)| left).collect();
+        assert_eq!(
+            (scores.len(), left.len()),
+            (pairs.len(), pairs.len()),
+            "{:?}",
+            comparison.metric()
+        );
+    }
+}
+
+#[test]
+fn letters_that_a_table_or_radius_treats_alike_count_once() {
+    // Letters 0 and 2 differ from 1 and 3 only.
+    let values: Vec<f64> = (0..16).map(|at| f64::from((at / 4 + at % 4) % 2)).collect();
+    let table = Table::new(4, values.clone()).unwrap();
+    let global = Metric::NeedlemanWunsch {
+        substitution: Substitution::Table {
+            table: table.clone(),
+        },
+        insert: 1.0,
+        delete: 1.0,
+        scale: None,
+    };
+    // No alignment has a cost above 2 or a score below −2.
+    let raised: Vec<f64> = (values.iter().enumerate())
+        .map(|(at, value)| value * (3 + at % 5) as f64)
+        .collect();
+    let clipped = Metric::NeedlemanWunsch {
+        substitution: Substitution::Table {
+            table: Table::new(4, raised.clone()).unwrap(),
+        },
+        insert: 1.0,
+        delete: 1.0,
+        scale: None,
+    };
+    let lowered = raised.iter().map(|value| 1.0 - value).collect();
+    let clipped_scores = Metric::SmithWaterman {
+        scoring: LocalScoring::Table {
+            table: Table::new(4, lowered).unwrap(),
+        },
+        gap: 1.0,
+        scale: None,
+    };
+    let local = Metric::SmithWaterman {
+        scoring: LocalScoring::Table { table },
+        gap: 1.0,
+        scale: None,
+    };
+    let within = |radius| {
+        let positions = positions();
+        recurrence(
+            RecurrenceRule::Within { positions, radius },
+            &[CrqaMeasure::Det],
+        )
+    };
+    for (metric, distinct) in [
+        (global, 2),
+        (local, 2),
+        (clipped, 2),
+        (clipped_scores, 2),
+        (within(9.0), 1),
+        (within(1.0), 4),
+        (Metric::Levenshtein, 4),
+    ] {
+        let comparison = comparison(metric, 4);
+        assert_eq!(
+            comparison.model().distinct_letters(4, 4),
+            distinct,
+            "{:?}",
+            comparison.metric()
+        );
+    }
+}
+
+/// On a ring of ten cells, a radius of two leaves six numbers: how often the partner's counts meet those of five cells in a row.
+#[test]
+fn letters_within_a_radius_count_by_the_rank_of_their_matrix() {
+    let within = |grid: Grid, radius| {
+        let positions = Positions::Grid {
+            grid,
+            wrap: grid.wrap(),
+        };
+        let rule = RecurrenceRule::Within { positions, radius };
+        let letters = grid.cells();
+        let comparison = comparison(recurrence(rule, &[CrqaMeasure::Rec]), letters);
+        comparison.model().distinct_letters(letters, letters)
+    };
+    let ring = Grid::new(10, 1).unwrap().with_wrap(true);
+    assert_eq!(within(ring, 2.0), 6);
+    assert_eq!(within(Grid::new(5, 5).unwrap(), 1.5), 16);
+    assert_eq!(within(Grid::new(7, 7).unwrap(), 2.9), 36);
+}
+
+/// For one side an asymmetric table may tell fewer letters apart, and letters without a positive score only interrupt a
+/// local alignment.
+#[test]
+fn the_side_that_reveals_less_counts() {
+    // The first side's letters are of two kinds.
+    let values = (0..16)
+        .map(|at: i32| f64::from(at / 4 % 2 * 3 + at % 4))
+        .collect();
+    let asymmetric = Metric::NeedlemanWunsch {
+        substitution: Substitution::Table {
+            table: Table::new(4, values).unwrap(),
+        },
+        insert: 9.0,
+        delete: 9.0,
+        scale: None,
+    };
+    let rewarded = (0..16).map(|at| if at == 0 { 2.0 } else { -f64::from(at % 3) });
+    let one_reward = Metric::SmithWaterman {
+        scoring: LocalScoring::Table {
+            table: Table::new(4, rewarded.collect()).unwrap(),
+        },
+        gap: 1.0,
+        scale: None,
+    };
+    for metric in [asymmetric, one_reward] {
+        assert_eq!(comparison(metric, 4).model().distinct_letters(4, 4), 2);
+    }
+}
+
+/// In an answer about groups, scanpaths whose letters do not matter hide nobody.
+#[test]
+fn scanpaths_shorter_than_a_line_do_not_matter_where_only_lines_count() {
+    use CrqaMeasure::{Det, LamRows, Rec};
+    let of = |measures: &[CrqaMeasure]| {
+        let mut metric = recurrence(RecurrenceRule::SameLetter, measures);
+        if let Metric::Crqa(crqa) = &mut metric {
+            (crqa.line, crqa.undefined) = (3, Undefined::Zero);
+        }
+        metric
+    };
+    let comparison = comparison(of(&[Det]), 3);
+    for length in 1..=4 {
+        let scores: HashSet<Vec<i64>> = (scanpaths(length, 3).into_iter().map(Scanpath::new))
+            .map(|path| {
+                let others = scanpaths(4, 3).into_iter().map(Scanpath::new);
+                others
+                    .map(|other| comparison.raw(&path, &other).unwrap())
+                    .collect()
+            })
+            .collect();
+        assert_eq!(
+            comparison.metric().depends_on_letters(length as usize),
+            scores.len() > 1
+        );
+    }
+    assert!(!of(&[Det, LamRows]).depends_on_letters(2));
+    assert!(of(&[Rec, Det]).depends_on_letters(1));
+    assert!(!Metric::Levenshtein.depends_on_letters(0));
+    assert!(Metric::Levenshtein.depends_on_letters(1));
+}
