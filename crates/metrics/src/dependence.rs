@@ -75,8 +75,7 @@ impl Model {
         }
     }
 
-    /// For each letter of the alphabet, the first one that every comparison treats alike. The list has at most
-    /// [`MAX_COMPARED`] letters.
+    /// For each letter of the alphabet, the first one that every comparison treats alike. The list has at most 256 letters.
     pub fn first_alike(&self, letters: u32) -> Vec<u16> {
         let letters = compared(letters);
         let mut seen = HashMap::new();

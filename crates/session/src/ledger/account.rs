@@ -186,7 +186,8 @@ impl Account {
         Ok(())
     }
 
-    /// Counts what the journal contains but a crash left uncounted.
+    /// Charges what the journal contains but a crash left uncounted. If the limit does not allow it, it is neither counted nor
+    /// sent.
     pub(crate) fn catch_up(&mut self) -> Result<(), SessionError> {
         match self.behind {
             true => self.charge(&[]),
@@ -341,7 +342,12 @@ impl Account {
             None => self.comparisons_about_any(ledger, counts),
         };
         let all_about_any = saturating_sum(about_any.values());
-        let growth = |name: &String| counts[name] - self.counts.get(name).copied().unwrap_or(0);
+        // What only the journal has was never sent, because the ledger is written first. So it counts as new.
+        let counted = |name: &String| match self.behind {
+            true => ledger.count(name, &self.agreement),
+            false => count_of(&self.counts, name),
+        };
+        let growth = |name: &String| counts[name].saturating_sub(counted(name));
         let all_growth = counts.keys().map(growth).fold(0, u64::saturating_add);
         let mut totals = Totals {
             max_agreements: 0,

@@ -168,6 +168,26 @@ fn a_crash_between_journal_and_ledger_is_repaired() {
     account.check(&[7, 9]).unwrap();
 }
 
+/// A crash left two comparisons uncounted, and another plan has used up the limit since. They were not sent, and are not sent now.
+#[test]
+fn uncounted_comparisons_are_not_free_when_the_limit_is_used_up() {
+    let side = Side::new();
+    let peer = fingerprint();
+    let (mut other, _) = side.account(peer, 2, Some(3), &[0, 0]);
+    other.charge(&[3, 0]).unwrap();
+    for _ in 0..2 {
+        let (mut account, _) = side.account(peer, 1, Some(3), &[2, 0]);
+        assert!(account.check(&[0, 0]).is_err());
+        assert!(account.catch_up().is_err());
+        assert!(account.charge(&[0, 1]).is_err());
+    }
+    let (mut account, _) = side.account(peer, 1, Some(5), &[2, 0]);
+    account.catch_up().unwrap();
+    let (account, _) = side.account(peer, 1, Some(3), &[2, 0]);
+    // What was counted may be sent again under any limit.
+    account.check(&[0, 0]).unwrap();
+}
+
 #[test]
 fn bans_and_numbers_are_kept() {
     let side = Side::new();

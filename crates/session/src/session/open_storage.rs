@@ -161,7 +161,7 @@ impl StorageScope<'_> {
             let unknown: Vec<usize> = (0..entries).filter(unknown).collect();
             journal.mark_sent(&unknown)?;
         }
-        // This comes before any check: what was revealed is counted, even if the limits allow nothing more.
+        // This comes first, because these pairs are sent without another charge.
         if !estimate_only {
             account.catch_up()?;
         }
