@@ -10,6 +10,7 @@
 //! | a number of a pair's result | 32 |
 //! | a stimulus with a mean of its own, in its lists | 384 |
 //! | a byte of its name, in its copies | 4 |
+//! | with `test:sites`, a pair of scanpaths of one side | 128 |
 //! | a byte of the disclosure ledger, as text and parsed; above 1 MiB, rounded up to a power of two | 4 |
 //! | the engine | [`Spec::memory`] |
 //! | a scanpath of this side, in a tile at the coordinator: its name, limits and counts | 1024 |
@@ -20,7 +21,7 @@
 
 use crate::agreement::Terms;
 use crate::error::Limit;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use veilpath_protocol::{GroupQuestion, JobSize, PairRule, Role, Spec};
 
 const PROGRAM_BYTES: u64 = 40 << 20;
@@ -31,6 +32,7 @@ const BYTES_PER_PAIR: u64 = 384;
 const BYTES_PER_NUMBER: u64 = 32;
 const BYTES_PER_MEAN: u64 = 384;
 const BYTES_PER_NAME_BYTE: u64 = 4;
+const BYTES_PER_PAIR_WITHIN: u64 = 128;
 const BYTES_PER_LEDGER_BYTE: u64 = 4;
 const MAX_SMALL_LEDGER: u64 = 1 << 20;
 const BYTES_PER_COUNTED_SCANPATH: u64 = 1024;
@@ -53,16 +55,51 @@ pub(crate) fn rosters(ours: &Terms, theirs: &Terms) -> u64 {
         .saturating_add(ours.letters.saturating_mul(BYTES_PER_LETTER))
 }
 
-/// What the means of all stimuli need. If stimuli do not decide which scanpaths are compared, there is a mean for every two of them,
-/// and its name contains both.
-pub(crate) fn means<'a>(
+/// What a group answer needs for the scanpaths of both sides, given by their stimuli.
+pub(crate) fn group_answer<'a>(
     spec: &Spec,
     ours: impl Iterator<Item = Option<&'a str>>,
     theirs: impl Iterator<Item = Option<&'a str>>,
 ) -> u64 {
-    if spec.reveal.group_question() != Some(GroupQuestion::Mean { overall: false }) {
-        return 0;
+    match spec.reveal.group_question() {
+        Some(GroupQuestion::Mean { overall: false }) => means(spec.pair_rule, ours, theirs),
+        Some(GroupQuestion::TestSites { .. }) => {
+            let [ours, theirs] = [count_by_stimulus(ours), count_by_stimulus(theirs)];
+            let by_stimulus = spec.pair_rule == PairRule::SameStimulus
+                && [&ours, &theirs].map(|it| it.keys().any(Option::is_some)) == [true; 2];
+            let within = |scanpaths: u64| scanpaths.saturating_mul(scanpaths.saturating_sub(1)) / 2;
+            let pairs = |counts: &HashMap<_, u64>| match by_stimulus {
+                true => counts
+                    .values()
+                    .copied()
+                    .map(within)
+                    .fold(0, u64::saturating_add),
+                false => within(counts.values().copied().fold(0, u64::saturating_add)),
+            };
+            let pairs = pairs(&ours).saturating_add(pairs(&theirs));
+            pairs.saturating_mul(BYTES_PER_PAIR_WITHIN)
+        }
+        _ => 0,
     }
+}
+
+fn count_by_stimulus<'a>(
+    stimuli: impl Iterator<Item = Option<&'a str>>,
+) -> HashMap<Option<&'a str>, u64> {
+    let mut counts = HashMap::new();
+    for stimulus in stimuli {
+        *counts.entry(stimulus).or_default() += 1;
+    }
+    counts
+}
+
+/// What the means of all stimuli need. If stimuli do not decide which scanpaths are compared, there is a mean for every two of them,
+/// and its name contains both.
+fn means<'a>(
+    pair_rule: PairRule,
+    ours: impl Iterator<Item = Option<&'a str>>,
+    theirs: impl Iterator<Item = Option<&'a str>>,
+) -> u64 {
     let [ours, theirs]: [HashSet<Option<&str>>; 2] = [ours.collect(), theirs.collect()];
     let size = |stimuli: &HashSet<Option<&str>>| {
         let bytes = stimuli.iter().flatten().map(|name| name.len() as u64 + 1);
@@ -70,7 +107,7 @@ pub(crate) fn means<'a>(
     };
     let ((our_count, our_bytes), (their_count, their_bytes)) = (size(&ours), size(&theirs));
     let have_names = [&ours, &theirs].map(|it| it.iter().any(Option::is_some));
-    let (count, bytes) = match spec.pair_rule {
+    let (count, bytes) = match pair_rule {
         PairRule::SameStimulus if have_names == [true; 2] => (our_count, our_bytes),
         _ => {
             let bytes = our_bytes.saturating_mul(their_count);
@@ -118,6 +155,8 @@ pub(crate) fn check(needed: u64, allowed: Option<u64>) -> Result<(), Limit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric};
+    use veilpath_protocol::{Engine, Reveal};
 
     #[test]
     fn sessions_share_the_memory_beyond_the_fixed_overhead() {
@@ -145,6 +184,33 @@ mod tests {
         assert_eq!(lease(0, 1_000_000), 1_024_000_000);
         assert_eq!(lease(1000, 0), 384_000);
         assert_eq!(lease(u64::MAX, 1), u64::MAX);
+    }
+
+    /// A test of sites compares the scanpaths of each side with each other, too.
+    #[test]
+    fn a_test_of_sites_needs_memory_for_pairs_within_each_side() {
+        let cohort = Cohort {
+            alphabet: Alphabet::letters(4).unwrap(),
+            encoding: Encoding::default(),
+            screen: None,
+            entries: Vec::new(),
+        };
+        let (metric, rule) = (Metric::Levenshtein, PairRule::SameStimulus);
+        let mut spec = Spec::new(Engine::Shares, metric, rule, &cohort, &cohort).unwrap();
+        spec.reveal = "test:sites".parse().unwrap();
+        let side = |stimuli: &[Option<&'static str>], each| {
+            stimuli
+                .to_vec()
+                .into_iter()
+                .flat_map(move |it| std::iter::repeat_n(it, each))
+        };
+        let (one, two) = ([None], [Some("s1"), Some("s2")]);
+        let of = |ours, theirs| group_answer(&spec, ours, theirs);
+        assert_eq!(of(side(&one, 10), side(&one, 4)), (45 + 6) * 128);
+        assert_eq!(of(side(&two, 10), side(&two, 4)), 2 * (45 + 6) * 128);
+        assert_eq!(of(side(&two, 10), side(&one, 4)), (190 + 6) * 128);
+        spec.reveal = Reveal::Score;
+        assert_eq!(group_answer(&spec, side(&one, 10), side(&one, 4)), 0);
     }
 
     #[test]

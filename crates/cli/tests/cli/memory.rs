@@ -126,6 +126,9 @@ fn group_answers_stay_within_their_estimate() {
             let both = ["--engine", engine, "--reveal", answer];
             within_its_estimate(&both, || [side(300), side(500)]);
         }
+        // The pairs within the host's site need most of the memory.
+        let both = ["--engine", engine, "--reveal", "test:sites"];
+        within_its_estimate(&both, || [side(1000), side(10)]);
     }
 }
 

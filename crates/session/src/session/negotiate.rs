@@ -142,9 +142,10 @@ impl Session {
         };
         let our_stimuli = proposal.cohort.entries.iter();
         let our_stimuli = our_stimuli.map(|entry| entry.stimulus.as_deref());
-        let means = memory::means(&proposal.spec, our_stimuli, their_roster.stimuli());
+        let group_answer =
+            memory::group_answer(&proposal.spec, our_stimuli, their_roster.stimuli());
         let roster_bytes = memory::rosters(&terms, &theirs)
-            .saturating_add(means)
+            .saturating_add(group_answer)
             .saturating_add(memory::disclosures(disclosures.bytes()));
         let (host, join) = by_role(role, our_roster, their_roster);
         let cohort_tags = by_role(role, terms.cohort_tag.clone(), theirs.cohort_tag).into();
