@@ -1,6 +1,7 @@
 //! What a metric depends on, and so what its scores can reveal: all letters of a scanpath in order, or less.
 
 mod counts;
+mod entropy;
 mod rank;
 #[cfg(test)]
 mod tests;
@@ -9,7 +10,8 @@ pub(crate) use counts::Counts;
 
 use crate::non_alignment::RecurrentLetters;
 use crate::{CrqaMeasure, Metric, Model};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// What the scores of a scanpath depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +26,15 @@ pub enum Dependence {
     Set,
 }
 
-/// Only this many letters of an alphabet are compared with each other. A larger alphabet counts as no more.
-const MAX_COMPARED: u32 = 256;
+/// Of a larger alphabet, only this many letters of this side are compared, with at most [`MAX_OTHERS`] letters.
+const MAX_OWN: u32 = 1024;
+const MAX_OTHERS: u32 = 256;
 
-fn compared(letters: u32) -> u16 {
-    u16::try_from(letters.min(MAX_COMPARED)).unwrap_or(u16::MAX)
+/// At most this many of the first letters, at equal distances.
+fn some_of(letters: u32, at_most: u32) -> impl Iterator<Item = u16> + Clone {
+    let count = letters.min(at_most);
+    let letter = move |at: u32| u64::from(at) * u64::from(letters) / u64::from(count);
+    (0..count).map(move |at| u16::try_from(letter(at)).unwrap_or(u16::MAX))
 }
 
 impl Model {
@@ -43,41 +49,34 @@ impl Model {
         }
     }
 
-    /// How many of the first `letters` letters count as different: no more than the scores of either side tell apart, with
-    /// scanpaths over all letters of the alphabet.
-    pub fn distinct_letters(&self, letters: u32, alphabet: u32) -> u32 {
-        let all = compared(alphabet);
-        let own = all.min(compared(letters));
-        if let Model::Recurrence(model) = self
-            && model.letters != RecurrentLetters::Same
-        {
-            // A count of recurrent points is a linear function of the counts of letters.
-            let row = |letter| (0..all).map(move |other| self.value(letter, other) != 0);
-            return rank::of_bits((0..own).map(|letter| row(letter).collect()));
+    /// How many letters of equal probability have as much entropy as one of the first `letters` letters, of which each side's scores,
+    /// with scanpaths over all letters of the alphabet, tell only some apart. What differs for the two sides is the less.
+    pub fn effective_letters(&self, letters: u32, alphabet: u32) -> f64 {
+        let own = some_of(letters.min(alphabet), MAX_OWN);
+        let others = some_of(alphabet, MAX_OTHERS);
+        let row = |own: u16| others.clone().map(move |other| self.value(own, other));
+        let column = |own: u16| others.clone().map(move |other| self.value(other, own));
+        let is_similar = |own: u16| row(own).any(|it| it > 0) && column(own).any(|it| it > 0);
+        if matches!(self, Model::Local(_)) && !own.clone().all(is_similar) {
+            // Letters that are similar to none only interrupt alignments, so most of their order does not matter.
+            return 1.0;
         }
-        let rows: HashSet<Vec<i64>> = (0..own)
-            .map(|letter| self.values(all, |other| self.value(letter, other)))
-            .collect();
-        let columns: HashSet<Vec<i64>> = (0..own)
-            .map(|letter| self.values(all, |other| self.value(other, letter)))
-            .collect();
-        u32::try_from(rows.len().min(columns.len())).unwrap_or(letters)
-    }
-
-    /// What a letter contributes with each letter. Those that no letter is similar to only interrupt a local alignment, so all
-    /// of them count as one.
-    fn values(&self, letters: u16, value: impl Fn(u16) -> i64) -> Vec<i64> {
-        let values: Vec<i64> = (0..letters).map(value).collect();
-        let is_similar = values.iter().any(|value| *value > 0);
+        let of_rows = effective_classes(own.clone().map(|own| hash(row(own))));
+        let of_columns = effective_classes(own.clone().map(|own| hash(column(own))));
+        let effective = of_rows.min(of_columns);
         match self {
-            Model::Local(_) if !is_similar => Vec::new(),
-            _ => values,
+            Model::Recurrence(model) if model.letters != RecurrentLetters::Same => {
+                // A count of recurrent points is a linear function of the counts of letters.
+                let bits = own.map(|own| row(own).map(|it| it != 0).collect());
+                effective.min(rank::of_bits(bits).into())
+            }
+            _ => effective,
         }
     }
 
     /// For each letter of the alphabet, the first one that every comparison treats alike. The list has at most 256 letters.
     pub fn first_alike(&self, letters: u32) -> Vec<u16> {
-        let letters = compared(letters);
+        let letters = u16::try_from(letters.min(MAX_OTHERS)).unwrap_or(u16::MAX);
         let mut seen = HashMap::new();
         (0..letters)
             .map(|letter| {
@@ -137,11 +136,12 @@ impl Dependence {
         if measures.iter().any(|measure| measure.is_of_lines()) {
             return Dependence::Letters;
         }
-        // For one side, `lam-rows` depends on counts only, and for the other, `lam-columns` does. What one side's runs add
-        // to its own counts is left out, so that the limit is the same for both.
-        let runs =
-            has(CrqaMeasure::Lam) || has(CrqaMeasure::LamRows) && has(CrqaMeasure::LamColumns);
+        let [rows, columns] = [CrqaMeasure::LamRows, CrqaMeasure::LamColumns].map(has);
+        let runs = has(CrqaMeasure::Lam) || rows && columns;
+        // Alone, `lam-rows` is 0 for a joining side without runs, and `lam-columns` for such a host, whatever the counts.
+        let counts = has(CrqaMeasure::Rec) || has(CrqaMeasure::Corm) || runs;
         Dependence::Counts(Counts {
+            is_sure: counts,
             runs: runs.then_some(line),
             positions: has(CrqaMeasure::Corm),
             diagonals: has(CrqaMeasure::Det).then_some(line),
@@ -163,31 +163,45 @@ impl Dependence {
         letters.into_iter().map(u64::from).collect()
     }
 
-    /// How many bits [`Self::reduce`] leaves of scanpaths of this length over this many letters: the binary logarithm of the number
-    /// of values; for [`Dependence::Counts`], a lower bound of the entropy of a random scanpath.
+    /// The entropy of what [`Self::reduce`] leaves of a random scanpath of this length over this many letters; for
+    /// [`Dependence::Counts`], and for a fractional number of letters, a lower bound.
     #[allow(clippy::cast_precision_loss)] // lengths are below 2³²
-    pub fn bits(self, length: u64, letters: u32) -> f64 {
-        let (n, k) = (length as f64, f64::from(letters));
+    pub fn bits(self, length: u64, letters: f64) -> f64 {
+        let whole = letters.floor();
         match self {
-            _ if length == 0 || letters < 2 => 0.0,
-            Dependence::Letters => n * k.log2(),
-            // The sum of k·(k − 1)^(m − 1) for m from 1 to n.
-            Dependence::WithoutRepetitions if letters == 2 => (2.0 * n).log2(),
-            Dependence::WithoutRepetitions => {
-                let next = k - 1.0;
-                n * next.log2() + (k / (k - 2.0)).log2() + (1.0 - next.powf(-n)).log2()
-            }
+            _ if length == 0 || letters <= 1.0 => 0.0,
+            Dependence::Letters => length as f64 * letters.log2(),
             Dependence::Counts(counts) => counts.bits(length, letters),
-            // The sum of C(k, i) for i from 1 to n; for all i, it is 2ᵏ − 1.
-            Dependence::Set if length >= u64::from(letters) => k + (1.0 - (-k).exp2()).log2(),
-            Dependence::Set => {
-                let (mut sum, mut sets) = (0.0, 1.0);
-                for i in 1..=length {
-                    sets *= (k + 1.0 - i as f64) / i as f64;
-                    sum += sets;
-                }
-                f64::log2(sum)
-            }
+            _ if whole < 2.0 => 0.0,
+            Dependence::WithoutRepetitions => entropy::without_repetitions(length, whole),
+            Dependence::Set => entropy::set(length, whole),
         }
+    }
+}
+
+fn hash(values: impl Iterator<Item = i64>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    values.for_each(|value| value.hash(&mut hasher));
+    hasher.finish()
+}
+
+/// How many classes of equal size have as much entropy as the classes of equal items.
+#[allow(clippy::cast_precision_loss)] // at most a thousand
+fn effective_classes(items: impl Iterator<Item = u64>) -> f64 {
+    let mut sizes: HashMap<u64, f64> = HashMap::new();
+    for item in items {
+        *sizes.entry(item).or_default() += 1.0;
+    }
+    let all: f64 = sizes.values().sum();
+    let bits: f64 = sizes
+        .values()
+        .map(|size| size / all * (all / size).log2())
+        .sum();
+    // Classes of equal size are a whole number.
+    let classes = bits.exp2();
+    if (classes - classes.round()).abs() < 1e-9 {
+        classes.round()
+    } else {
+        classes
     }
 }

@@ -7,8 +7,8 @@
 //! answers within it carry at most half of a scanpath's information.
 //!
 //! Some metrics depend on less than the letters ([`Dependence`]): a Hausdorff distance depends on which letters occur, a
-//! recurrence rate on how often each occurs. The bits of that replace `n·log₂ k`.
-//! Likewise, letters that the metric treats alike count as one.
+//! recurrence rate on how often each occurs. The entropy of that in a random scanpath replaces `n·log₂ k`.
+//! Likewise, letters that the metric treats alike count as one, which is more frequent than others.
 //!
 //! `R` counts the values that an answer can have *even if the partner cheats*:
 //!
@@ -40,7 +40,7 @@ use veilpath_metrics::{Comparison, Costs, Dependence, Distance, MetricError, Mod
 use veilpath_mpc::circuit::numbers::bits_for;
 
 /// An alphabet counts as at most this many letters, because a declared alphabet may be larger than necessary.
-const MAX_LETTERS: u32 = 64;
+const MAX_LETTERS: f64 = 64.0;
 
 /// An undeclared alphabet counts as this many letters, because scanpaths over only a few areas of interest are common.
 const UNDECLARED_LETTERS: u32 = 4;
@@ -52,13 +52,14 @@ const PADDING_PER_LETTER: u64 = 4;
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefaultLimit {
     dependence: Dependence,
-    /// How many letters count.
-    letters: u32,
+    /// How many letters of equal probability count.
+    letters: f64,
     undeclared: bool,
     answer: AnswerSize,
     /// Letters of the longest scanpath that an answer may be about; 0 if every answer is about its own scanpath.
     longest: u64,
-    hidden_length: Option<u64>,
+    /// The shortest and the longest length, if lengths are hidden.
+    hidden_lengths: Option<[u64; 2]>,
 }
 
 /// How much an answer about a scanpath of `n` letters can reveal.
@@ -105,11 +106,13 @@ impl DefaultLimit {
         let letters = declared.map_or(agreed, |declared| declared.min(agreed));
         Ok(Self {
             dependence: model.dependence(),
-            letters: model.distinct_letters(letters, agreed).min(MAX_LETTERS),
+            letters: model.effective_letters(letters, agreed).min(MAX_LETTERS),
             undeclared: declared.is_none() && agreed > UNDECLARED_LETTERS,
             answer,
             longest: 0,
-            hidden_length: spec.pad_to.map(Self::shortest_protected),
+            hidden_lengths: spec
+                .pad_to
+                .map(|longest| [Self::shortest_protected(longest), longest.into()]),
         })
     }
 
@@ -123,7 +126,10 @@ impl DefaultLimit {
     /// The largest number of comparisons of a scanpath with this many letters. With hidden lengths it is the same for
     /// all, so that it does not reveal them. An empty scanpath has no limit.
     pub fn comparisons(&self, length: u64) -> u64 {
-        self.limit_for(self.hidden_length.unwrap_or(length))
+        // For some metrics, long scanpaths are more alike than short ones.
+        let lengths = self.hidden_lengths.unwrap_or([length; 2]);
+        let [shortest, longest] = lengths.map(|length| self.limit_for(length));
+        shortest.min(longest)
     }
 
     /// How many letters the limit assumes, if this side declares none.
@@ -142,13 +148,13 @@ impl DefaultLimit {
         self.bound_for(length, self.letters)
     }
 
-    fn bound_for(&self, length: u64, letters: u32) -> f64 {
+    fn bound_for(&self, length: u64, letters: f64) -> f64 {
         self.dependence.bits(length, letters) / self.answer.bits(length.max(self.longest))
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
     fn limit_for(&self, length: u64) -> u64 {
-        let assumed = self.assumed_letters().unwrap_or(self.letters);
+        let assumed = self.assumed_letters().map_or(self.letters, f64::from);
         let bound = self.bound_for(length, self.letters.min(assumed));
         if length == 0 || bound.is_nan() {
             return u64::MAX;
@@ -349,7 +355,7 @@ mod tests {
         let of = |metric: &Metric, length| limit(metric.clone(), 49).comparisons(length);
         assert_eq!(
             [20, 100, 500].map(|length| of(&hausdorff, length)),
-            [4, 4, 4]
+            [4, 2, 0]
         );
         assert_eq!([20, 200, 500].map(|length| of(&rec, length)), [0, 2, 2]);
         // With a radius of two on a ring of ten cells, the counts of 200 letters are six numbers.

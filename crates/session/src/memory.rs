@@ -198,19 +198,20 @@ mod tests {
         let (metric, rule) = (Metric::Levenshtein, PairRule::SameStimulus);
         let mut spec = Spec::new(Engine::Shares, metric, rule, &cohort, &cohort).unwrap();
         spec.reveal = "test:sites".parse().unwrap();
-        let side = |stimuli: &[Option<&'static str>], each| {
+        let side = |stimuli: &'static [Option<&str>], each| {
             stimuli
-                .to_vec()
-                .into_iter()
+                .iter()
+                .copied()
                 .flat_map(move |it| std::iter::repeat_n(it, each))
         };
-        let (one, two) = ([None], [Some("s1"), Some("s2")]);
+        const ONE: &[Option<&str>] = &[None];
+        const TWO: &[Option<&str>] = &[Some("s1"), Some("s2")];
         let of = |ours, theirs| group_answer(&spec, ours, theirs);
-        assert_eq!(of(side(&one, 10), side(&one, 4)), (45 + 6) * 128);
-        assert_eq!(of(side(&two, 10), side(&two, 4)), 2 * (45 + 6) * 128);
-        assert_eq!(of(side(&two, 10), side(&one, 4)), (190 + 6) * 128);
+        assert_eq!(of(side(ONE, 10), side(ONE, 4)), (45 + 6) * 128);
+        assert_eq!(of(side(TWO, 10), side(TWO, 4)), 2 * (45 + 6) * 128);
+        assert_eq!(of(side(TWO, 10), side(ONE, 4)), (190 + 6) * 128);
         spec.reveal = Reveal::Score;
-        assert_eq!(group_answer(&spec, side(&one, 10), side(&one, 4)), 0);
+        assert_eq!(group_answer(&spec, side(ONE, 10), side(ONE, 4)), 0);
     }
 
     #[test]

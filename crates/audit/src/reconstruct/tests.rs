@@ -101,7 +101,7 @@ fn twenty_letters_of_twenty_six_are_reconstructed() {
 fn the_limit_of_an_allowed_risky_setting_is_at_most_half_of_its_attack() {
     let index = needleman_wunsch(Substitution::Index, 1000.0);
     let digits = digit_table(26).unwrap();
-    for (metric, needed, bound) in [(index, 21, "5.9"), (digits, 4, "1.6")] {
+    for (metric, needed, bound) in [(index, 21, "5.9"), (digits, 4, "0.8")] {
         let alphabet = Alphabet::letters(26).unwrap();
         assert!(!risky_settings(&metric, alphabet).unwrap().is_empty());
         let spec = Spec {

@@ -1,11 +1,13 @@
 //! What cross-recurrence counts.
 
+use super::entropy;
 use std::collections::BTreeMap;
-use std::f64::consts::{E, LN_2, TAU};
 
 /// What cross-recurrence counts, apart from how often each letter occurs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
+    /// Whether the counts always matter, on both sides.
+    pub is_sure: bool,
     /// How many occurrences of each letter are in runs of at least this many.
     pub runs: Option<u32>,
     /// The sum of the positions of each letter.
@@ -17,9 +19,6 @@ pub struct Counts {
 /// The binary logarithm of how many different words the longest scanpath contains. Of longer words, a partner cannot ask about
 /// a noticeable part.
 const MAX_WORD_BITS: f64 = 24.0;
-
-/// From this length on, the entropy of counts is that of a normal distribution.
-const LONG: u64 = 1024;
 
 impl Counts {
     /// Whether scanpaths of this length can have diagonal lines.
@@ -55,35 +54,18 @@ impl Counts {
 
     /// The entropy of a random scanpath's counts. Runs and positions would add to it, so it is a lower bound.
     #[allow(clippy::cast_precision_loss)] // lengths are below 2³²
-    pub(super) fn bits(self, length: u64, letters: u32) -> f64 {
-        let (n, k) = (length as f64, f64::from(letters));
-        let all = n * k.log2();
+    pub(super) fn bits(self, length: u64, letters: f64) -> f64 {
         let has_words = self.has_diagonals(length)
             && self
                 .diagonals
-                .is_some_and(|line| f64::from(line) * k.log2() <= MAX_WORD_BITS);
+                .is_some_and(|line| f64::from(line) * letters.log2() <= MAX_WORD_BITS);
         if has_words {
-            return all;
+            return length as f64 * letters.log2();
         }
-        multinomial_entropy(length, letters)
+        let letters = letters.floor();
+        match self.is_sure && letters >= 2.0 {
+            true => entropy::counts(length, letters),
+            false => 0.0,
+        }
     }
-}
-
-/// The entropy of how often each letter occurs in a random scanpath, in bits.
-#[allow(clippy::cast_precision_loss)] // lengths are below 2³²
-fn multinomial_entropy(length: u64, letters: u32) -> f64 {
-    let (n, k) = (length as f64, f64::from(letters));
-    if length > LONG {
-        return ((k - 1.0) * (TAU * E * n).ln() - k * k.ln()) / (2.0 * LN_2);
-    }
-    // n·log k − log n! + k·E[log X!] for a binomial X.
-    let (mut factorial, mut probability) = (0.0, n * (-1.0 / k).ln_1p());
-    let mut expected = 0.0;
-    for x in 1..=length {
-        let x = x as f64;
-        factorial += x.ln();
-        probability += ((n - x + 1.0) / x / (k - 1.0)).ln();
-        expected += probability.exp() * factorial;
-    }
-    (n * k.ln() - factorial + k * expected) / LN_2
 }

@@ -3,11 +3,17 @@
 /// A prime. The rank modulo a prime is at most the rank.
 const PRIME: u64 = (1 << 31) - 1;
 
-/// The rank of a matrix of zeros and ones.
+/// No more is needed.
+const MAX_RANK: usize = 64;
+
+/// The rank of a matrix of zeros and ones, up to [`MAX_RANK`].
 pub(super) fn of_bits(rows: impl Iterator<Item = Vec<bool>>) -> u32 {
     // Each row is reduced by those before it, and its first entry that is left is 1.
     let mut reduced: Vec<(usize, Vec<u64>)> = Vec::new();
     for row in rows {
+        if reduced.len() == MAX_RANK {
+            break;
+        }
         let mut row: Vec<u64> = row.into_iter().map(u64::from).collect();
         for (first, other) in &reduced {
             let factor = PRIME - row[*first];

@@ -37,6 +37,7 @@ fn scanpaths(length: u32, letters: u16) -> Vec<Vec<u16>> {
 }
 
 const NO_MORE: Counts = Counts {
+    is_sure: true,
     runs: None,
     positions: false,
     diagonals: None,
@@ -55,26 +56,31 @@ fn entropy(dependence: Dependence, length: u32, letters: u16) -> f64 {
 }
 
 #[test]
-fn bits_count_what_is_left_of_all_scanpaths() {
-    let sizes = [(1, 1), (4, 1), (6, 2), (2, 4), (5, 4), (3, 5)];
+fn bits_are_the_entropy_of_what_is_left_of_random_scanpaths() {
+    let sizes = [
+        (1, 1),
+        (4, 1),
+        (6, 2),
+        (11, 2),
+        (2, 4),
+        (5, 4),
+        (3, 5),
+        (8, 3),
+    ];
     for dependence in [
         Dependence::Letters,
         Dependence::WithoutRepetitions,
         Dependence::Set,
     ] {
         for (length, letters) in sizes {
-            let left: HashSet<_> = scanpaths(length, letters)
-                .iter()
-                .map(|it| dependence.reduce(it))
-                .collect();
             let bits = dependence.bits(length.into(), letters.into());
-            let counted = f64::log2(f64::from(u32::try_from(left.len()).unwrap()));
+            let entropy = entropy(dependence, length, letters);
             assert!(
-                (bits - counted).abs() < 1e-9,
-                "{dependence:?} {length} {letters}: {bits}, {counted}"
+                (bits - entropy).abs() < 1e-9,
+                "{dependence:?} {length} {letters}: {bits}, {entropy}"
             );
         }
-        assert!(dependence.bits(1 << 24, 64).is_finite());
+        assert!(dependence.bits(1 << 24, 64.0).is_finite());
     }
 }
 
@@ -112,14 +118,14 @@ fn bits_of_counts_are_at_most_the_entropy_of_random_scanpaths() {
                 "{counts:?} {length} {letters}: {bits}, {entropy}"
             );
         }
-        assert!(dependence.bits(1 << 24, 64).is_finite());
+        assert!(dependence.bits(1 << 24, 64.0).is_finite());
     }
 }
 
 /// Long scanpaths have the entropy of a normal distribution, which shorter ones approach.
 #[test]
 fn the_entropy_of_long_scanpaths_continues_that_of_shorter_ones() {
-    for letters in [2, 9, 64] {
+    for letters in [2.0, 9.0, 64.0] {
         let bits = |length| Dependence::Counts(NO_MORE).bits(length, letters);
         let [before, last, next] = [1023, 1024, 1025].map(bits);
         let step = last - before;
@@ -133,22 +139,22 @@ fn the_entropy_of_long_scanpaths_continues_that_of_shorter_ones() {
 /// If no runs are long enough, they add nothing.
 #[test]
 fn long_lines_leave_counts_only() {
-    let counts = Dependence::Counts(NO_MORE).bits(20, 9);
+    let counts = Dependence::Counts(NO_MORE).bits(20, 9.0);
     let with = |line| {
         Dependence::Counts(Counts {
             runs: Some(line),
             diagonals: Some(line),
-            positions: false,
+            ..NO_MORE
         })
     };
-    assert!((with(21).bits(20, 9) - counts).abs() < 1e-9);
-    assert!((with(2).bits(20, 9) - 20.0 * 9f64.log2()).abs() < 1e-9);
+    assert!((with(21).bits(20, 9.0) - counts).abs() < 1e-9);
+    assert!((with(2).bits(20, 9.0) - 20.0 * 9f64.log2()).abs() < 1e-9);
     // A partner that does not know eight letters in a row sees no diagonal line.
     let unreachable = Dependence::Counts(Counts {
         diagonals: Some(8),
         ..NO_MORE
     });
-    assert!((unreachable.bits(20, 9) - counts).abs() < 1e-9);
+    assert!((unreachable.bits(20, 9.0) - counts).abs() < 1e-9);
 }
 
 /// Scanpaths of equal length have the same scores with every other scanpath exactly if the same is left of them.
@@ -265,8 +271,8 @@ fn letters_that_a_table_or_radius_treats_alike_count_once() {
     ] {
         let comparison = comparison(metric, 4);
         assert_eq!(
-            comparison.model().distinct_letters(4, 4),
-            distinct,
+            comparison.model().effective_letters(4, 4),
+            f64::from(distinct),
             "{:?}",
             comparison.metric()
         );
@@ -284,12 +290,50 @@ fn letters_within_a_radius_count_by_the_rank_of_their_matrix() {
         let rule = RecurrenceRule::Within { positions, radius };
         let letters = grid.cells();
         let comparison = comparison(recurrence(rule, &[CrqaMeasure::Rec]), letters);
-        comparison.model().distinct_letters(letters, letters)
+        comparison.model().effective_letters(letters, letters)
     };
     let ring = Grid::new(10, 1).unwrap().with_wrap(true);
-    assert_eq!(within(ring, 2.0), 6);
-    assert_eq!(within(Grid::new(5, 5).unwrap(), 1.5), 16);
-    assert_eq!(within(Grid::new(7, 7).unwrap(), 2.9), 36);
+    assert_eq!(within(ring, 2.0), 6.0);
+    assert_eq!(within(Grid::new(5, 5).unwrap(), 1.5), 16.0);
+    assert_eq!(within(Grid::new(7, 7).unwrap(), 2.9), 36.0);
+}
+
+/// A class of one letter out of 26 is seldom met.
+#[test]
+fn classes_of_unequal_size_have_less_entropy() {
+    let values = (0..26 * 26).map(|at| f64::from(u8::from((at / 26 == 0) != (at % 26 == 0))));
+    let table = Metric::NeedlemanWunsch {
+        substitution: Substitution::Table {
+            table: Table::new(26, values.collect()).unwrap(),
+        },
+        insert: 1.0,
+        delete: 1.0,
+        scale: None,
+    };
+    let p: f64 = 1.0 / 26.0;
+    let bits = -p * p.log2() - (1.0 - p) * (1.0 - p).log2();
+    let letters = comparison(table, 26).model().effective_letters(26, 26);
+    assert!((letters.log2() - bits).abs() < 1e-9, "{letters}");
+    // Only the two ends of a line of 52 cells do not recur.
+    let grid = Grid::new(52, 1).unwrap();
+    let rule = RecurrenceRule::Within {
+        positions: Positions::Grid { grid, wrap: false },
+        radius: 50.0,
+    };
+    let ends = comparison(recurrence(rule, &[CrqaMeasure::Rec]), 52);
+    let letters = ends.model().effective_letters(52, 52);
+    assert!(letters < 1.3, "{letters}");
+}
+
+/// Without runs, `lam-rows` of a joining side is 0.
+#[test]
+fn laminarity_along_one_side_may_not_depend_on_the_other() {
+    use CrqaMeasure::{Det, LamColumns, LamRows, Rec};
+    let bits = |measures: &[CrqaMeasure]| Dependence::of_measures(measures, 9).bits(20, 9.0);
+    for uncertain in [&[LamRows][..], &[LamColumns], &[Det, LamRows], &[Det]] {
+        assert_eq!(bits(uncertain), 0.0, "{uncertain:?}");
+    }
+    assert!(bits(&[LamRows, LamColumns]) > 10.0 && bits(&[Rec, LamRows]) > 10.0);
 }
 
 /// For one side an asymmetric table may tell fewer letters apart, and letters without a positive score only interrupt a
@@ -316,8 +360,11 @@ fn the_side_that_reveals_less_counts() {
         gap: 1.0,
         scale: None,
     };
-    for metric in [asymmetric, one_reward] {
-        assert_eq!(comparison(metric, 4).model().distinct_letters(4, 4), 2);
+    for (metric, letters) in [(asymmetric, 2.0), (one_reward, 1.0)] {
+        assert_eq!(
+            comparison(metric, 4).model().effective_letters(4, 4),
+            letters
+        );
     }
 }
 
