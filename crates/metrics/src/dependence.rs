@@ -139,9 +139,9 @@ impl Dependence {
         let [rows, columns] = [CrqaMeasure::LamRows, CrqaMeasure::LamColumns].map(has);
         let runs = has(CrqaMeasure::Lam) || rows && columns;
         // Alone, `lam-rows` is 0 for a joining side without runs, and `lam-columns` for such a host, whatever the counts.
-        let counts = has(CrqaMeasure::Rec) || has(CrqaMeasure::Corm) || runs;
+        let matter_to_both = has(CrqaMeasure::Rec) || has(CrqaMeasure::Corm) || runs;
         Dependence::Counts(Counts {
-            is_sure: counts,
+            matter_to_both,
             runs: runs.then_some(line),
             positions: has(CrqaMeasure::Corm),
             diagonals: has(CrqaMeasure::Det).then_some(line),

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 /// What cross-recurrence counts, apart from how often each letter occurs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Whether the counts always matter, on both sides.
-    pub is_sure: bool,
+    /// Whether the counts matter to the scores of both sides, whatever their runs.
+    pub matter_to_both: bool,
     /// How many occurrences of each letter are in runs of at least this many.
     pub runs: Option<u32>,
     /// The sum of the positions of each letter.
@@ -63,7 +63,7 @@ impl Counts {
             return length as f64 * letters.log2();
         }
         let letters = letters.floor();
-        match self.is_sure && letters >= 2.0 {
+        match self.matter_to_both && letters >= 2.0 {
             true => entropy::counts(length, letters),
             false => 0.0,
         }

@@ -37,7 +37,7 @@ fn scanpaths(length: u32, letters: u16) -> Vec<Vec<u16>> {
 }
 
 const NO_MORE: Counts = Counts {
-    is_sure: true,
+    matter_to_both: true,
     runs: None,
     positions: false,
     diagonals: None,
