@@ -26,13 +26,12 @@ pub enum Dependence {
     Set,
 }
 
-/// Of a larger alphabet, only this many letters of this side are compared, with at most [`MAX_OTHERS`] letters.
-const MAX_OWN: u32 = 1024;
-const MAX_OTHERS: u32 = 256;
+/// Of a larger alphabet, only this many letters are compared with each other. A table has no more.
+const MAX_COMPARED: u32 = 1024;
 
-/// At most this many of the first letters, at equal distances.
-fn some_of(letters: u32, at_most: u32) -> impl Iterator<Item = u16> + Clone {
-    let count = letters.min(at_most);
+/// The first letters; of too many, some at equal distances.
+fn compared(letters: u32) -> impl Iterator<Item = u16> + Clone {
+    let count = letters.min(MAX_COMPARED);
     let letter = move |at: u32| u64::from(at) * u64::from(letters) / u64::from(count);
     (0..count).map(move |at| u16::try_from(letter(at)).unwrap_or(u16::MAX))
 }
@@ -52,8 +51,8 @@ impl Model {
     /// How many letters of equal probability have as much entropy as one of the first `letters` letters, of which each side's scores,
     /// with scanpaths over all letters of the alphabet, tell only some apart. What differs for the two sides is the less.
     pub fn effective_letters(&self, letters: u32, alphabet: u32) -> f64 {
-        let own = some_of(letters.min(alphabet), MAX_OWN);
-        let others = some_of(alphabet, MAX_OTHERS);
+        let own = compared(letters.min(alphabet));
+        let others = compared(alphabet);
         let row = |own: u16| others.clone().map(move |other| self.value(own, other));
         let column = |own: u16| others.clone().map(move |other| self.value(other, own));
         let is_similar = |own: u16| row(own).any(|it| it > 0) && column(own).any(|it| it > 0);
@@ -76,7 +75,7 @@ impl Model {
 
     /// For each letter of the alphabet, the first one that every comparison treats alike. The list has at most 256 letters.
     pub fn first_alike(&self, letters: u32) -> Vec<u16> {
-        let letters = u16::try_from(letters.min(MAX_OTHERS)).unwrap_or(u16::MAX);
+        let letters = u16::try_from(letters.min(256)).unwrap_or(u16::MAX);
         let mut seen = HashMap::new();
         (0..letters)
             .map(|letter| {

@@ -17,7 +17,7 @@ use std::time::Duration;
 const ALLOWED: f64 = 256.0;
 
 /// How long a run may take. The longest takes 50 seconds of CPU time on both sides together, and the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(600);
+const LONG_RUN_TIMEOUT: Duration = Duration::from_secs(600);
 
 const HEADER: &str = "# veilpath cohort 1\n# alphabet: letters 49\nparticipant,scanpath\n";
 
@@ -64,7 +64,7 @@ fn run_watched(
     let watch_host = (watched == Side::Host).then(|| Watcher::start(host.child.id()));
     let join = pair.join(&address, join);
     let watcher = watch_host.unwrap_or_else(|| Watcher::start(join.child.id()));
-    let output = [host, join].map(|side| side.end_after_at_most(PATIENCE));
+    let output = [host, join].map(|side| side.end_after_at_most(LONG_RUN_TIMEOUT));
     let peak = watcher.end().unwrap().peak_memory;
     eprintln!("{}: {peak:.0} MiB", both.join(" "));
     (output, peak)

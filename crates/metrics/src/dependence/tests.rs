@@ -325,6 +325,16 @@ fn classes_of_unequal_size_have_less_entropy() {
     assert!(letters < 1.3, "{letters}");
 }
 
+#[test]
+fn all_letters_of_a_large_alphabet_count() {
+    for letters in [300, 1000, 5000] {
+        let alphabet = Alphabet::new(crate::Notation::Numbers, letters).unwrap();
+        let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
+        let effective = comparison.model().effective_letters(letters, letters);
+        assert_eq!(effective, f64::from(letters.min(MAX_COMPARED)));
+    }
+}
+
 /// Without runs, `lam-rows` of a joining side is 0.
 #[test]
 fn laminarity_along_one_side_may_not_depend_on_the_other() {
