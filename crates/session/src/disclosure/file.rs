@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 /// How an answer is divided into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,8 @@ pub(super) enum Parts {
     Groups,
     /// One for everything, counted by score ranges: a histogram.
     Ranges,
+    /// One for everything, but with a result for each scanpath: the groups of the nearest.
+    Named,
     /// One for each pair: a session about scores or thresholds.
     Pairs,
 }

@@ -8,8 +8,9 @@
 //! An answer has parts, and means are sums over parts. Units that were in the same parts of all answers have the
 //! same coefficients in every combination of answers, up to a common factor. They form an atom. What a combination is about is
 //! a union of atoms, so it is about at least the minimum number of participants if every atom has units of that many.
-//! This assumes that the partner's scanpaths are real. If lengths are known, a partner who makes scanpaths up can choose
-//! them so that the scores of all lengths but one cancel out (`docs/security.md`); only hidden lengths prevent that.
+//! This assumes that the partner's scanpaths are real. A partner who makes scanpaths up can choose them so that the scores
+//! of all lengths but one cancel out (`docs/security.md`). Hidden lengths do not prevent that: scores, and the groups of
+//! the nearest, tell them.
 //!
 //! The partner chooses its own scanpaths. If only scanpaths of the same stimulus are compared, it can choose constant
 //! ones, whose scores follow from the lengths, for all stimuli but one. What remains of an answer over all stimuli is
@@ -40,7 +41,7 @@
 //! **Histograms.** A count is about a range of scores, and is suppressed if too few participants are in it. Two
 //! histograms that differ in their ranges, metric or participants have counts whose differences are about few
 //! participants, and so does a histogram minus known scores. So each participant is in at most one histogram per
-//! partner, and scores of those in a histogram are not revealed.
+//! partner, and neither scores nor nearest groups of those in a histogram are revealed.
 //!
 //! **Not sums.** The counts of a test and the votes of the nearest scanpaths are no sums over parts. Combinations of
 //! several such numbers can be about fewer participants; only the budget bounds them.
@@ -240,6 +241,7 @@ impl DisclosureLedger {
         members: &[GroupMember],
     ) -> Result<Answer, DisclosureRefusal> {
         let parts = match file::Parts::of(request.kind, request.overall) {
+            _ if request.names_scanpaths => file::Parts::Named,
             file::Parts::Groups if !request.by_group => file::Parts::Single,
             parts => parts,
         };
@@ -324,10 +326,10 @@ fn allow(
             return Err(DisclosureRefusal::ChangedEncoding { participants });
         }
     }
-    // Known scores can be subtracted from counts.
+    // What is known about single scanpaths can be subtracted from counts.
     let excluded: &[file::Parts] = match answer.parts {
-        file::Parts::Ranges => &[file::Parts::Ranges, file::Parts::Pairs],
-        file::Parts::Pairs => &[file::Parts::Ranges],
+        file::Parts::Ranges => &[file::Parts::Ranges, file::Parts::Pairs, file::Parts::Named],
+        file::Parts::Pairs | file::Parts::Named => &[file::Parts::Ranges],
         _ => &[],
     };
     let participants =

@@ -31,6 +31,8 @@ pub struct AnswerRequest<'a> {
     pub nearest: Option<u32>,
     /// Whether this side's scanpaths are those among which the nearest are found.
     pub has_references: bool,
+    /// Whether it has a result for each scanpath of this side.
+    pub names_scanpaths: bool,
     /// Whether it depends on the groups of this side's participants, for kinds that can.
     pub by_group: bool,
     /// Whether only scanpaths of the same stimulus are compared, not all with all.
@@ -54,6 +56,7 @@ impl<'a> AnswerRequest<'a> {
                 _ => None,
             },
             has_references: false,
+            names_scanpaths: false,
             by_group: true,
             by_stimulus: false,
             counts_as: 1,
@@ -70,6 +73,7 @@ impl<'a> AnswerRequest<'a> {
             overall: true,
             nearest: None,
             has_references: false,
+            names_scanpaths: false,
             by_group: true,
             by_stimulus: false,
             counts_as: 0,

@@ -99,6 +99,8 @@ impl GroupNegotiation<'_> {
         answer.by_stimulus = self.proposal.spec.pair_rule == PairRule::SameStimulus
             && scanpath_ids.iter().all(has_stimuli);
         answer.has_references = self.role == Role::Join;
+        answer.names_scanpaths =
+            self.role == Role::Host && question.is_some_and(|it| it.names_scanpaths());
         answer.counts_as = counts_as;
         let proposal = self.proposal;
         let digests = ScanpathDigests::of(&proposal.cohort, &proposal.spec.metric);

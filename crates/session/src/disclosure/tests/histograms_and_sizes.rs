@@ -37,6 +37,35 @@ fn a_participant_is_in_a_histogram_or_in_scores() {
     }
 }
 
+/// The groups of the nearest tell about single scanpaths by their names.
+#[test]
+fn a_participant_is_in_a_histogram_or_named_with_nearest_groups() {
+    let histogram = answer_request(1, AnswerKind::Histogram);
+    let nearest = AnswerRequest {
+        nearest: Some(5),
+        names_scanpaths: true,
+        by_group: false,
+        ..answer_request(2, AnswerKind::Nearest)
+    };
+    for [first, second] in [[&histogram, &nearest], [&nearest, &histogram]] {
+        let fixture = Fixture::new();
+        let ask = |answer, range| fixture.ask_for(answer, &members(range), LIMITS);
+        assert_eq!(ask(first, 0..6), Ok(1));
+        let refused = DisclosureRefusal::HistogramOverlap { participants: 6 };
+        assert_eq!(ask(second, 0..11), Err(refused));
+        assert_eq!(ask(second, 20..25), Ok(2));
+    }
+    // The references are not named.
+    let fixture = Fixture::new();
+    let references = AnswerRequest {
+        names_scanpaths: false,
+        ..nearest
+    };
+    for answer in [&histogram, &references] {
+        assert!(fixture.ask_for(answer, &members(0..6), LIMITS).is_ok());
+    }
+}
+
 fn charge_sizes(
     fixture: &Fixture,
     key: u8,

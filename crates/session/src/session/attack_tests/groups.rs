@@ -1,10 +1,10 @@
 //! The attacker asks about groups, and returns with other letters and groups under the same agreement.
 
 use super::*;
-use crate::DisclosureLedger;
 use crate::digests::journal_id;
 use crate::error::Limit;
 use crate::journal::Journal;
+use crate::{DisclosureLedger, DisclosureRefusal};
 use veilpath_protocol::Misbehaviour;
 
 /// Pairs of two participants on each side.
@@ -220,6 +220,33 @@ fn groups_of_single_scanpaths_count_as_comparisons() {
             }
             assert_eq!(setup.counted(), 2.min(number as u64), "{engine:?}");
         }
+    }
+}
+
+/// A histogram minus what the nearest groups tell about named scanpaths would be about the others.
+#[test]
+fn nearest_groups_and_histograms_are_not_about_the_same_participants() {
+    let questions = ["histogram:4", "nearest:1"];
+    let reversed = [questions[1], questions[0]];
+    for [first, second] in [questions, reversed] {
+        let case = |question| case(Engine::Shares, question, RevealTo::Both, Role::Join);
+        let setup = Setup::new(case(first), 2);
+        let folders = folders(2);
+        let answered = setup.attack(&attempt(folders[0].path(), 0));
+        assert!(answered.victim.is_none(), "{first}: {:?}", answered.victim);
+        let setup = Setup {
+            case: case(second),
+            answers: 20,
+            ..setup
+        };
+        let refused = setup.attack(&attempt(folders[1].path(), 1)).victim;
+        let Some(SessionError::Limit(Limit::Disclosure(refusal))) = refused else {
+            panic!("{second} after {first}: {refused:?}")
+        };
+        assert!(matches!(
+            refusal,
+            DisclosureRefusal::HistogramOverlap { .. }
+        ));
     }
 }
 
