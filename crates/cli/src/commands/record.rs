@@ -144,10 +144,20 @@ fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let read = |file: &Path| Ok::<_, Failure>(inputs::record(file, None)?.require_intact()?);
     let (ours, theirs) = (read(&args.ours)?, read(&args.theirs)?);
     let compared = RecordComparison::new(&ours, &theirs);
+    if compared.has_same_owner {
+        return Err(Failure::input(
+            "both files are records of the same institution\n  give your own record and your partner's",
+        ));
+    }
     let steps = units::counted(compared.common, "step");
     messages::info(&format!("both records have {steps} in common\n"));
     if compared.is_complete() {
-        return Ok(());
+        return match compared.common {
+            0 => Err(Failure::input(
+                "neither record has a session with the owner of the other\n  compare your record with that of a partner",
+            )),
+            _ => Ok(()),
+        };
     }
     let missing = |lines: &[RecordLine], has: &Path, lacks: &Path| -> Vec<String> {
         let lines = lines.iter();

@@ -152,6 +152,9 @@ fn the_record_shows_what_was_disclosed_and_every_change() {
     let [ours, theirs] = records.each_ref().map(|path| path.display().to_string());
     let compare = format!("record compare {ours} {theirs}");
     pair.run_alone(Side::Host, &compare).ok();
+    let same = format!("record compare {ours} {ours}");
+    let same = pair.run_alone(Side::Host, &same).refused();
+    assert!(same.contains("same institution"), "{same}");
 
     std::fs::write(
         &records[0],

@@ -13,6 +13,8 @@ pub struct RecordComparison {
     pub missing_in_ours: Vec<RecordLine>,
     /// Lines of ours whose step is missing in theirs.
     pub missing_in_theirs: Vec<RecordLine>,
+    /// Whether the same side has signed both.
+    pub has_same_owner: bool,
 }
 
 impl RecordComparison {
@@ -33,6 +35,7 @@ impl RecordComparison {
             common: own.iter().filter(|(_, entry)| has(&others, entry)).count() as u64,
             missing_in_ours: missing(&others, &own),
             missing_in_theirs: missing(&own, &others),
+            has_same_owner: ours.owners().iter().any(|it| theirs.owners().contains(it)),
         }
     }
 

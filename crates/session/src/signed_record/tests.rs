@@ -315,6 +315,7 @@ fn a_truncated_tail_shows_in_the_partners_record() {
     let [ours, theirs] = [Role::Host, Role::Join].map(|role| read(&sides.text(role)));
     let complete = RecordComparison::new(&ours, &theirs);
     assert!(complete.is_complete() && complete.common == 3);
+    assert!(!complete.has_same_owner && RecordComparison::new(&ours, &ours).has_same_owner);
     let text = sides.text(Role::Host);
     let lines: Vec<&str> = text.lines().collect();
     for kept in 0..3 {
