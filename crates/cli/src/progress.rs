@@ -27,9 +27,9 @@ pub(crate) fn bar(total: u64, unit: Unit, quiet: bool) -> ProgressBar {
     };
     let bar = ProgressBar::with_draw_target(Some(total), target);
     let template = match unit {
-        Unit::Bytes => "  reading {bar:30} {decimal_bytes}/{decimal_total_bytes}, {left} left",
+        Unit::Bytes => "  reading {bar:30} {decimal_bytes}/{decimal_total_bytes}{left}",
         Unit::Steps => "  measuring {bar:30} {percent}%, {elapsed} so far",
-        Unit::Cells => "  comparing {bar:30} {percent}% of {human_len} matrix cells, {left} left",
+        Unit::Cells => "  comparing {bar:30} {percent}% of {human_len} matrix cells{left}",
     };
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style.with_key("left", write_time_left));
@@ -38,10 +38,14 @@ pub(crate) fn bar(total: u64, unit: Unit, quiet: bool) -> ProgressBar {
     bar
 }
 
-/// The estimated time that is left.
+/// The estimated time that is left, once something is done.
 fn write_time_left(state: &ProgressState, out: &mut dyn Write) {
-    let whole_seconds = state.eta().as_secs() as f64;
-    let _ = out.write_str(&units::seconds(whole_seconds.max(1.0).round()));
+    let left = state.eta();
+    if left.is_zero() {
+        return;
+    }
+    let whole_seconds = left.as_secs() as f64;
+    let _ = write!(out, ", {} left", units::seconds(whole_seconds.max(1.0)));
 }
 
 /// Shows the events of a job: a bar for its progress, and text for its notes.
