@@ -4,6 +4,7 @@
 
 pub(crate) mod engine;
 mod groups;
+mod limit;
 mod progress;
 mod text;
 
@@ -297,6 +298,7 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
         "assumed_letters": summary.limit.assumed_letters,
         "limit_counts_all": summary.limit.counts_together(),
         "comparisons_per_scanpath": summary.limit.after,
+        "comparisons_added": summary.limit.added,
         "comparisons_before": summary.limit.before,
         "within_limit": summary.limit.exceeded.is_none(),
         "groups": summary.groups.map(|groups| json!({

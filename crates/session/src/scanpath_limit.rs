@@ -37,8 +37,10 @@ pub struct LimitSummary {
     pub assumed_letters: Option<u32>,
     /// The most comparisons so far of one scanpath of this side, or of all where these count together.
     pub before: u64,
-    /// The same after this plan.
+    /// The same after this plan; possibly of another scanpath.
     pub after: u64,
+    /// The most that this plan adds to one scanpath, or to all where these count together.
+    pub added: u64,
     /// The limit that this plan exceeds. A session that only estimates continues anyway.
     pub exceeded: Option<ExceededLimit>,
 }
@@ -63,6 +65,7 @@ impl LimitSummary {
             assumed_letters: plan.assumed_letters,
             before: totals.before,
             after: totals.after,
+            added: totals.added,
             exceeded: totals.exceeded,
         }
     }

@@ -1,8 +1,8 @@
 //! Advice about sessions.
 
 use veilpath::{
-    DeclineReason, FRESH_FIELD, FileProblem, Limit, LimitOrigin, NUMBER_FIELD, NetworkError,
-    PROTOCOL_VERSION_FIELD, SessionError,
+    DeclineReason, FRESH_FIELD, FileProblem, Limit, NUMBER_FIELD, NetworkError,
+    PROTOCOL_VERSION_FIELD, SessionError, units,
 };
 
 /// The error's text and advice.
@@ -35,13 +35,19 @@ fn advice(error: &SessionError) -> Option<String> {
         }
         SessionError::NotVeilpath => "check the address and the port",
         SessionError::Limit(Limit::Comparisons(exceeded)) => {
-            return Some(match exceeded.origin {
-                LimitOrigin::Policy => "only a change of the policy allows this plan".into(),
-                _ => format!(
-                    "limit_per_scanpath={} allows this plan; the more comparisons, the more of a scanpath can be reconstructed from their scores\n  reveal=\"mean\", or another group answer, says nothing about single pairs",
+            let allowed = match exceeded.policy_refusing() {
+                Some(most) => format!(
+                    "the policy allows at most {} of each scanpath, so only a change of the policy allows this plan",
+                    units::counted(most, "comparison")
+                ),
+                None => format!(
+                    "limit_per_scanpath={} allows this plan; each further score lets the partner reconstruct more of a scanpath",
                     exceeded.per_scanpath
                 ),
-            });
+            };
+            return Some(format!(
+                "{allowed}\n  reveal=\"mean\", or another group answer, says nothing about single pairs"
+            ));
         }
         SessionError::Limit(Limit::Memory { needed, .. }) => {
             let mebibytes = needed.div_ceil(1 << 20);

@@ -4,7 +4,7 @@ use super::groups;
 use veilpath::{
     CoordinatorProblem, DeclineReason, Difference, ENGINE_FIELD, EngineChoice, ExceededLimit,
     FRESH_FIELD, FileProblem, Limit, LimitOrigin, NUMBER_FIELD, NetworkError,
-    PROTOCOL_VERSION_FIELD, RelayProblem, SessionError,
+    PROTOCOL_VERSION_FIELD, RelayProblem, SessionError, units,
 };
 
 /// The error's text and advice.
@@ -153,18 +153,20 @@ fn limit_hint(limit: &Limit) -> Option<String> {
 
 /// Advice for a plan that exceeds this side's limit.
 pub(crate) fn exceeded_hint(exceeded: &ExceededLimit) -> String {
-    let mut hint = match exceeded.origin {
-        LimitOrigin::Policy => "only a change of the policy allows this plan".into(),
-        _ => format!(
-            "--limit-per-scanpath {} allows this plan; the more comparisons, the more of a scanpath can be reconstructed from their scores",
+    let mut hint = match exceeded.policy_refusing() {
+        Some(most) => format!(
+            "the policy allows at most {} of each scanpath, so only a change of the policy allows this plan",
+            units::counted(most, "comparison")
+        ),
+        None => format!(
+            "--limit-per-scanpath {} allows this plan; each further score lets the partner reconstruct more of a scanpath",
             exceeded.per_scanpath
         ),
     };
     hint += &format!("\n  {}", groups::REVEAL_GROUP_ANSWER);
     if exceeded.origin == LimitOrigin::Default {
         if exceeded.assumed_letters.is_some() {
-            hint +=
-                "\n  --letters COUNT on both sides declares the letters, and raises the default";
+            hint += "\n  declare the number of letters with --letters COUNT on both sides; this raises the default";
         }
         if let Some(pad_to) = exceeded.pad_to {
             hint += &format!(
@@ -257,5 +259,41 @@ fn network_hint(error: &NetworkError) -> Option<&'static str> {
             "switch it on (on Linux: ip link set lo up), or use --engine plain, which needs no network",
         ),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_only_suggested_if_the_policy_allows_it() {
+        let exceeded = |policy, origin| ExceededLimit {
+            limit: 3,
+            origin,
+            before: 0,
+            now: 6,
+            counts_together: false,
+            exceeded: 1,
+            scanpaths: 1,
+            per_scanpath: 6,
+            policy,
+            assumed_letters: None,
+            pad_to: None,
+        };
+        for policy in [None, Some(6)] {
+            let hint = exceeded_hint(&exceeded(policy, LimitOrigin::Default));
+            assert!(hint.contains("--limit-per-scanpath 6"), "{hint}");
+        }
+        let hint = exceeded_hint(&exceeded(Some(5), LimitOrigin::Default));
+        assert!(
+            hint.contains("at most 5 comparisons") && !hint.contains("--limit"),
+            "{hint}"
+        );
+        let hint = exceeded_hint(&exceeded(Some(2), LimitOrigin::Policy));
+        assert!(
+            hint.contains("at most 2 comparisons") && !hint.contains("--limit"),
+            "{hint}"
+        );
     }
 }

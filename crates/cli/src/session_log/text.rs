@@ -1,14 +1,14 @@
 //! The steps of a session as text.
 
 use super::engine::{self, duration};
-use super::groups;
+use super::{groups, limit};
 use crate::failure::Failure;
 use crate::hints::exceeded_hint;
 use crate::messages;
 use veilpath::units;
 use veilpath::{
-    AgreementSummary, CompletedSession, Engine, LimitOrigin, LimitSummary, Link, Peer, PeerEvent,
-    Reveal, RevealTo, SessionEvent,
+    AgreementSummary, CompletedSession, Engine, Link, Peer, PeerEvent, Reveal, RevealTo,
+    SessionEvent,
 };
 
 /// A step that is not about one peer.
@@ -121,77 +121,8 @@ fn bounds(summary: &AgreementSummary) -> String {
     match (of_answer, counts) {
         // Nobody learns anything about single scanpaths, so comparisons do not count.
         (Some(answer), false) => answer,
-        (Some(answer), true) => format!("{answer}\nlimit: {}", limit(&summary.limit)),
-        (None, _) => limit(&summary.limit),
-    }
-}
-
-/// How often this side's scanpaths are and may be compared.
-fn limit(limit: &LimitSummary) -> String {
-    let (before, after) = (limit.before, limit.after);
-    let planned = match (before, after - before.min(after)) {
-        (0, now) => format!("this plan needs {}", units::grouped(now)),
-        (before, 0) => format!("{}, and this plan adds none", earlier_comparisons(before)),
-        (before, now) => format!(
-            "this plan needs {}, and {}",
-            units::grouped(now),
-            earlier_comparisons(before)
-        ),
-    };
-    let Some(limits) = limit.limits else {
-        return format!("none; {planned} (comparisons of one scanpath)");
-    };
-    let by_length = match limits.0 == limits.1 {
-        true => "",
-        false => ", by length",
-    };
-    let origin = match (limit.origin, limit.assumed_letters) {
-        (LimitOrigin::Chosen, _) => String::new(),
-        (LimitOrigin::Policy, _) => " (the policy)".into(),
-        (LimitOrigin::EarlierDefault, _) => {
-            " (the default of an earlier plan with this partner, which still applies)".into()
-        }
-        (LimitOrigin::Default, None) => " (default)".into(),
-        (LimitOrigin::Default, Some(letters)) => format!(
-            " (default for {letters} letters, because this side does not declare how many there are; --letters on both sides does)"
-        ),
-    };
-    let text = format!(
-        "{} with this partner{by_length}{origin}; {planned}",
-        comparisons(limits, limit.counts_together()),
-    );
-    match limit.defaults {
-        Some(defaults) if !limit.is_default() && limits.1 > defaults.0 => format!(
-            "{text}\n  the default would be {}: with more, a partner that makes up its scanpaths may learn more than half of the information in one of yours",
-            comparisons(defaults, limit.default_counts_together)
-        ),
-        _ => text,
-    }
-}
-
-fn earlier_comparisons(comparisons: u64) -> String {
-    let were = if comparisons == 1 { "was" } else { "were" };
-    format!("{} {were} made before", units::grouped(comparisons))
-}
-
-/// The limits in comparisons of each scanpath, or of all together.
-fn comparisons(limits: (u64, u64), together: bool) -> String {
-    let noun = match limits {
-        (1, 1) => "comparison",
-        _ => "comparisons",
-    };
-    let whose = match together {
-        true => "all scanpaths of this side together",
-        false => "each scanpath of this side",
-    };
-    format!("{} {noun} of {whose}", range(limits))
-}
-
-/// A range of limits, or a single one.
-fn range((least, most): (u64, u64)) -> String {
-    match least == most {
-        true => units::grouped(most),
-        false => format!("{} to {}", units::grouped(least), units::grouped(most)),
+        (Some(answer), true) => format!("{answer}\nlimit: {}", limit::text(&summary.limit)),
+        (None, _) => limit::text(&summary.limit),
     }
 }
 
@@ -391,57 +322,5 @@ mod tests {
             text.contains("more than 1 GB per second to the host"),
             "{text}"
         );
-    }
-
-    #[test]
-    fn limits_are_shown_with_their_origin_and_what_counts() {
-        let default = LimitSummary {
-            limits: Some((14, 14)),
-            origin: LimitOrigin::Default,
-            defaults: Some((14, 14)),
-            default_counts_together: false,
-            assumed_letters: None,
-            before: 0,
-            after: 8,
-            exceeded: None,
-        };
-        let text = limit(&default);
-        assert!(text.contains("8") && !text.contains("the default would be"));
-        let assumed = LimitSummary {
-            assumed_letters: Some(4),
-            ..default.clone()
-        };
-        assert!(limit(&assumed).contains("--letters"));
-        let set = |count| LimitSummary {
-            limits: Some((count, count)),
-            origin: LimitOrigin::Chosen,
-            defaults: Some((14, 20)),
-            default_counts_together: true,
-            ..default.clone()
-        };
-        let text = limit(&set(500));
-        assert!(text.contains("the default would be 14 to 20 comparisons of all scanpaths"));
-        assert!(!limit(&set(8)).contains("the default would be"));
-        // A finished plan, under a limit that was lowered since.
-        let finished = LimitSummary {
-            limits: Some((1, 1)),
-            before: 20,
-            after: 20,
-            ..default.clone()
-        };
-        let text = limit(&finished);
-        assert!(
-            text.contains("1 comparison of") && text.contains("20 were made before"),
-            "{text}"
-        );
-        let earlier = LimitSummary {
-            origin: LimitOrigin::EarlierDefault,
-            before: 8,
-            after: 12,
-            ..default
-        };
-        let text = limit(&earlier);
-        assert!(text.contains("4, and 8 were made before"), "{text}");
-        assert!(text.contains("earlier plan"), "{text}");
     }
 }

@@ -143,6 +143,8 @@ pub struct ExceededLimit {
     pub scanpaths: u64,
     /// The most comparisons of a single scanpath, earlier ones included: a limit that this side's user sets counts these.
     pub per_scanpath: u64,
+    /// The most that this side's policy allows.
+    pub policy: Option<u64>,
     /// How many letters the default assumes, where this side declares none.
     pub assumed_letters: Option<u32>,
     /// The length that all scanpaths are padded to, where lengths are hidden.
@@ -164,6 +166,11 @@ pub enum LimitOrigin {
 }
 
 impl ExceededLimit {
+    /// The most that the policy allows, if it refuses every limit that would allow the plan.
+    pub fn policy_refusing(&self) -> Option<u64> {
+        self.policy.filter(|&most| most < self.per_scanpath)
+    }
+
     /// All comparisons that count, those of the plan included.
     pub fn needed(&self) -> u64 {
         self.before.saturating_add(self.now)

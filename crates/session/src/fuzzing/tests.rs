@@ -63,7 +63,7 @@ const VALID: &[(u8, &str)] = &[
     (30, r#"{"tile":3}"#),
     (
         31,
-        r#"{"entries":64,"max_agreements":1,"limit":{"limits":[3,3],"origin":"chosen","defaults":null,"default_counts_together":false,"assumed_letters":null,"before":0,"after":3,"exceeded":null}}"#,
+        r#"{"entries":64,"max_agreements":1,"limit":{"limits":[3,3],"origin":"chosen","defaults":null,"default_counts_together":false,"assumed_letters":null,"before":0,"after":3,"added":3,"exceeded":null}}"#,
     ),
     (32, r#"{"key":"expired"}"#),
     (32, r#""compared_again""#),
@@ -98,7 +98,7 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         25,
-        r#"{"version":6,"answers":[{"agreement":"a","parts":"stimuli","weights":"scanpaths","by_stimulus":true,"counts_as":1,"cohort":"c"}],"cohorts":{"c":[{"participant":"0123456789abcdef01234567","scanpaths":[["aaaaaaaaaaaaaaaaaaaaaaaa","bbbbbbbbbbbbbbbbbbbbbbbb",1]],"scanpaths_per_stimulus":[["aaaaaaaaaaaaaaaaaaaaaaaa",1]]}]},"withdrawn":[]}"#,
+        r#"{"version":7,"answers":[{"agreement":"a","parts":"stimuli","weights":"scanpaths","by_stimulus":true,"counts_as":1,"cohort":"c"}],"cohorts":{"c":[{"participant":"0123456789abcdef01234567","scanpaths":[["aaaaaaaaaaaaaaaaaaaaaaaa","bbbbbbbbbbbbbbbbbbbbbbbb",1]],"scanpaths_per_stimulus":[["aaaaaaaaaaaaaaaaaaaaaaaa",1]]}]},"withdrawn":[]}"#,
     ),
     // A number of a group answer, alone and in a journal.
     (

@@ -15,9 +15,12 @@ use veilpath_protocol::Tile;
 pub(crate) struct Totals {
     /// The most agreements of one scanpath.
     pub(crate) max_agreements: u64,
-    /// The largest number that counts against the limit of one scanpath, before these comparisons and with them.
+    /// The largest number that counts against the limit of any scanpath, before these comparisons and with them. The two can
+    /// be about different scanpaths.
     pub(crate) before: u64,
     pub(crate) after: u64,
+    /// The most that these comparisons add to any scanpath.
+    pub(crate) added: u64,
     /// The limit that is exceeded, if one is.
     pub(crate) exceeded: Option<ExceededLimit>,
 }
@@ -334,7 +337,7 @@ impl Account {
         sums
     }
 
-    /// What the ledger would say with these counts, and whether they exceed a limit.
+    /// The totals if these counts were stored, and whether they exceed a limit.
     fn totals(&self, ledger: &Ledger, counts: &BTreeMap<String, u64>) -> Totals {
         // Comparisons of other scanpaths, which may have been answered about this one.
         let about_any = match self.chosen_limits {
@@ -353,6 +356,7 @@ impl Account {
             max_agreements: 0,
             before: 0,
             after: 0,
+            added: 0,
             exceeded: None,
         };
         let (mut exceeded, mut per_scanpath) = (0, 0);
@@ -379,6 +383,7 @@ impl Account {
             let before = after - now.min(after);
             totals.before = totals.before.max(before);
             totals.after = totals.after.max(after);
+            totals.added = totals.added.max(now);
             let (limit, origin) = self.limit(name, &ledger.default_limits);
             // What was revealed before may be sent again under any limit.
             if after > limit && now > 0 {
@@ -395,6 +400,7 @@ impl Account {
                         exceeded: 0,
                         scanpaths: self.counts.len() as u64,
                         per_scanpath: 0,
+                        policy: self.policy,
                         assumed_letters: self.assumed_letters,
                         pad_to: self.pad_to,
                     });

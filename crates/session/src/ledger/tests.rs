@@ -1,4 +1,5 @@
 mod tiles;
+mod totals;
 
 use super::*;
 use crate::SessionError;
