@@ -155,7 +155,7 @@ def synth_fixations(
     seconds: float | None = None,
     seed: int | None = None,
 ) -> None:
-    """Writes a table of made-up fixations on a 1280 × 720 pixel screen, as input for :func:`veilpath.encode`."""
+    """Writes a table of synthetic fixations on a 1280 × 720 pixel screen, as input for :func:`veilpath.encode`."""
     options = _given(locals())
     del options["path"]
     _veilpath.synth_lifelike(options, path)

@@ -273,7 +273,7 @@ fn split(error: SplitError) -> String {
 fn policy(refusal: &PolicyRefusal) -> &'static str {
     let mut rules = refusal.forbidden.iter().map(|it| &it.rule);
     match rules.any(|rule| matches!(rule, PolicyRule::Expired { .. })) {
-        true => "whoever is responsible for the policy has to renew it",
+        true => "ask whoever is responsible for the policy to renew it",
         false => "choose another plan, or ask whoever is responsible for the policy to change it",
     }
 }
@@ -380,7 +380,7 @@ fn no_effect(reason: NoEffectReason) -> String {
         NoEffectReason::FixedCosts => {
             "the costs of levenshtein are fixed; use --metric needleman-wunsch to set them".into()
         }
-        NoEffectReason::GapAndBothCosts => "it is short for --insert and --delete, and both are given".into(),
+        NoEffectReason::GapAndBothCosts => "it sets both --insert and --delete, which are already given".into(),
         NoEffectReason::OtherSubstitution => {
             "it is the cost of a unit substitution, and another --substitution is given".into()
         }

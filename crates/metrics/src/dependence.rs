@@ -26,11 +26,11 @@ pub enum Dependence {
     Set,
 }
 
-/// Of a larger alphabet, only this many letters are compared with each other. A table has no more.
+/// The most letters that are compared with each other, even in a larger alphabet. Tables have at most this many.
 const MAX_COMPARED: u32 = 1024;
 
-/// The first letters; of too many, some at equal distances.
-fn compared(letters: u32) -> impl Iterator<Item = u16> + Clone {
+/// All letters, or [`MAX_COMPARED`] evenly spaced ones.
+fn sampled_letters(letters: u32) -> impl Iterator<Item = u16> + Clone {
     let count = letters.min(MAX_COMPARED);
     let letter = move |at: u32| u64::from(at) * u64::from(letters) / u64::from(count);
     (0..count).map(move |at| u16::try_from(letter(at)).unwrap_or(u16::MAX))
@@ -48,11 +48,11 @@ impl Model {
         }
     }
 
-    /// How many letters of equal probability have as much entropy as one of the first `letters` letters, of which each side's scores,
-    /// with scanpaths over all letters of the alphabet, tell only some apart. What differs for the two sides is the less.
+    /// The number of equally likely letters with the same entropy as one letter drawn from the first `letters`, when letters that no
+    /// score distinguishes count as one. If the two sides differ, the smaller number.
     pub fn effective_letters(&self, letters: u32, alphabet: u32) -> f64 {
-        let own = compared(letters.min(alphabet));
-        let others = compared(alphabet);
+        let own = sampled_letters(letters.min(alphabet));
+        let others = sampled_letters(alphabet);
         let row = |own: u16| others.clone().map(move |other| self.value(own, other));
         let column = |own: u16| others.clone().map(move |other| self.value(other, own));
         let is_similar = |own: u16| row(own).any(|it| it > 0) && column(own).any(|it| it > 0);
@@ -74,7 +74,7 @@ impl Model {
     }
 
     /// For each letter of the alphabet, the first one that every comparison treats alike. The list has at most 256 letters.
-    pub fn first_alike(&self, letters: u32) -> Vec<u16> {
+    pub fn first_equivalent(&self, letters: u32) -> Vec<u16> {
         let letters = u16::try_from(letters.min(256)).unwrap_or(u16::MAX);
         let mut seen = HashMap::new();
         (0..letters)
@@ -138,20 +138,20 @@ impl Dependence {
         let [rows, columns] = [CrqaMeasure::LamRows, CrqaMeasure::LamColumns].map(has);
         let runs = has(CrqaMeasure::Lam) || rows && columns;
         // Alone, `lam-rows` is 0 for a joining side without runs, and `lam-columns` for such a host, whatever the counts.
-        let matter_to_both = has(CrqaMeasure::Rec) || has(CrqaMeasure::Corm) || runs;
+        let affect_both_sides = has(CrqaMeasure::Rec) || has(CrqaMeasure::Corm) || runs;
         Dependence::Counts(Counts {
-            matter_to_both,
+            affect_both_sides,
             runs: runs.then_some(line),
             positions: has(CrqaMeasure::Corm),
             diagonals: has(CrqaMeasure::Det).then_some(line),
         })
     }
 
-    /// What these letters leave, as numbers: equal if no score can tell two scanpaths of equal length apart.
-    pub fn reduce(self, letters: &[u16]) -> Vec<u64> {
+    /// What scores of these letters depend on, as numbers: equal if no score can tell two scanpaths of equal length apart.
+    pub fn relevant_features(self, letters: &[u16]) -> Vec<u64> {
         let mut letters = letters.to_vec();
         match self {
-            Dependence::Counts(counts) => return counts.reduce(&letters),
+            Dependence::Counts(counts) => return counts.relevant_features(&letters),
             Dependence::Letters => {}
             Dependence::WithoutRepetitions => letters.dedup(),
             Dependence::Set => {
@@ -162,8 +162,8 @@ impl Dependence {
         letters.into_iter().map(u64::from).collect()
     }
 
-    /// The entropy of what [`Self::reduce`] leaves of a random scanpath of this length over this many letters; for
-    /// [`Dependence::Counts`], and for a fractional number of letters, a lower bound.
+    /// The entropy of the [relevant features](Self::relevant_features) of a random scanpath of this length over this many letters;
+    /// for [`Dependence::Counts`], and for a fractional number of letters, a lower bound.
     #[allow(clippy::cast_precision_loss)] // lengths are below 2³²
     pub fn bits(self, length: u64, letters: f64) -> f64 {
         let whole = letters.floor();

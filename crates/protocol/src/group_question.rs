@@ -1,6 +1,7 @@
 //! Questions about groups of participants, and how users write them.
 
 use crate::Spec;
+use crate::units::counted;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -185,14 +186,14 @@ impl GroupQuestion {
             (Self::Mean { .. } | Self::Groups { .. }, true) => {
                 Some("means are rounded to about 0.0001 before they are revealed")
             }
-            (Self::Mean { .. } | Self::Groups { .. }, false) => {
-                Some("means are rounded to 14 bits before they are revealed")
-            }
+            (Self::Mean { .. } | Self::Groups { .. }, false) => Some(
+                "means are rounded to about 0.01 % of the largest possible value before they are revealed",
+            ),
             (Self::TestSites { .. } | Self::TestGroups { .. }, true) => Some(
                 "the difference is rounded to about 0.0001 before it is revealed; p is not affected",
             ),
             (Self::TestSites { .. } | Self::TestGroups { .. }, false) => Some(
-                "the difference is rounded to 14 bits before it is revealed; p is not affected",
+                "the difference is rounded to about 0.01 % of the largest possible value before it is revealed; p is not affected",
             ),
             (Self::Nearest { .. } | Self::Histogram { .. }, _) => None,
         }
@@ -207,7 +208,8 @@ impl GroupQuestion {
                 "one mean for each pair of groups and the sizes of the groups".into()
             }
             Self::TestSites { permutations } | Self::TestGroups { permutations, .. } => {
-                format!("one statistic and its p value from {permutations} permutations")
+                let permutations = counted(permutations.into(), "permutation");
+                format!("one statistic and its p-value from {permutations}")
             }
             Self::Nearest {
                 k,
@@ -354,14 +356,14 @@ mod tests {
             positions: veilpath_metrics::Positions::Fixations,
         }));
         for (question, spec) in [(mean, &score), (test, &score)] {
-            assert!(question.rounding(spec).unwrap().contains("to 14 bits"));
+            assert!(question.rounding(spec).unwrap().contains("0.01 %"));
         }
         assert!(test.rounding(&similarity).unwrap().contains("about 0.0001"));
         let padded = Spec {
             pad_to: Some(9),
             ..similarity
         };
-        assert!(mean.rounding(&padded).unwrap().contains("to 14 bits"));
+        assert!(mean.rounding(&padded).unwrap().contains("0.01 %"));
         assert_eq!(nearest.rounding(&padded), None);
         let words = nearest.describe("Clinic");
         assert!(

@@ -232,7 +232,7 @@ pub fn details(outcome: &Outcome) -> String {
         let near = match outcome.spec.reveal {
             Reveal::Score | Reveal::Group(_) => "",
             Reveal::Threshold(_) => {
-                ", so a pair that close to the threshold may be on its other side"
+                ", so a pair this close to the threshold may fall on the wrong side of it"
             }
         };
         let _ = writeln!(text, "scores are accurate to ±{bound}{near}");

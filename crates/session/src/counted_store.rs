@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use veilpath_protocol::{Answer, CancelToken, Observer, Opened, PairStore, Refused, Role, Spec};
 
-/// How often a pair may be started without a result before this side's user is asked. Bad connections stay far below
-/// this. A peer that breaks off to learn something from every start gets no more than this.
+/// How often a pair may be started without a result before this side's user is asked. Even bad connections cause far
+/// fewer starts. A peer that disconnects to learn something from every start gets no more than this.
 pub(crate) const MAX_STARTS: u32 = 1000;
 
 /// The pairs of an agreement, as this side stores and counts them.

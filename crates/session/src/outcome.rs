@@ -96,7 +96,7 @@ fn revealed(spec: &Spec) -> Vec<Revealed> {
     let by_session = Revealed {
         to: RevealTo::Both,
         what: format!(
-            "how many scanpaths there are{lengths}, their ids and stimuli (from a side that hides them, pseudonyms and hashes instead), the metric and the encoding"
+            "how many scanpaths there are{lengths}, their ids and stimuli (pseudonyms and hashes if a side hides them), the metric and the encoding"
         ),
     };
     // First, as in the session, so that "nothing else" stays last.

@@ -1,12 +1,12 @@
-//! Where a session of a peer ends for the server, although its results are still to be saved.
+//! When a session of a peer ends for the server, although its results are still to be saved.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The end of a session of a peer. Clones share it.
 ///
-/// Saving results takes longer if all are possible than if one is not. So the peer's next connection is served, and the server
-/// stops waiting for the peer, when its session has [reached](Self::reached) its end, and not when the results are saved.
+/// Saving results takes longer if all are possible than if one is not. The server therefore accepts the peer's next connection, and
+/// stops waiting for the peer, as soon as the session has [ended](Self::reached), without waiting until the results are saved.
 #[derive(Clone, Debug, Default)]
 pub struct SessionEnd {
     state: Arc<State>,

@@ -97,13 +97,13 @@ function dropZone(now) {
       input, h("label", { class: now.files.length ? "button" : "button primary", for: "files" }, "Choose files"),
       folder, h("label", { class: "button", for: "folder" }, "Choose a folder")),
     now.files.length ? null : h("div", { class: "row" },
-      h("button", { type: "button", id: "example", click: () => example(false) }, "Try it with made-up data"),
-      h("button", { type: "button", id: "example-partner", click: () => example(true) }, "Made-up partner data")),
+      h("button", { type: "button", id: "example", click: () => example(false) }, "Try it with synthetic data"),
+      h("button", { type: "button", id: "example-partner", click: () => example(true) }, "Synthetic partner data")),
     now.files.length ? null : h("p", { class: "note" }, "Both have two groups of six participants. To try a private comparison, take one on each page."),
     fromFolder);
 }
 
-/** Twelve made-up participants in two groups who look at two pictures, for a first try. A partner has twelve others. */
+/** Twelve synthetic participants in two groups who look at two pictures, for a first try. A partner has twelve others. */
 async function example(isPartner) {
   let seed = isPartner ? 11 : 7;
   const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
@@ -122,7 +122,7 @@ async function example(isPartner) {
     }
   }
   change({ read: { ...state.now.read, screen: "1280x720" } });
-  await addFiles([new File([lines.join("\n") + "\n"], isPartner ? "made-up-partner.csv" : "made-up.csv")]);
+  await addFiles([new File([lines.join("\n") + "\n"], isPartner ? "synthetic-partner.csv" : "synthetic.csv")]);
   // The button that had the focus is gone.
   main.focus({ preventScroll: true });
 }

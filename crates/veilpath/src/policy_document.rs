@@ -210,7 +210,7 @@ impl Writer<'_> {
                 "the partner sees pseudonyms instead of participant ids, the same ones in every session, and hashes instead of the names of pictures; it can recognise a picture whose name it can guess"
             }
             false => {
-                "the partner sees participant ids and the names of pictures; pseudonyms are possible"
+                "the partner sees participant ids and the names of pictures; pseudonyms can be used instead"
             }
         };
         let lengths = match self.plan.pad_to {
@@ -313,7 +313,8 @@ impl Writer<'_> {
         let mut items: Vec<String> = comparisons.into_iter().collect();
         items.push(
             format!(
-                "the policy allows only these metrics: {}; only these engines: {}; and only these answers: {}; after {} it allows nothing",
+                "the policy, which is valid until {}, allows only these metrics: {}; only these engines: {}; and only these answers: {}",
+                policy.expires(),
                 policy.metrics().join(", "),
                 policy.engines().join(", "),
                 policy
@@ -322,7 +323,6 @@ impl Writer<'_> {
                     .map(|kind| kind.name())
                     .collect::<Vec<_>>()
                     .join(", "),
-                policy.expires()
             ),
         );
         if self.is_group_answer() {

@@ -108,6 +108,6 @@ fn scanpaths(letters: usize, length: usize) -> Option<impl Iterator<Item = Scanp
 /// The first of all scanpaths that the metric cannot tell apart.
 fn one_of_each(all: impl Iterator<Item = Scanpath>, dependence: Dependence) -> Vec<Scanpath> {
     let mut seen = BTreeSet::new();
-    all.filter(|it| seen.insert(dependence.reduce(it.letters())))
+    all.filter(|it| seen.insert(dependence.relevant_features(it.letters())))
         .collect()
 }

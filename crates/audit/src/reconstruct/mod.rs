@@ -53,7 +53,7 @@ pub struct Oracle<'a> {
     reveal: Reveal,
     secret: &'a Scanpath,
     /// For each letter, the first one that the metric treats alike.
-    first_alike: Vec<u16>,
+    first_equivalent: Vec<u16>,
     length_is_hidden: bool,
     asked: usize,
 }
@@ -104,7 +104,9 @@ impl<'a> Oracle<'a> {
             comparison,
             reveal,
             secret,
-            first_alike: comparison.model().first_alike(comparison.alphabet().size()),
+            first_equivalent: comparison
+                .model()
+                .first_equivalent(comparison.alphabet().size()),
             length_is_hidden: false,
             asked: 0,
         }
@@ -172,9 +174,12 @@ impl<'a> Oracle<'a> {
 
     /// What the metric depends on: the letters, or less.
     fn visible(&self, letters: &[u16]) -> Vec<u64> {
-        let first = |letter: &u16| self.first_alike.get(usize::from(*letter)).copied();
+        let first = |letter: &u16| self.first_equivalent.get(usize::from(*letter)).copied();
         let letters: Vec<u16> = letters.iter().map(|it| first(it).unwrap_or(*it)).collect();
-        self.comparison.model().dependence().reduce(&letters)
+        self.comparison
+            .model()
+            .dependence()
+            .relevant_features(&letters)
     }
 }
 

@@ -22,7 +22,8 @@ Examples:
   veilpath policy init -o policy.toml
 
 `veilpath host` and `veilpath join` read the file that --policy names, or policy.toml in Veilpath's state folder, and refuse \
-every plan that it does not allow before they send anything.";
+every plan that it does not allow: before they send anything if partner, metric, answer, engine, --limit-per-scanpath or the date is \
+not allowed, and before they compute anything if there are too few participants, or too many comparisons or answers.";
 
 const CHECK_HELP: &str = "\
 Examples:

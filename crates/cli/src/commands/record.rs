@@ -179,7 +179,7 @@ fn compare(args: &CompareArgs) -> Result<(), Failure> {
         &theirs.path,
     ));
     Err(Failure::input(format!(
-        "{} in only one of the two records{}\n  lines were cut off, or the connection broke while a step was being signed",
+        "{} in only one of the two records{}\n  the end of a record was cut off, or the connection broke while a step was being signed",
         match all.len() {
             1 => "one step is".to_string(),
             count => format!("{count} steps are"),

@@ -62,7 +62,7 @@ pub(super) fn disclosure(refusal: &DisclosureRefusal) -> Option<&'static str> {
             "combine small groups, or leave out stimuli that few participants have seen; the larger --minimum-group of the two sides applies",
         ),
         DisclosureRefusal::Differencing { .. } => Some(
-            "use the same participants, scanpaths and groups as before, or add, change and leave out those of at least that many together; if participants have withdrawn their consent, use `veilpath policy withdraw`",
+            "use the same participants, scanpaths and groups as before, or add, change or leave out at least that many participants at once; if participants have withdrawn their consent, use `veilpath policy withdraw`",
         ),
         DisclosureRefusal::FewNearest { .. } => Some(
             "use a larger K in --reveal nearest:K; the larger --minimum-group of the two sides applies",

@@ -78,7 +78,7 @@ fn hint(error: &SessionError) -> Option<String> {
             }
             FileProblem::WritableByOthers => {
                 return Some(format!(
-                    "whoever may change it can make this side forget what it has revealed: run `chmod go-w {}` if you are sure that nobody has, or set VEILPATH_HOME to a folder of your own",
+                    "anyone who can change it can erase this side's count of what it has revealed: run `chmod go-w {}` if you are sure that nobody has, or set VEILPATH_HOME to a folder of your own",
                     path.display()
                 ));
             }
@@ -89,7 +89,7 @@ fn hint(error: &SessionError) -> Option<String> {
                 "it protects your participants: restore it from a backup; without it, this partner's count starts from zero and any ban is forgotten"
             }
             FileProblem::NoLedgerLog => {
-                "it protects your participants: restore it from a backup; an empty file in its place forgets the comparisons that it counted"
+                "it protects your participants: restore it from a backup; replacing it with an empty file discards the counts that were in it"
             }
             FileProblem::NoLedger(_) => "`veilpath peers` lists the partners of earlier sessions",
             FileProblem::Exists => "choose another name for the new file",
@@ -104,9 +104,11 @@ fn hint(error: &SessionError) -> Option<String> {
                 "move the file away; the next session with the same plan writes it again"
             }
             FileProblem::BrokenRecord { .. } => {
-                "find out who changed it, and compare a backup with the partner's record (`veilpath record compare`); if you need sessions meanwhile, move the file away unchanged"
+                "find out who changed it, and compare a backup with the partner's record (`veilpath record compare`); to run sessions in the meantime, move the file elsewhere without changing it"
             }
-            FileProblem::RecordTooLarge => "move it to an archive; a new record starts then",
+            FileProblem::RecordTooLarge => {
+                "move it to an archive; the next session starts a new record"
+            }
             FileProblem::NoResults => {
                 "run the two commands of the session again: they compute what is missing"
             }
@@ -129,13 +131,13 @@ fn limit_hint(limit: &Limit) -> Option<String> {
         Limit::Comparisons(exceeded) => return Some(exceeded_hint(exceeded)),
         Limit::Disclosure(refusal) => return groups::disclosure(refusal).map(String::from),
         Limit::Banned(_) => {
-            "find out why before you let it in again: it may learn more than was agreed on; then lift the ban with `veilpath peers unban FINGERPRINT`"
+            "find out why before you lift the ban with `veilpath peers unban FINGERPRINT`: this partner could learn more than was agreed"
         }
         Limit::TileStopped(_) => {
             "find out whether that worker can be trusted; then `veilpath peers ban FINGERPRINT` at the institution ends all sessions with the partner, or `veilpath peers unban FINGERPRINT` lets the tile continue"
         }
         Limit::TooManyEntries { .. } => {
-            "find out which worker does that, and whether its key was stolen; `veilpath peers unban FINGERPRINT` allows as many again"
+            "find out which worker does that, and whether its key was stolen; `veilpath peers unban FINGERPRINT` allows the same number again"
         }
         Limit::TooManyStarts { .. } => {
             "find out why sessions with this partner break; `veilpath peers unban FINGERPRINT` lets it start them again"
@@ -181,19 +183,19 @@ pub(crate) fn exceeded_hint(exceeded: &ExceededLimit) -> String {
 fn declined_hint(limit: &Limit) -> Option<String> {
     let hint = match limit {
         Limit::Comparisons(_) | Limit::PeerComparisons => {
-            "only the partner can raise its limit, with --limit-per-scanpath"
+            "only the other side can raise that limit, with --limit-per-scanpath"
         }
         Limit::Disclosure(_) | Limit::PeerDisclosure => {
-            "only the partner knows why: ask it about its policy and its earlier answers"
+            "only the other side knows why: ask about its policy and its earlier answers"
         }
         Limit::Banned(_)
         | Limit::TileStopped(_)
         | Limit::TooManyStarts { .. }
         | Limit::TooManyEntries { .. } => {
-            "only the partner can lift this, with `veilpath peers unban`"
+            "only the other side can lift this, with `veilpath peers unban`"
         }
         Limit::Memory { .. } => {
-            "only the partner can allow more, with --memory; or compare in parts, with --tile"
+            "only the other side can allow more, with --memory; or compare in parts, with --tile"
         }
         limit => common_hint(limit)?,
     };

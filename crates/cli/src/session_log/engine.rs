@@ -22,7 +22,7 @@ pub(crate) fn line(summary: &EngineSummary) -> String {
             };
             let verdict = match reason {
                 EngineReason::ChosenEarlier => "; chosen when this comparison started",
-                _ if others.seconds < own.seconds => ", too small a saving",
+                _ if others.seconds < own.seconds => ", which does not save enough to switch",
                 _ => "",
             };
             let [own, others] = [own, others].map(|estimate| duration(estimate.seconds));
@@ -122,7 +122,7 @@ mod tests {
         let text = line(&summary(Engine::Shares, estimated, Some([360.0, 40.0])));
         assert!(text.contains("40 s") && text.contains("garbled would take about 6 min"));
         let text = line(&summary(Engine::Garbled, estimated, Some([3.0, 1.9])));
-        assert!(text.contains("3.0 s") && text.contains("1.9 s, too small a saving"));
+        assert!(text.contains("3.0 s") && text.contains("1.9 s, which does not save enough"));
         let text = line(&summary(Engine::Garbled, estimated, Some([0.2, 0.3])));
         assert!(text.contains("0.20 s") && text.contains("0.30 s"), "{text}");
         for reason in [EngineReason::Named, EngineReason::NamedByPeer] {

@@ -168,7 +168,7 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         let near = match summary.reveal {
             Reveal::Score | Reveal::Group(_) => "",
             Reveal::Threshold(_) => {
-                ", so a pair that close to the threshold may be on its other side"
+                ", so a pair this close to the threshold may fall on the wrong side of it"
             }
         };
         format!("precision: scores are accurate to ±{bound}{near}\n")

@@ -141,7 +141,7 @@ const ATTACKS: &[Attack] = &[
             drain(channel);
         },
         3,
-        "beyond the limits",
+        "a cohort larger than allowed",
     ),
     (
         "declines with text of its own",

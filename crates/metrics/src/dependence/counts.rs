@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 /// What cross-recurrence counts, apart from how often each letter occurs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Whether the counts matter to the scores of both sides, whatever their runs.
-    pub matter_to_both: bool,
+    /// Whether both sides' scores depend on the counts, even in scanpaths without runs.
+    pub affect_both_sides: bool,
     /// How many occurrences of each letter are in runs of at least this many.
     pub runs: Option<u32>,
     /// The sum of the positions of each letter.
@@ -16,8 +16,8 @@ pub struct Counts {
     pub diagonals: Option<u32>,
 }
 
-/// The binary logarithm of how many different words the longest scanpath contains. Of longer words, a partner cannot ask about
-/// a noticeable part.
+/// The binary logarithm of how many different words the longest scanpath contains. A partner can test only a negligible
+/// fraction of longer words.
 const MAX_WORD_BITS: f64 = 24.0;
 
 impl Counts {
@@ -26,7 +26,7 @@ impl Counts {
         self.diagonals.is_some_and(|line| length >= line.into())
     }
 
-    pub(super) fn reduce(self, letters: &[u16]) -> Vec<u64> {
+    pub(super) fn relevant_features(self, letters: &[u16]) -> Vec<u64> {
         if self.has_diagonals(letters.len() as u64) {
             return letters.iter().map(|letter| (*letter).into()).collect();
         }
@@ -63,7 +63,7 @@ impl Counts {
             return length as f64 * letters.log2();
         }
         let letters = letters.floor();
-        match self.matter_to_both && letters >= 2.0 {
+        match self.affect_both_sides && letters >= 2.0 {
             true => entropy::counts(length, letters),
             false => 0.0,
         }

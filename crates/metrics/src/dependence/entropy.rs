@@ -1,11 +1,11 @@
-//! Entropies of what is left of random scanpaths, in bits. A number of letters is whole, and at least 2.
+//! Entropies of features of random scanpaths, in bits. Alphabet sizes are whole numbers, at least 2.
 
 use std::f64::consts::{E, LN_2, TAU};
 
 /// From this length on, counts are nearly normally distributed.
 const LONG: u64 = 1024;
 
-/// With this many times as many letters as there are different ones, all of them occur.
+/// Scanpaths this many times longer than the alphabet practically always contain every letter.
 const ENOUGH: f64 = 40.0;
 
 /// How often each letter occurs.

@@ -37,7 +37,7 @@ fn scanpaths(length: u32, letters: u16) -> Vec<Vec<u16>> {
 }
 
 const NO_MORE: Counts = Counts {
-    matter_to_both: true,
+    affect_both_sides: true,
     runs: None,
     positions: false,
     diagonals: None,
@@ -48,7 +48,9 @@ fn entropy(dependence: Dependence, length: u32, letters: u16) -> f64 {
     let mut counts: HashMap<Vec<u64>, f64> = HashMap::new();
     let all = scanpaths(length, letters);
     for path in &all {
-        *counts.entry(dependence.reduce(path)).or_default() += 1.0;
+        *counts
+            .entry(dependence.relevant_features(path))
+            .or_default() += 1.0;
     }
     let all = f64::from(u32::try_from(all.len()).unwrap());
     let bits = counts.values().map(|count| count * (all / count).log2());
@@ -202,7 +204,12 @@ fn scores_depend_on_what_is_left() {
         };
         let pairs: HashSet<_> = all
             .iter()
-            .map(|it| (scores(it), comparison.model().dependence().reduce(it)))
+            .map(|it| {
+                (
+                    scores(it),
+                    comparison.model().dependence().relevant_features(it),
+                )
+            })
             .collect();
         let scores: HashSet<_> = pairs.iter().map(|(scores, _)| scores).collect();
         let left: HashSet<_> = pairs.iter().map(|(_, left)| left).collect();

@@ -41,7 +41,7 @@ pub struct GroupTest {
 impl GroupTest {
     pub(super) fn check(&self) -> Result<(), GroupAnswerError> {
         finite("a statistic", self.value)?;
-        probability("a p value", self.p_value)?;
+        probability("a p-value", self.p_value)?;
         self.interval.map_or(Ok(()), |interval| interval.check())?;
         self.null_distribution.as_ref().map_or(Ok(()), Bins::check)
     }

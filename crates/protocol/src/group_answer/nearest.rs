@@ -89,7 +89,7 @@ impl NearestRate {
     pub(super) fn check(&self) -> Result<(), GroupAnswerError> {
         probability("the chance rate", self.chance)?;
         self.p_value
-            .map_or(Ok(()), |p| probability("a p value", p))?;
+            .map_or(Ok(()), |p| probability("a p-value", p))?;
         self.interval.map_or(Ok(()), |interval| interval.check())?;
         let groups = self.groups.len();
         let adds_up = match self.confusion.is_empty() {

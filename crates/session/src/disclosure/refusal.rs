@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum DisclosureRefusal {
     /// A part is too small.
     #[error(
-        "a part of this answer would be about {participants} of this side's participants; at least {minimum} are needed"
+        "one part of this answer would cover only {participants} of this side's participants; at least {minimum} are needed"
     )]
     SmallPart {
         /// Participants of the smallest part.
@@ -19,7 +19,7 @@ pub enum DisclosureRefusal {
     },
     /// Together with earlier answers it would be about too few.
     #[error(
-        "together with earlier answers for this partner, this one would be about {participants} of this side's participants; at least {minimum} are needed"
+        "combined with earlier answers for this partner, this answer would single out {participants} of this side's participants; at least {minimum} are needed"
     )]
     Differencing {
         /// Participants of the smallest atom.
@@ -63,7 +63,7 @@ pub enum DisclosureRefusal {
     },
     /// A histogram, and another one or scores of the same participants.
     #[error(
-        "this partner already has a histogram or scores of {participants} of these participants; together with this answer, they could say something about too few of them"
+        "this partner already has a histogram or scores that include {participants} of these participants; combined with this answer, these could reveal results of too few people"
     )]
     HistogramOverlap {
         /// Participants who are in both.
@@ -71,7 +71,7 @@ pub enum DisclosureRefusal {
     },
     /// An earlier answer used scanpaths that were made in another way.
     #[error(
-        "{participants} of these participants were in an earlier answer for this partner, with other encoding settings; the difference may be about a single recording that was corrected since, or that the new settings change"
+        "{participants} of these participants were in an earlier answer for this partner, with other encoding settings; the difference between the two answers could come from a single recording that was corrected or re-encoded"
     )]
     ChangedEncoding {
         /// Participants who are in both.

@@ -48,10 +48,10 @@ pub enum FileProblem {
     #[error("this part of the ledger of comparisons with this partner is missing")]
     NoLedgerLog,
     /// There is no ledger of this peer.
-    #[error("no session with {0} is known")]
+    #[error("no session with {0} is recorded here")]
     NoLedger(Fingerprint),
     /// Other users may change the file or folder.
-    #[error("other users of this machine may change this")]
+    #[error("other users of this machine can write to this")]
     WritableByOthers,
     /// The file or folder belongs to another user.
     #[error("this belongs to another user of this machine")]

@@ -45,7 +45,7 @@ pub enum Misbehaviour {
     #[error("an invalid alphabet or grid")]
     InvalidAlphabet,
     /// The peer announced a cohort beyond the limits.
-    #[error("it announced a cohort beyond the limits")]
+    #[error("it announced a cohort larger than allowed")]
     CohortBeyondLimits,
     /// The peer's encoding settings have unprintable characters, or do not fit a result file.
     #[error("encoding settings that a result file cannot contain")]

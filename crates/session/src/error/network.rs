@@ -102,7 +102,7 @@ pub enum NetworkError {
     },
     /// The loopback network does not work.
     #[error(
-        "both sides of this comparison run on this machine and talk over 127.0.0.1, the loopback network, which does not work: {0}"
+        "both sides of this comparison run on this machine and communicate over the loopback network (127.0.0.1), which is not working: {0}"
     )]
     Loopback(Box<dyn std::error::Error + Send + Sync>),
 }
@@ -161,7 +161,7 @@ impl RelayProblem {
     fn at_gateway(self) -> &'static str {
         match self {
             RelayProblem::Full => {
-                "the gateway has no free connection, or a newer one waits with this key and tile"
+                "the gateway has no free connection, or another connection with this key and tile has replaced this one"
             }
             RelayProblem::Refused => {
                 "the gateway refused this worker key: it is for another agreement or tile, has expired, or the clocks differ by more than two minutes"

@@ -4,6 +4,7 @@ use crate::SessionError;
 use crate::disclosure::DisclosureRefusal;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use veilpath_protocol::units::{counted, grouped};
 
 /// Why a side declines a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -55,17 +56,17 @@ pub enum Limit {
     Comparisons(ExceededLimit),
     /// The same, as the peer sees it. How many scanpaths are affected, and how often they were compared before, would
     /// show which pseudonyms belong to scanpaths that it knows by name.
-    #[error("this plan needs more comparisons per scanpath than its limit allows")]
+    #[error("this plan exceeds the other side's limit on comparisons per scanpath")]
     PeerComparisons,
     /// A group answer would say too much about single participants.
     #[error(transparent)]
     Disclosure(#[from] DisclosureRefusal),
     /// The same, as the peer sees it: without numbers, which are about this side's participants.
-    #[error("its limits on group answers do not allow this plan")]
+    #[error("the other side's limits on group answers do not allow this plan")]
     PeerDisclosure,
     /// The host has started a different comparison with this peer, and repeats or continues only that one.
     #[error(
-        "this host has started a comparison with this key and only continues that one; a different cohort or plan needs a restart of the host"
+        "this host has started a comparison with this key and continues only that one; restart the host to use another cohort or plan"
     )]
     OtherAgreement,
     /// The same pairs were started too often without a result.
@@ -81,11 +82,11 @@ pub enum Limit {
         entries: u64,
     },
     /// A worker has reported that the peer cheated in this tile.
-    #[error("this tile is stopped, because a worker reported misbehaviour of the other side: {0}")]
+    #[error("this tile was stopped because a worker reported that the other side misbehaved: {0}")]
     TileStopped(BanReason),
     /// Some pairs were revealed to one side, and what the other side needs for them is lost.
     #[error(
-        "{pairs} of {all} pairs were computed in an earlier session, and what one side stored of them is lost; they cannot be sent again and are not computed twice under one agreement"
+        "{pairs} of {all} pairs were computed in an earlier session, but one side has lost its stored data for them; they cannot be resent, and an agreement never computes a pair twice"
     )]
     LostPairs {
         /// Pairs that are lost.
@@ -179,49 +180,48 @@ impl ExceededLimit {
 
 impl fmt::Display for ExceededLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let comparisons = if self.now == 1 {
-            "comparison"
-        } else {
-            "comparisons"
-        };
-        let of = match self.counts_together {
-            true => {
-                "of all scanpaths together, because with this engine a partner that cheats can learn about any of them from every comparison"
-            }
-            false => "of a scanpath",
-        };
-        write!(f, "this plan needs {} {comparisons} {of}", self.now)?;
+        match self.counts_together {
+            true => write!(f, "this plan makes {}", counted(self.now, "comparison"))?,
+            false => write!(f, "this plan compares a scanpath {}", times(self.now))?,
+        }
         if self.before > 0 {
-            let needed = self.needed();
-            write!(
-                f,
-                "; with {} made before with this partner, that is {needed}",
-                self.before
+            write!(f, ", {} including earlier sessions", grouped(self.needed()))?;
+        }
+        if self.counts_together {
+            f.write_str(
+                "; those of all scanpaths count together, because with this engine a partner that cheats can learn about any of them from every comparison",
             )?;
         }
-        write!(f, "; the limit is {}", self.limit)?;
+        write!(f, "; the limit is {}", grouped(self.limit))?;
         match (self.origin, self.assumed_letters) {
-            (LimitOrigin::Chosen, _) => f.write_str(", as set on this side")?,
-            (LimitOrigin::Policy, _) => f.write_str(", as this side's policy says")?,
+            (LimitOrigin::Chosen, _) => f.write_str(" (set on this side)")?,
+            (LimitOrigin::Policy, _) => f.write_str(" (this side's policy)")?,
             (LimitOrigin::EarlierDefault, _) => {
-                f.write_str(
-                    ", the default for an earlier plan with this partner, which still applies",
-                )?;
+                f.write_str(" (default of an earlier plan with this partner)")?;
             }
-            (LimitOrigin::Default, None) => f.write_str(", the default for this plan")?,
+            (LimitOrigin::Default, None) => f.write_str(" (default)")?,
             (LimitOrigin::Default, Some(letters)) => write!(
                 f,
-                ", the default for {letters} letters, because this side does not declare how many there are"
+                " (default for {letters} letters, because this side does not declare how many there are)"
             )?,
         }
         match self.counts_together {
             true => Ok(()),
             false => write!(
                 f,
-                "; {} of {} scanpaths would exceed it",
-                self.exceeded, self.scanpaths
+                "; {} of {} would exceed it",
+                grouped(self.exceeded),
+                counted(self.scanpaths, "scanpath")
             ),
         }
+    }
+}
+
+/// `once`, or how many times.
+fn times(count: u64) -> String {
+    match count {
+        1 => "once".into(),
+        _ => format!("{} times", grouped(count)),
     }
 }
 

@@ -42,7 +42,7 @@ pub enum CoordinatorProblem {
     #[error("another worker computes this tile")]
     TileInUse,
     /// It serves as many workers as it can.
-    #[error("the coordinator serves as many workers as it can")]
+    #[error("the coordinator is already serving its maximum number of workers")]
     Full,
     /// It cannot write its files.
     #[error("the coordinator cannot store this; its own messages say why")]

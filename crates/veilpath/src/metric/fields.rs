@@ -38,7 +38,7 @@ impl fmt::Display for NoEffectReason {
         f.write_str(match self {
             NoEffectReason::FixedCosts => "the costs of levenshtein are fixed; those of needleman-wunsch can be set",
             NoEffectReason::GapAndBothCosts => {
-                "it is short for insert and delete, and both of these are given"
+                "it sets both insert and delete, which are already given"
             }
             NoEffectReason::OtherSubstitution => {
                 "it is the cost of a unit substitution, and another substitution is given"
