@@ -9,7 +9,7 @@ mod tests;
 pub(crate) use counts::Counts;
 
 use crate::non_alignment::RecurrentLetters;
-use crate::{CrqaMeasure, Metric, Model};
+use crate::{Costs, CrqaMeasure, Metric, Model, Scores};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -24,9 +24,12 @@ pub enum Dependence {
     Counts(Counts),
     /// Which letters occur.
     Set,
+    /// Perhaps much less than the letters: a table was chosen that can make scores depend on any of the above, or less. With costs
+    /// `f(a) + f(b)` for `a` and `b`, for example, only how often each letter occurs matters.
+    Unknown,
 }
 
-/// The most letters that are compared with each other, even in a larger alphabet. Tables have at most this many.
+/// The most letters that are compared with each other, even in a larger alphabet.
 const MAX_COMPARED: u32 = 1024;
 
 /// All letters, or [`MAX_COMPARED`] evenly spaced ones.
@@ -44,25 +47,23 @@ impl Model {
             Model::Bottleneck(_) => Dependence::WithoutRepetitions,
             Model::Hausdorff(_) => Dependence::Set,
             Model::Recurrence(model) => Dependence::of_measures(&model.measures, model.line),
+            Model::Global(model) if matches!(model.costs, Costs::Table { .. }) => {
+                Dependence::Unknown
+            }
+            Model::Local(model) if matches!(model.scores, Scores::Table { .. }) => {
+                Dependence::Unknown
+            }
             _ => Dependence::Letters,
         }
     }
 
     /// The number of equally likely letters with the same entropy as one letter drawn from the first `letters`, when letters that no
-    /// score distinguishes count as one. If the two sides differ, the smaller number.
+    /// score distinguishes count as one. Without a table, this is the same for both sides.
     pub fn effective_letters(&self, letters: u32, alphabet: u32) -> f64 {
         let own = sampled_letters(letters.min(alphabet));
         let others = sampled_letters(alphabet);
         let row = |own: u16| others.clone().map(move |other| self.value(own, other));
-        let column = |own: u16| others.clone().map(move |other| self.value(other, own));
-        let is_similar = |own: u16| row(own).any(|it| it > 0) && column(own).any(|it| it > 0);
-        if matches!(self, Model::Local(_)) && !own.clone().all(is_similar) {
-            // Letters that are similar to none only interrupt alignments, so most of their order does not matter.
-            return 1.0;
-        }
-        let of_rows = effective_classes(own.clone().map(|own| hash(row(own))));
-        let of_columns = effective_classes(own.clone().map(|own| hash(column(own))));
-        let effective = of_rows.min(of_columns);
+        let effective = effective_classes(own.clone().map(|own| hash(row(own))));
         match self {
             Model::Recurrence(model) if model.letters != RecurrentLetters::Same => {
                 // A count of recurrent points is a linear function of the counts of letters.
@@ -152,7 +153,7 @@ impl Dependence {
         let mut letters = letters.to_vec();
         match self {
             Dependence::Counts(counts) => return counts.relevant_features(&letters),
-            Dependence::Letters => {}
+            Dependence::Letters | Dependence::Unknown => {}
             Dependence::WithoutRepetitions => letters.dedup(),
             Dependence::Set => {
                 letters.sort_unstable();
@@ -169,6 +170,7 @@ impl Dependence {
         let whole = letters.floor();
         match self {
             _ if length == 0 || letters <= 1.0 => 0.0,
+            Dependence::Unknown => 0.0,
             Dependence::Letters => length as f64 * letters.log2(),
             Dependence::Counts(counts) => counts.bits(length, letters),
             _ if whole < 2.0 => 0.0,

@@ -21,7 +21,7 @@ pub(super) fn applies_to(comparison: &Comparison) -> bool {
         Dependence::Set => letters <= MAX_LETTERS,
         Dependence::WithoutRepetitions => letters == 2,
         Dependence::Counts(_) => letters <= 3,
-        Dependence::Letters => false,
+        Dependence::Letters | Dependence::Unknown => false,
     }
 }
 

@@ -2,7 +2,7 @@ use super::*;
 use crate::{Engine, PairRule, Role};
 use veilpath_metrics::{
     Alphabet, Cohort, Crqa, CrqaMeasure, Dtw, Encoding, Frechet, Grid, Hausdorff, Metric,
-    PathDivisor, Positions, RecurrenceRule, Substitution, Threshold, Undefined,
+    PathDivisor, Positions, RecurrenceRule, Substitution, Table, Threshold, Undefined,
 };
 
 fn limit(metric: Metric, letters: u32) -> DefaultLimit {
@@ -143,6 +143,23 @@ fn the_limit_counts_what_the_metric_depends_on() {
     bit.reveal = Reveal::Threshold(Threshold::new(49.9).unwrap());
     let bit = DefaultLimit::new(&bit, Some(10)).unwrap();
     assert_eq!(bit.comparisons(200), 10);
+}
+
+/// What a table leaves of the letters is not examined.
+#[test]
+fn a_table_has_no_default_limit_above_zero() {
+    let values = (0..16).map(|at| f64::from(u8::from(at / 4 != at % 4)));
+    let table = Table::new(4, values.collect()).unwrap();
+    let metric = Metric::NeedlemanWunsch {
+        substitution: Substitution::Table { table },
+        insert: 1.0,
+        delete: 1.0,
+        scale: None,
+    };
+    let table = limit(metric, 4);
+    assert_eq!((table.bound(40), table.comparisons(40)), (0.0, 0));
+    assert_eq!(table.comparisons(0), u64::MAX);
+    assert!(limit(Metric::Levenshtein, 4).comparisons(40) > 0);
 }
 
 /// A cheating matrix owner reads a letter from each opened number: 26 pairs for an alphabet of 51 letters with 21
