@@ -132,3 +132,38 @@ fn changed_bytes_decode_to_other_points_or_fail() {
         assert!(matches!(ended, Ok(_) | Err(MpcError::Peer(_))));
     }
 }
+
+/// A receiver knows a key if it made the point from a hash that covers the other point. It can do this for one point of a pair, whichever
+/// it chooses last.
+#[test]
+fn a_receiver_cannot_know_both_keys() {
+    // What `send` draws first.
+    let sender = RistrettoPoint::mul_base(&random_scalar(&mut rng(1)));
+    let compressed = sender.compress();
+    let secrets = [2, 3].map(|seed| random_scalar(&mut rng(seed)));
+    let assumed = RistrettoPoint::mul_base(&random_scalar(&mut rng(4))).compress();
+    let pairs: Vec<[CompressedRistretto; 2]> = (0..COUNT)
+        .map(|index| {
+            let point = |choice: u8, other: &CompressedRistretto| {
+                let hash = hash_to_point(&compressed, index, choice, other);
+                (RistrettoPoint::mul_base(&secrets[usize::from(choice)]) - hash).compress()
+            };
+            let second = point(1, &assumed);
+            [point(0, &second), second]
+        })
+        .collect();
+    let bytes: Vec<u8> = pairs
+        .iter()
+        .flatten()
+        .flat_map(|it| it.to_bytes())
+        .collect();
+    let sent = sender_receives(&bytes).unwrap();
+    for (index, pair) in pairs.iter().enumerate() {
+        let key = |choice: u8| {
+            let shared = sender * *secrets[usize::from(choice)];
+            derive_key(index, choice, &compressed, pair, &shared)
+        };
+        assert_eq!(sent.keys[index][0], key(0));
+        assert_ne!(sent.keys[index][1], key(1));
+    }
+}
