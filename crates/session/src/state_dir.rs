@@ -299,7 +299,7 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), SessionError> {
         .open(&new)
         .map_err(failed)?;
     file.write_all(content)
-        .and_then(|()| file.sync_all())
+        .and_then(|()| sync_data(&file))
         .map_err(failed)?;
     drop(file);
     std::fs::rename(&new, path).map_err(failed)?;
