@@ -61,6 +61,6 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     let AuditArgs { ignored: _ } = args;
     Err(Failure::input(
         "this build does not include `veilpath audit`, which needs hooks that an installed program must not have\n  \
-         run it from source: cargo run --release -p veilpath-cli --features audit -- audit leakage",
+         run it from source: cargo run --release -p veilpath-cli --features audit -- audit --help",
     ))
 }
