@@ -300,7 +300,7 @@ fn a_second_run_uses_the_journal_and_limits_are_enforced() {
                 "--limit-per-scanpath 8",
                 "--reveal mean",
             ],
-            &["declined", "limit allows"],
+            &["declined", "exceeds the other side's limit"],
         ],
     );
 }
