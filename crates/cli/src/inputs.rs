@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::hints::encode::cohort_error;
 use clap::builder::{PathBufValueParser, TypedValueParser};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use veilpath::{Fingerprint, Input, Outcome, Peer, RawCohort, SignedRecord};
@@ -68,7 +69,13 @@ pub(crate) fn peers(path: &Path) -> Result<Vec<Peer>, Failure> {
 pub(crate) fn record(path: &Path, owner: Option<Fingerprint>) -> Result<SignedRecord, Failure> {
     Ok(match is_dash(path) {
         true => SignedRecord::read_from(Path::new(STDIN), io::stdin().lock(), owner)?,
-        false => SignedRecord::read(path, owner)?,
+        false => {
+            let file = File::open(path).map_err(|source| veilpath::Error::Open {
+                path: path.to_path_buf(),
+                source,
+            })?;
+            SignedRecord::read_from(path, file, owner)?
+        }
     })
 }
 

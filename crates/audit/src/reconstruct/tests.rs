@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use veilpath_metrics::{
     Alphabet, Crqa, CrqaMeasure, Distance, Dtw, DurationClasses, DurationDivisor, Frechet, Grid,
     Hausdorff, LocalScoring, Metric, PathDivisor, Positions, RecurrenceRule, ScaSim, Substitution,
-    Table, Threshold, Undefined, View,
+    Threshold, Undefined, View,
 };
 use veilpath_protocol::{DefaultLimit, Engine, PairRule, RevealTo, Spec, risky_settings};
 

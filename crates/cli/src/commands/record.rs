@@ -141,8 +141,11 @@ fn verify(file: &Path, owner: Option<Fingerprint>) -> Result<(), Failure> {
 
 fn compare(args: &CompareArgs) -> Result<(), Failure> {
     inputs::check_single_stdin(&[&args.ours, &args.theirs])?;
-    let read = |file: &Path| Ok::<_, Failure>(inputs::record(file, None)?.require_intact()?);
-    let (ours, theirs) = (read(&args.ours)?, read(&args.theirs)?);
+    let ours = inputs::record(&args.ours, None)?.require_intact()?;
+    let theirs = inputs::record(&args.theirs, None)?.require_intact();
+    let theirs = theirs.map_err(|error| {
+        Failure::input(format!("{error}\n  ask your partner for an intact copy"))
+    })?;
     let compared = RecordComparison::new(&ours, &theirs);
     if compared.has_same_owner {
         return Err(Failure::input(

@@ -1,14 +1,16 @@
 //! Advice on errors in group answers.
 
 use veilpath::stats::StatisticsError;
-use veilpath::{DisclosureRefusal, JobError, UsageError};
+use veilpath::{DEFAULT_MINIMUM_GROUP, DisclosureRefusal, JobError, UsageError};
 
 /// How to add groups.
 pub(super) const ADD_GROUPS: &str =
     "add a column `group` to the cohort file, or encode the gaze files again with --groups FILE";
 
 /// What to ask for instead of results of pairs.
-pub(super) const REVEAL_GROUP_ANSWER: &str = "a group answer such as --reveal mean says nothing about single pairs, and with garbled and shares it does not count towards this limit; it needs enough participants per side (--minimum-group)";
+pub(super) const REVEAL_GROUP_ANSWER: &str = "a group answer such as --reveal mean says nothing about single pairs, and with garbled and shares it does not count towards this limit; it needs at least 5 participants per side, or as many as --minimum-group or a policy says";
+
+const _: () = assert!(DEFAULT_MINIMUM_GROUP == 5);
 
 /// Advice for options that a session cannot run with.
 pub(super) fn usage(error: &UsageError) -> Option<&'static str> {

@@ -22,14 +22,19 @@ pub(crate) fn explain(error: &SessionError) -> String {
     }
 }
 
+/// The field of the metric.
+const METRIC_FIELD: &str = "metric.name";
+
 /// The field of the scale, which users seldom set themselves.
 const SCALE_FIELD: &str = "metric.scale";
 
-/// The same differences, with the options that determine the scale.
+/// The same differences, with the options that determine metric and scale.
 fn with_options(differences: &[Difference]) -> SessionError {
     let differences = differences.iter().cloned().map(|mut difference| {
-        if difference.field == SCALE_FIELD {
-            difference.field = format!("--precision or --scale ({SCALE_FIELD})");
+        match &*difference.field {
+            METRIC_FIELD => difference.field = "--metric".into(),
+            SCALE_FIELD => difference.field = format!("--precision or --scale ({SCALE_FIELD})"),
+            _ => {}
         }
         difference
     });

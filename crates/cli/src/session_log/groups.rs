@@ -9,8 +9,10 @@ pub(super) fn limit(groups: &GroupSummary, reveal: Reveal) -> String {
     let minimum = match reveal.group_question() {
         Some(GroupQuestion::Nearest {
             rate_only: false, ..
-        }) => format!("every group must have at least {participants}, and as many scanpaths vote"),
-        _ => format!("every group, stimulus and count must have at least {participants} per side"),
+        }) => format!("every group needs at least {participants}, and as many scanpaths vote"),
+        _ => format!(
+            "every group, stimulus and histogram range needs at least {participants} per side"
+        ),
     };
     match groups.answers {
         Some(answers) => format!(

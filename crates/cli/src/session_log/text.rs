@@ -90,7 +90,7 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession, summary
         note(
             name,
             &format!(
-                "a scanpath of this side is now part of {} agreements with this partner (other metrics, thresholds or cohorts); together their results reveal more than each does (see the chapter on sessions)",
+                "a scanpath of this side is now part of {} agreements with this partner (other metrics, thresholds or cohorts); together their results reveal more than each does (see “Limits” in docs/sessions.md)",
                 completed.max_agreements
             ),
         );
@@ -113,16 +113,18 @@ fn interruption(engine: Engine) -> &'static str {
     }
 }
 
-/// The limits on the answer: those of a group answer, and comparisons per scanpath if they count.
+/// The limits on the answer, a line for each: those of a group answer, and comparisons per scanpath if they count.
 fn bounds(summary: &AgreementSummary) -> String {
     let of_answer = summary.groups.as_ref();
     let of_answer = of_answer.map(|it| groups::limit(it, summary.reveal));
     let counts = !summary.engine.engine.opens_outputs_by_halves() || summary.limit.after > 0;
     match (of_answer, counts) {
         // Nobody learns anything about single scanpaths, so comparisons do not count.
-        (Some(answer), false) => answer,
-        (Some(answer), true) => format!("{answer}\nlimit: {}", limit::text(&summary.limit)),
-        (None, _) => limit::text(&summary.limit),
+        (Some(answer), false) => format!("groups: {answer}"),
+        (Some(answer), true) => {
+            format!("groups: {answer}\nlimit: {}", limit::text(&summary.limit))
+        }
+        (None, _) => format!("limit: {}", limit::text(&summary.limit)),
     }
 }
 
@@ -200,7 +202,7 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         &format!(
             "agreed: {} of the host, {} of the joining side, {pairs}{known}{tile}\n\
              revealed: {}{to}; {lengths}{scanpaths}{published}\n\
-             {rounding}{precision}{engine}limit: {}\n\
+             {rounding}{precision}{engine}{}\n\
              {cost}connection: {}",
             counted(summary.host_scanpaths, "scanpath"),
             units::grouped(summary.join_scanpaths as u64),

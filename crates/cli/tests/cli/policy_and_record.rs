@@ -70,7 +70,7 @@ fn a_plan_beyond_the_policy_is_refused_before_anything_is_sent() {
 #[test]
 fn comparisons_beyond_the_policy_are_refused_with_the_line_number() {
     let pair = Pair::with_cohorts();
-    let path = policy(&pair, Side::Join, ("100", "1"));
+    let path = policy(&pair, Side::Join, ("scanpath = 100", "scanpath = 1"));
     std::fs::copy(path, pair.folder.path().join("host/policy.toml")).unwrap();
     let start = |side: Side, call: String| {
         let arguments: Vec<String> = call.split(' ').map(String::from).collect();
@@ -156,11 +156,24 @@ fn the_record_shows_what_was_disclosed_and_every_change() {
     let same = pair.run_alone(Side::Host, &same).refused();
     assert!(same.contains("same institution"), "{same}");
 
-    std::fs::write(
-        &records[0],
-        before.replacen("\"pairs\":32", "\"pairs\":31", 1),
-    )
-    .unwrap();
+    let missing = pair.run_alone(Side::Host, "record verify nothing.jsonl");
+    let missing = missing.refused();
+    assert!(
+        missing.contains("nothing.jsonl: there is no such file"),
+        "{missing}"
+    );
+
+    let damaged = before.replacen("\"pairs\":32", "\"pairs\":31", 1);
+    let copy = pair.folder.path().join("copy.jsonl").display().to_string();
+    std::fs::write(&copy, &damaged).unwrap();
+    let of_partner = pair.run_alone(Side::Host, &format!("record compare {ours} {copy}"));
+    let of_partner = of_partner.refused();
+    assert!(
+        of_partner.contains("line 1") && of_partner.contains("ask your partner"),
+        "{of_partner}"
+    );
+
+    std::fs::write(&records[0], damaged).unwrap();
     let changed = pair.run_alone(Side::Host, "record verify").refused();
     assert!(
         changed.contains("line 1") && changed.contains("changed"),

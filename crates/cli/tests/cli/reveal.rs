@@ -194,7 +194,7 @@ fn every_threshold_counts_as_a_comparison() {
     }
     for (output, words) in ask("threshold:6")
         .into_iter()
-        .zip(["limit is 8", "limit allows"])
+        .zip(["limit is 8", "the other side's limit"])
     {
         assert_eq!(output.code, 3, "{}", output.stderr);
         assert!(output.stderr.contains(words), "{}", output.stderr);

@@ -295,12 +295,12 @@ fn a_second_run_uses_the_journal_and_limits_are_enforced() {
         3,
         [
             &[
-                "that is 8",
+                "8 including earlier sessions",
                 "limit is 4",
                 "--limit-per-scanpath 8",
                 "--reveal mean",
             ],
-            &["declined", "limit allows"],
+            &["declined", "exceeds the other side's limit"],
         ],
     );
 }

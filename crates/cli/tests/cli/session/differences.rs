@@ -45,7 +45,7 @@ fn both_sides_report_differences_with_both_values() {
         (
             "--metric levenshtein",
             "--metric scanmatch",
-            "metric.name",
+            "--metric",
             "levenshtein",
             "scanmatch",
         ),
