@@ -43,7 +43,7 @@ fn a_peer_gets_one_comparison_and_its_results_are_kept() {
     let refused = pair.join(&address, &["--cohort", "other.csv"]).end();
     assert_eq!(refused.code, 3, "{}", refused.stderr);
     assert!(
-        refused.stderr.contains("different cohort"),
+        refused.stderr.contains("another cohort"),
         "{}",
         refused.stderr
     );

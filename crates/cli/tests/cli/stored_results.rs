@@ -126,7 +126,11 @@ fn a_ban_holds_until_this_sides_user_lifts_it() {
         "{}",
         host.stderr
     );
-    assert!(join.stderr.contains("only the partner"), "{}", join.stderr);
+    assert!(
+        join.stderr.contains("only the other side"),
+        "{}",
+        join.stderr
+    );
 
     // There is no prompt for an unknown peer.
     let other = pair.fingerprint(Side::Host);
