@@ -5,7 +5,7 @@
 
 use crate::Answer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use veilpath_metrics::MeasureKind;
+use veilpath_metrics::{Measure, MeasureKind, Metric, PairScore};
 
 /// Far above any metric's numbers. Squares and sums of such numbers are still finite.
 const MAX_NUMBER: f64 = 1e30;
@@ -99,6 +99,17 @@ impl Value {
         }
         Err(expected)
     }
+}
+
+/// Whether a pair's numbers can be a result of this metric. A peer that cheats can have others opened: a cost above the largest of
+/// these lengths, for example, gives a negative similarity.
+pub(crate) fn is_possible(score: &PairScore, metric: &Metric) -> bool {
+    let measures = metric.measures();
+    let fits = |(number, measure): (Option<f64>, &Measure)| match number {
+        Some(number) => Value::Number(number).check(measure.kind).is_ok(),
+        None => measure.may_be_undefined,
+    };
+    score.numbers().len() == measures.len() && score.numbers().zip(&measures).all(fits)
 }
 
 impl Results {

@@ -2,15 +2,16 @@
 
 use crate::engines::alignment::private_metric::ends_in_padding;
 use crate::engines::shares;
+use crate::results::is_possible;
 use crate::{
     Answer, Engine, Estimate, GroupQuestion, JobError, Link, MeasureColumn, PairCount, PairRule,
-    ProtocolError, Reveal, RevealTo, TreeLevels, Value, Workload,
+    ProtocolError, Reveal, RevealTo, TreeLevels, Workload,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use veilpath_metrics::{
-    Alphabet, Cohort, Comparison, DEFAULT_PRECISION, DurationDivisor, Measure, MeasureKind, Metric,
+    Alphabet, Cohort, Comparison, DEFAULT_PRECISION, DurationDivisor, MeasureKind, Metric,
 };
 
 /// The plan of a comparison. Two sides can run a comparison if their plans are equal.
@@ -298,18 +299,10 @@ impl Spec {
         let Some(score) = answer.pair_score() else {
             return self.reveal.is_answered_by(answer);
         };
-        let measures = self.metric.measures();
-        let fits = |(number, measure): (Option<f64>, &Measure)| match number {
-            Some(number) => Value::Number(number).check(measure.kind).is_ok(),
-            None => measure.may_be_undefined,
-        };
         // A similarity together with a score would reveal the hidden lengths.
         let reveals_lengths =
             self.pad_to.is_some() && self.metric.is_alignment() && score.similarity().is_some();
-        self.reveal.is_answered_by(answer)
-            && score.numbers().len() == measures.len()
-            && score.numbers().zip(&measures).all(fits)
-            && !reveals_lengths
+        self.reveal.is_answered_by(answer) && is_possible(&score, &self.metric) && !reveals_lengths
     }
 
     /// What is learned, in words. If an engine reveals more about single pairs than a group answer, the text

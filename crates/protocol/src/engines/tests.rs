@@ -4,6 +4,7 @@ mod cases;
 mod keys;
 mod non_alignment;
 mod non_alignment_vectors;
+mod possible_results;
 mod recording_rng;
 mod thresholds;
 mod traffic;

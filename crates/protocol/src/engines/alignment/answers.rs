@@ -3,9 +3,10 @@
 use super::length_terms::ThresholdTest;
 use super::private_metric::PrivateMetric;
 use crate::engines::lengths::lengths_of_pair;
+use crate::results::is_possible;
 use crate::{Answer, Job, Misbehaviour, Observer, ProtocolError, Reveal};
 use std::sync::{Mutex, PoisonError};
-use veilpath_metrics::Threshold;
+use veilpath_metrics::{MetricError, PairScore, Threshold};
 
 /// An output that this side has learned.
 pub(in crate::engines) struct OpenedAnswer {
@@ -42,13 +43,19 @@ pub(in crate::engines) fn decode(
             return Ok(None);
         };
         let pair_score = job.comparison.model().read_without_lengths(adjusted);
-        return Ok(pair_score.ok().map(Answer::from));
+        return Ok(possible(job, pair_score));
     }
     let Some(raw) = scoring.raw(output, rows, columns) else {
         return Ok(None);
     };
     let pair_score = job.comparison.read(raw, rows as usize, columns as usize);
-    Ok(pair_score.ok().map(Answer::from))
+    Ok(possible(job, pair_score))
+}
+
+/// The answer with these numbers, if the metric has them.
+fn possible(job: &Job<'_>, pair_score: Result<PairScore, MetricError>) -> Option<Answer> {
+    let is_possible = |score: &PairScore| is_possible(score, job.comparison.metric());
+    pair_score.ok().filter(is_possible).map(Answer::from)
 }
 
 /// The test of a number that decides the threshold, for a pair with these lengths.

@@ -5,7 +5,8 @@ use super::hardened::HardenedParameters;
 use super::masking::{BatchLayout, Ranges};
 use super::recurrence::Recurrence;
 use crate::engines::lengths::own_lengths;
-use crate::{Job, Observer, ProtocolError, Role};
+use crate::results::is_possible;
+use crate::{Job, Misbehaviour, Observer, ProtocolError, Role};
 use std::collections::HashSet;
 use veilpath_metrics::PairScore;
 use veilpath_paillier::KeySize;
@@ -146,7 +147,7 @@ impl RunParameters {
         Ok(pair_scores)
     }
 
-    /// The user's numbers for a raw result.
+    /// The user's numbers for a raw result, if it is possible.
     pub(super) fn read(
         &self,
         job: &Job<'_>,
@@ -154,7 +155,11 @@ impl RunParameters {
         raw: i64,
     ) -> Result<PairScore, ProtocolError> {
         let (m, n) = self.lengths(job, pair);
-        Ok(job.comparison.read(raw, m as usize, n as usize)?)
+        let pair_score = job.comparison.read(raw, m as usize, n as usize)?;
+        match is_possible(&pair_score, job.comparison.metric()) {
+            true => Ok(pair_score),
+            false => Err(Misbehaviour::ResultOutOfRange.into()),
+        }
     }
 }
 
