@@ -7,7 +7,9 @@ use crate::journal::Journal;
 use crate::ledger::Account;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use veilpath_protocol::{Answer, CancelToken, Observer, Opened, PairStore, Refused, Role, Spec};
+use veilpath_protocol::{
+    Answer, CancelToken, Engine, Observer, Opened, PairStore, Refused, Role, Spec,
+};
 
 /// How often a pair may be started without a result before this side's user is asked. Even bad connections cause far
 /// fewer starts. A peer that disconnects to learn something from every start gets no more than this.
@@ -26,11 +28,16 @@ pub(crate) struct AgreedPairs<'a> {
     pub(crate) scanpaths: usize,
 }
 
+/// Whether a pair reveals more than the lengths even if one scanpath is empty. Where durations are added, its result is the sum of the
+/// other scanpath's. With `plain`, the host gets all letters, whatever it compares them with.
+pub(crate) fn always_informative(spec: &Spec) -> bool {
+    spec.metric.adds_durations() || spec.engine == Engine::Plain
+}
+
 impl AgreedPairs<'_> {
-    /// Whether the result of a pair reveals more than the lengths. A scanpath without letters has no matrix cells, but where durations
-    /// are added, its result is the sum of the other scanpath's.
+    /// Whether the result of a pair reveals more than the lengths.
     pub(crate) fn is_informative(&self, pair: usize) -> bool {
-        self.cells[pair] > 0 || self.spec.metric.adds_durations()
+        self.cells[pair] > 0 || always_informative(self.spec)
     }
 
     /// How many of these pairs each scanpath of this side is in; pairs without information do not count.
@@ -83,7 +90,7 @@ impl AgreedPairs<'_> {
         (0..self.pairs.len()).all(|pair| match learns {
             true => journal.is_answered(pair),
             false => {
-                let was_seen = journal.is_sent(pair) || !by_halves && journal.starts(pair) > 0;
+                let was_seen = journal.may_be_sent(pair) || !by_halves && journal.starts(pair) > 0;
                 was_seen || !self.is_informative(pair)
             }
         })
@@ -185,7 +192,7 @@ impl Bookkeeping<'_> {
         record: impl FnOnce(&mut Journal) -> Result<(), SessionError>,
     ) -> Result<(), SessionError> {
         self.withdrawals.check()?;
-        if pairs.iter().any(|&pair| self.journal.is_sent(pair)) {
+        if pairs.iter().any(|&pair| self.journal.may_be_sent(pair)) {
             return Err(InternalError::ComparedAgain.into());
         }
         let starts = pairs.iter().map(|&pair| self.journal.starts(pair)).max();

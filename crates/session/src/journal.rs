@@ -22,6 +22,7 @@ mod coordinated;
 pub(crate) mod entry;
 mod numbers;
 mod opened;
+mod pair_state;
 mod queries;
 
 use crate::digests::journal_name;
@@ -32,6 +33,7 @@ use crate::stored;
 use crate::worker::CoordinatorLink;
 pub(crate) use entry::Half;
 use entry::{AddedPart, AnswerParts, ENTRY_BYTES, Entry};
+use pair_state::PairState;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -39,7 +41,7 @@ use std::time::{Duration, Instant};
 use veilpath_protocol::{Answer, Reveal};
 
 const MAGIC: &[u8; 8] = b"VPJRNL2\n";
-const HEADER: usize = 8 + 32;
+pub(crate) const HEADER: usize = 8 + 32;
 /// The extension of a journal.
 pub(crate) const EXTENSION: &str = "journal";
 
@@ -72,23 +74,6 @@ pub(crate) struct Journal {
     end: u64,
     synced: Instant,
     failure: Option<SessionError>,
-}
-
-/// What is known about a pair.
-#[derive(Clone, Copy, Debug, Default)]
-struct PairState {
-    answer: Option<Answer>,
-    /// A number of a group answer; these come after the pairs.
-    number: Option<u64>,
-    /// Its output was not a possible result: there will be no answer.
-    rejected: bool,
-    half: Option<Half>,
-    /// How often it had been started when the half was stored.
-    half_of_start: u32,
-    /// This side's half may have been sent.
-    sent: bool,
-    /// How often it was started.
-    starts: u32,
 }
 
 impl Journal {
@@ -217,6 +202,11 @@ impl Journal {
     /// Stores that this side's halves of these pairs are about to be sent.
     pub(crate) fn mark_sent(&mut self, pairs: &[usize]) -> Result<(), SessionError> {
         self.append_synced(runs(pairs).map(|(first, count)| Entry::Sent(first, count)))
+    }
+
+    /// Stores that these pairs are not compared again, because it is not known whether they were sent.
+    pub(crate) fn withhold(&mut self, pairs: &[usize]) -> Result<(), SessionError> {
+        self.append_synced(runs(pairs).map(|(first, count)| Entry::Withheld(first, count)))
     }
 
     /// Stores that the other side also has everything.
@@ -387,6 +377,9 @@ impl Journal {
             }
             Entry::Rejected(pair) => self.change(pair, 1, |state| state.rejected = true),
             Entry::Sent(first, count) => self.change(first, count, |state| state.sent = true),
+            Entry::Withheld(first, count) => {
+                self.change(first, count, |state| state.withheld = true);
+            }
             Entry::Started(first, count) => self.change(first, count, |state| {
                 state.starts = state.starts.saturating_add(1);
             }),

@@ -69,7 +69,7 @@ impl Statement {
         Self(
             flag(journal.is_answered(pair), Self::ANSWERED)
                 | flag(journal.half(pair).is_some(), Self::HALF)
-                | flag(journal.is_sent(pair), Self::SENT),
+                | flag(journal.may_be_sent(pair), Self::SENT),
         )
     }
 

@@ -74,10 +74,17 @@ impl Journal {
         let before = self.restarts(|state| state.starts - state.starts_since_half());
         let sent = self.runs_of(|state| u32::from(state.sent));
         let sent = sent.map(|(first, count, _)| Entry::Sent(first, count));
+        let withheld = self.runs_of(|state| u32::from(state.withheld));
+        let withheld = withheld.map(|(first, count, _)| Entry::Withheld(first, count));
         let single = self.pairs.iter().enumerate();
         let single = single.flat_map(|(index, state)| state.entries(index));
         let after = self.restarts(PairState::starts_since_half);
-        let whole = engine.into_iter().chain(groups).chain(before).chain(sent);
+        let whole = engine
+            .into_iter()
+            .chain(groups)
+            .chain(before)
+            .chain(sent)
+            .chain(withheld);
         // A complete journal ends with that entry, where a coordinator looks for it.
         whole.chain(single).chain(after).chain(complete)
     }
@@ -99,24 +106,5 @@ impl Journal {
             Some((first, run.len(), run.first().map_or(0, number)))
         });
         runs.filter(|(_, _, number)| *number > 0)
-    }
-}
-
-impl PairState {
-    fn starts_since_half(&self) -> u32 {
-        match self.half {
-            Some(_) => self.starts.saturating_sub(self.half_of_start),
-            None => 0,
-        }
-    }
-
-    /// The entries of this index alone.
-    fn entries(&self, index: usize) -> impl Iterator<Item = Entry> + use<> {
-        let half = self.half.map(|half| Entry::Half(index, half));
-        let number = self.number.map(|number| Entry::Number(index, number));
-        let rejected = self.rejected.then_some(Entry::Rejected(index));
-        let answer = self.answer.map(|answer| Entry::of_answer(index, answer));
-        let answer = answer.into_iter().flatten();
-        half.into_iter().chain(number).chain(rejected).chain(answer)
     }
 }

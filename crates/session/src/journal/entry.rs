@@ -15,6 +15,7 @@
 //! | 12 | pair | index and count | number | one number of a score with more or fewer than two; the others are adjacent |
 //! | 13 | 0 | – | – | the other side also has everything |
 //! | 14 | first pair | pairs | times | these were started this many times |
+//! | 15 | first pair | pairs | – | these may have been sent, and are not compared again: part of the journal was lost |
 
 use crate::engine_decision::EngineDecision;
 use ring::digest::{Context, SHA256};
@@ -46,6 +47,8 @@ pub(crate) enum Entry {
     Half(usize, Half),
     /// The first of the pairs whose halves may have been sent, and how many.
     Sent(usize, usize),
+    /// The first of the pairs that are not compared again, because what was sent of them is not known, and how many.
+    Withheld(usize, usize),
     /// A pair whose output was not a possible result.
     Rejected(usize),
     /// A number of a group answer, and its index after the pairs.
@@ -179,6 +182,7 @@ impl Entry {
             }
             Entry::Half(pair, Half { half, run }) => (6, [pair as u64, half, run]),
             Entry::Sent(first, count) => (7, [first as u64, count as u64, 0]),
+            Entry::Withheld(first, count) => (15, [first as u64, count as u64, 0]),
             Entry::Rejected(pair) => (8, [pair as u64, 0, 0]),
             Entry::Groups([first, second]) => (11, [0, first, second]),
             Entry::Number(index, number) => (10, [index as u64, number, 0]),
@@ -243,6 +247,7 @@ impl Entry {
             5 if second < 2 => Some(Entry::Answer(pair, Answer::Within(second == 1))),
             6 => Some(Entry::half(pair, second, third)),
             7 => Some(Entry::Sent(pair, usize::try_from(second).ok()?)),
+            15 => Some(Entry::Withheld(pair, usize::try_from(second).ok()?)),
             8 => Some(Entry::Rejected(pair)),
             9 => Some(Entry::Engine(EngineDecision {
                 engine: *NUMBERED_ENGINES.get(pair.checked_sub(1)?)?,

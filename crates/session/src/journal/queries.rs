@@ -54,6 +54,11 @@ impl Journal {
         self.pairs.get(pair).is_some_and(|state| state.sent)
     }
 
+    /// Whether this side's half may have been sent, as far as this journal or only the ledger knows. Such a pair is not compared again.
+    pub(crate) fn may_be_sent(&self, pair: usize) -> bool {
+        self.pairs.get(pair).is_some_and(PairState::may_be_sent)
+    }
+
     /// How often a pair was started.
     pub(crate) fn starts(&self, pair: usize) -> u32 {
         self.pairs.get(pair).map_or(0, |state| state.starts)

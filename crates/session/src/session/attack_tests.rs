@@ -15,9 +15,11 @@ mod hang_ups;
 mod impossible;
 mod journals;
 mod labels;
+mod lost_parts;
 mod memory;
 mod non_alignment;
 mod paillier_groups;
+mod plain_limit;
 mod relay;
 mod reused_key;
 mod running_host;
@@ -31,7 +33,7 @@ use crate::checksummed::BitFlips;
 use crate::counted_store::StartWatch;
 use crate::digests::{FORGED_TAG, cohort_tag};
 use crate::{Listener, ScanpathLimit, join};
-use cohorts::{cohort, letters};
+use cohorts::{attackers, cohort, letters};
 use hang_ups::is_long;
 use relay::{Cut, Relay};
 use std::collections::BTreeSet;
@@ -94,6 +96,8 @@ struct Setup {
     memory: Option<u64>,
     metric: Metric,
     alphabet: Alphabet,
+    /// How many scanpaths the attacker has.
+    partners: u16,
     victim: Identity,
     attacker: Identity,
     victim_files: TempDir,
@@ -213,6 +217,7 @@ impl Setup {
                 scale: None,
             },
             alphabet: Alphabet::letters(26).unwrap(),
+            partners: 1,
             victim: Identity::ephemeral().unwrap(),
             attacker: Identity::ephemeral().unwrap(),
             victim_files: tempfile::tempdir().unwrap(),
@@ -230,20 +235,11 @@ impl Setup {
         }
     }
 
-    /// One participant, or one in each group if the question is about groups.
-    fn attackers_cohort(&self, letters: &[u16]) -> Cohort {
-        let reversed: Vec<u16> = letters.iter().rev().copied().collect();
-        match self.case.reveal.group_question() {
-            None => cohort(&[letters]),
-            Some(_) => cohort(&[letters, &reversed]),
-        }
-    }
-
     fn proposal(&self, role: Role, attempt: &Attempt<'_>) -> Proposal {
         let attacks = self.attacks(role);
         let secrets = SECRETS.each_ref().map(|it| &it[..]);
         let mut cohort = match attacks {
-            true => self.attackers_cohort(&attempt.announced),
+            true => attackers(&attempt.announced, self),
             false => cohort(&secrets),
         };
         cohort.alphabet = self.alphabet;
@@ -340,7 +336,7 @@ impl Setup {
             false => self.victim_files.path(),
         };
         let forged = attempt.groups.filter(|_| self.attacks(role)).map(|_| {
-            let usual = self.attackers_cohort(&attempt.announced);
+            let usual = attackers(&attempt.announced, self);
             cohort_tag(&usual, own, true)
         });
         FORGED_TAG.set(forged);
@@ -356,7 +352,7 @@ impl Setup {
             if let Some(change) = attempt.change {
                 change(&mut proposal.spec);
             }
-            proposal.cohort = self.attackers_cohort(&attempt.letters);
+            proposal.cohort = attackers(&attempt.letters, self);
             proposal.cohort.alphabet = proposal.spec.alphabet;
             if let Some(group) = ready.agreement.group.as_mut() {
                 if attempt.swap_groups {

@@ -1,7 +1,7 @@
 //! This side's journal and account of an agreement, before it starts.
 
 use super::{Proposal, Session};
-use crate::counted_store::AgreedPairs;
+use crate::counted_store::{AgreedPairs, always_informative};
 use crate::digests::ScanpathDigests;
 use crate::digests::journal_id;
 use crate::disclosure::{AnswerRequest, Charge, DisclosureLedger};
@@ -90,7 +90,7 @@ pub(crate) fn all_comparisons(
 ) -> Vec<u64> {
     let is_learned = is_learned(spec, role);
     let is_informative = |roster: &Roster, index| {
-        is_learned && (roster.length(index) > 0 || spec.metric.adds_durations())
+        is_learned && (roster.length(index) > 0 || always_informative(spec))
     };
     let sides: [&dyn Fn(usize) -> bool; 2] = [&|index| is_informative(host, index), &|index| {
         is_informative(join, index)
@@ -156,10 +156,14 @@ impl StorageScope<'_> {
             // Which of these were sent is not known, so none is computed again.
             let unknown = |&at: &usize| match counted_by_answer {
                 Some(_) => at >= pairs && !journal.is_sent(at),
-                None => at < pairs && lost[agreed.own(at)] && !journal.is_sent(at),
+                None => at < pairs && lost[agreed.own(at)] && !journal.may_be_sent(at),
             };
             let unknown: Vec<usize> = (0..entries).filter(unknown).collect();
-            journal.mark_sent(&unknown)?;
+            match counted_by_answer {
+                Some(_) => journal.mark_sent(&unknown)?,
+                // A half or an answer that is there can still be sent, and counts like any other.
+                None => journal.withhold(&unknown)?,
+            }
         }
         // This comes first, because these pairs are sent without another charge.
         if !estimate_only {
@@ -169,7 +173,12 @@ impl StorageScope<'_> {
         let learns_pairs = spec.reveal.group_question().is_none();
         let peer_learns = learns_pairs && spec.reveal_to.includes(role.other());
         let planned = |&pair: &usize| match by_halves {
-            true => peer_learns && !journal.is_sent(pair),
+            true => {
+                let can_be_sent = !journal.may_be_sent(pair)
+                    || journal.half(pair).is_some()
+                    || journal.is_answered(pair);
+                peer_learns && !journal.is_sent(pair) && can_be_sent
+            }
             false => !journal.is_answered(pair) && journal.half(pair).is_none(),
         };
         let planned = match counted_by_answer {

@@ -1,5 +1,6 @@
 //! Scanpaths of both sides.
 
+use super::Setup;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Scanpath};
 
 /// Different letters for every number, with different scores.
@@ -21,4 +22,16 @@ pub(super) fn cohort(scanpaths: &[&[u16]]) -> Cohort {
         screen: None,
         entries: entries.collect(),
     }
+}
+
+/// The attacker's participants: one in each group if the question is about groups.
+pub(super) fn attackers(letters: &[u16], setup: &Setup) -> Cohort {
+    if setup.case.reveal.group_question().is_some() {
+        let reversed: Vec<u16> = letters.iter().rev().copied().collect();
+        return cohort(&[letters, &reversed]);
+    }
+    let shifted = |by| -> Vec<u16> { letters.iter().map(|it| (it + 5 * by) % 26).collect() };
+    let all: Vec<Vec<u16>> = (0..setup.partners).map(shifted).collect();
+    let all: Vec<&[u16]> = all.iter().map(Vec::as_slice).collect();
+    cohort(&all)
 }

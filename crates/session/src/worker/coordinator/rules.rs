@@ -92,7 +92,10 @@ impl Rules<'_> {
                 Entry::Half(pair, ..) | Entry::Answer(pair, _) | Entry::Rejected(pair) => (pair, 1),
                 Entry::Part(part) => (part.pair(), 1),
                 Entry::Engine(_) | Entry::Complete => (0, 0),
-                Entry::Number(..) | Entry::Groups(_) | Entry::Restarted(..) => {
+                Entry::Number(..)
+                | Entry::Groups(_)
+                | Entry::Restarted(..)
+                | Entry::Withheld(..) => {
                     return Err(UsageError::EntryRefused.into());
                 }
             };
@@ -141,7 +144,7 @@ impl Rules<'_> {
     ) -> Result<(), SessionError> {
         let agreed = &self.agreed;
         // A complete tile does not change.
-        let is_sent = |pair: &usize| bookkeeping.journal.is_sent(*pair);
+        let is_sent = |pair: &usize| bookkeeping.journal.may_be_sent(*pair);
         let is_new = match &batch {
             EntryBatch::Started(pairs) | EntryBatch::Halves { pairs, .. } => {
                 !pairs.iter().any(is_sent)
@@ -202,7 +205,10 @@ fn store_halves(
     halves: &[u64],
 ) -> Result<(), SessionError> {
     // The other side may have the half that would be replaced.
-    if pairs.iter().any(|&pair| bookkeeping.journal.is_sent(pair)) {
+    if pairs
+        .iter()
+        .any(|&pair| bookkeeping.journal.may_be_sent(pair))
+    {
         return Err(InternalError::ComparedAgain.into());
     }
     let both = pairs.iter().copied().zip(halves.iter().copied());
