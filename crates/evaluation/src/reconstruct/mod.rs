@@ -114,6 +114,15 @@ pub fn default_metrics(alphabet: Alphabet) -> Vec<(String, Metric)> {
         ("|a-b|, gap 40".into(), costs(Substitution::Index, 40.0)),
         ("|a-b|, gap 1000".into(), costs(Substitution::Index, 1000.0)),
         (
+            "needleman-wunsch 1/1/1".into(),
+            Metric::NeedlemanWunschScore {
+                reward: 1.0,
+                mismatch: 1.0,
+                gap: 1.0,
+                scale: None,
+            },
+        ),
+        (
             "smith-waterman 2/1/1".into(),
             Metric::SmithWaterman {
                 scoring: LocalScoring::Unit {
@@ -126,14 +135,21 @@ pub fn default_metrics(alphabet: Alphabet) -> Vec<(String, Metric)> {
         ),
     ];
     metrics.push(("sequence-score".into(), Metric::SequenceScore));
-    let recurrence = Metric::Crqa(Crqa {
-        rule: RecurrenceRule::SameLetter,
-        line: 2,
-        measures: vec![CrqaMeasure::Rec],
-        undefined: Undefined::Missing,
-        rounded: true,
-    });
-    metrics.push(("crqa, rec".into(), recurrence));
+    for (name, measure) in [
+        ("crqa, rec", CrqaMeasure::Rec),
+        ("crqa, det", CrqaMeasure::Det),
+        ("crqa, lam", CrqaMeasure::Lam),
+        ("crqa, corm", CrqaMeasure::Corm),
+    ] {
+        let recurrence = Metric::Crqa(Crqa {
+            rule: RecurrenceRule::SameLetter,
+            line: 2,
+            measures: vec![measure],
+            undefined: Undefined::Missing,
+            rounded: true,
+        });
+        metrics.push((name.into(), recurrence));
+    }
     if let Some(grid) = grid {
         let euclidean = Substitution::on_grid(grid, Distance::Euclidean);
         metrics.push((format!("euclidean {grid}, gap 1"), costs(euclidean, 1.0)));
