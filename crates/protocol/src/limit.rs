@@ -9,7 +9,8 @@
 //! Some metrics depend on less than the letters ([`Dependence`]): a Hausdorff distance depends on which letters occur, a
 //! recurrence rate on how often each occurs. The entropy of that in a random scanpath replaces `n·log₂ k`.
 //! Likewise, letters that the metric treats alike count as one, which is more frequent than others. What a metric with a
-//! table of the users' choice depends on is not examined, so its default limit is 0.
+//! table of the users' choice depends on is not examined, so its default limit is 0. A threshold can make bits depend on
+//! less than scores do; the limit then still bounds how many bits about a scanpath are told, but they may be all there are.
 //!
 //! `R` counts the values that an answer can have *even if the partner cheats*:
 //!
