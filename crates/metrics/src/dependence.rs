@@ -65,6 +65,8 @@ impl Model {
         let row = |own: u16| others.clone().map(move |other| self.value(own, other));
         let effective = effective_classes(own.clone().map(|own| hash(row(own))));
         match self {
+            // With two places, repetitions hardly matter: only how much it costs to leave runs out.
+            Model::Warping(_) if effective < 3.0 => 1.0,
             Model::Recurrence(model) if model.letters != RecurrentLetters::Same => {
                 // A count of recurrent points is a linear function of the counts of letters.
                 let bits = own.map(|own| row(own).map(|it| it != 0).collect());

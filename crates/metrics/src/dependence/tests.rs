@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
-    Alphabet, Comparison, Crqa, Frechet, Grid, Hausdorff, LocalScoring, Metric, Positions,
-    RecurrenceRule, Scanpath, Substitution, Table, Undefined,
+    Alphabet, Comparison, Crqa, Dtw, Frechet, Grid, Hausdorff, LocalScoring, Metric, PathDivisor,
+    Positions, RecurrenceRule, Scanpath, Substitution, Table, Undefined,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -340,6 +340,23 @@ fn a_table_may_leave_less_than_the_letters() {
         assert_eq!((all.len(), distinct.len()), (81, 15));
         assert_eq!(comparison.model().dependence().bits(4, 3.0), 0.0);
     }
+}
+
+/// Between two places, how often each letter is repeated hardly matters to time warping.
+#[test]
+fn time_warping_between_two_places_is_not_counted() {
+    let dtw = |columns: u32| {
+        let grid = Grid::new(columns, 1).unwrap();
+        let metric = Metric::Dtw(Dtw {
+            positions: Positions::Grid { grid, wrap: false },
+            divisor: PathDivisor::None,
+            scale: None,
+        });
+        comparison(metric, columns)
+            .model()
+            .effective_letters(columns, columns)
+    };
+    assert_eq!([1, 2, 3, 7].map(dtw), [1.0, 1.0, 3.0, 7.0]);
 }
 
 /// In an answer about groups, scanpaths whose letters do not matter hide nobody.
