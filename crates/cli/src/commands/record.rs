@@ -6,8 +6,8 @@ use crate::{inputs, messages};
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
 use veilpath::{
-    Fingerprint, Identity, RecordComparison, RecordLine, SignedRecord, StateDir, units,
-    write_record,
+    Fingerprint, Identity, RecordComparison, RecordEntry, RecordLine, SignedRecord, StateDir,
+    units, write_record,
 };
 
 const EXAMPLES: &str = "\
@@ -155,8 +155,10 @@ fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let steps = units::counted(compared.common, "step");
     messages::info(&format!("both records have {steps} in common\n"));
     if compared.is_complete() {
+        let mut lines = ours.lines.iter().chain(&theirs.lines);
+        let has_sessions = lines.any(|line| matches!(line.entry, RecordEntry::Session(_)));
         return match compared.common {
-            0 => Err(Failure::input(
+            0 if has_sessions => Err(Failure::input(
                 "neither record has a session with the owner of the other\n  compare your record with that of a partner",
             )),
             _ => Ok(()),
