@@ -1,7 +1,7 @@
 //! Every stage has its own offset.
 
 use super::*;
-use crate::engines::tests::RecordingRng;
+use crate::engines::tests::{RecordingRng, non_alignment_metrics};
 
 #[test]
 fn every_stage_draws_an_offset() {
@@ -28,4 +28,22 @@ fn every_stage_draws_an_offset() {
         assert_eq!(host.unwrap(), expected(&spec.metric, &a, &b));
     });
     rng.assert_offsets(stages);
+}
+
+/// With ScaSim, the durations of a scanpath count even if the other one is empty. Such a matrix has no cells, but columns.
+#[test]
+fn matrices_without_cells_end_a_portion() {
+    let long = random_cohort(1, 5000..5001, 1);
+    let empty = random_cohort(1000, 0..1, 2);
+    let scasim = non_alignment_metrics()
+        .into_iter()
+        .find(|metric| matches!(metric, Metric::ScaSim(_)));
+    let spec = spec(&scasim.unwrap(), &empty, &long);
+    let pairs = pairs_of(spec.pair_rule, &empty, &long);
+    let own = scanpaths(&empty);
+    let job = Job::new(&spec, Role::Host, &own, 1, &pairs).unwrap();
+    let limits = PortionLimits::default();
+    let schedule = Schedule::new(&job, vec![0; 1000], vec![5000], 1, limits).unwrap();
+    let portions = &schedule.stages[0].portions;
+    assert!(portions.len() > 20, "{}", portions.len());
 }
