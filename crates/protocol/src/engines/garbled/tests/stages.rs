@@ -1,6 +1,7 @@
 //! Every stage has its own offset.
 
 use super::*;
+use crate::JobError;
 use crate::engines::tests::{RecordingRng, non_alignment_metrics};
 
 #[test]
@@ -46,4 +47,26 @@ fn matrices_without_cells_end_a_portion() {
     let schedule = Schedule::new(&job, vec![0; 1000], vec![5000], 1, limits).unwrap();
     let portions = &schedule.stages[0].portions;
     assert!(portions.len() > 20, "{}", portions.len());
+}
+
+/// Results of rows take memory on both sides, so the limit for a pair covers them.
+#[test]
+fn a_pair_with_too_many_rows_is_refused() {
+    let (own, short) = (random_cohort(1, 2..3, 1), random_cohort(1, 2..3, 2));
+    let hausdorff = non_alignment_metrics()
+        .into_iter()
+        .find(|metric| matches!(metric, Metric::Hausdorff(_)));
+    for (metric, is_refused) in [(hausdorff.unwrap(), true), (Metric::Levenshtein, false)] {
+        let spec = spec(&metric, &short, &own);
+        let pairs = pairs_of(spec.pair_rule, &short, &own);
+        let own = scanpaths(&own);
+        let job = Job::new(&spec, Role::Join, &own, 1, &pairs).unwrap();
+        let limits = PortionLimits::default();
+        let schedule = Schedule::new(&job, vec![2], vec![16_000_000], 1, limits);
+        let refused = matches!(
+            schedule.err(),
+            Some(ProtocolError::Job(JobError::TooMuchMemory))
+        );
+        assert_eq!(refused, is_refused, "{metric:?}");
+    }
 }
