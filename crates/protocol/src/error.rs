@@ -236,7 +236,7 @@ pub enum JobError {
     CostsTooLargeToMask,
     /// Garbled circuits for these lengths and costs would need too much memory.
     #[error(
-        "a scanpath of the joining side is so long that garbled circuits for these costs would need more than 2 GiB of memory; use shorter scanpaths or a smaller scale"
+        "two scanpaths are so long that garbled circuits for them would need more than 2 GiB of memory; use shorter scanpaths or a smaller scale"
     )]
     TooMuchMemory,
     /// The alphabet is too large for the `shares` engine, which looks up costs in trees with a leaf for each letter.

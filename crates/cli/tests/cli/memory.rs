@@ -181,6 +181,49 @@ fn side_is_within_its_estimate(side: Side, both: &[&str], cohorts: impl Fn() -> 
     );
 }
 
+/// One long scanpath of the partner, and one of two letters. With `garbled`, a side stores results of the partner's rows or
+/// columns, and counts of diagonals.
+fn long_partner_stays_within_its_estimate(watched: Side, options: &str, letters: usize) {
+    let both = format!("{options} --limit-per-scanpath 100000000");
+    let both: Vec<&str> = both.split(' ').collect();
+    let (own, theirs) = (|| cohort(1, 3, 2), || cohort(1, 3, letters));
+    side_is_within_its_estimate(watched, &both, || match watched {
+        Side::Host => [own(), theirs()],
+        Side::Join => [theirs(), own()],
+    });
+}
+
+#[test]
+fn counts_of_diagonals_stay_within_their_estimate() {
+    let options = "--engine garbled --metric crqa --measures corm --grid 7x7";
+    long_partner_stays_within_its_estimate(Side::Join, options, 200_000);
+    long_partner_stays_within_its_estimate(Side::Host, options, 60_000);
+}
+
+#[test]
+fn row_results_stay_within_their_estimate() {
+    let options = "--engine garbled --metric hausdorff --grid 7x7";
+    long_partner_stays_within_its_estimate(Side::Join, options, 250_000);
+}
+
+#[test]
+#[ignore = "takes a minute; .ci/full runs it"]
+fn very_long_scanpaths_of_the_partner_stay_within_their_estimate() {
+    for (watched, metric, letters) in [
+        (Side::Join, "crqa --measures corm", 1_000_000),
+        (Side::Join, "crqa --measures det", 2_000_000),
+        (Side::Join, "crqa --measures lam", 2_000_000),
+        (Side::Join, "hausdorff", 1_000_000),
+        (Side::Host, "crqa --measures rec,det,lam,corm", 200_000),
+        (Side::Host, "dtw", 300_000),
+        (Side::Host, "hausdorff", 300_000),
+        (Side::Host, "frechet", 300_000),
+    ] {
+        let options = format!("--engine garbled --metric {metric} --grid 7x7");
+        long_partner_stays_within_its_estimate(watched, &options, letters);
+    }
+}
+
 /// The joining side stores the substitution costs of one long host scanpath, and not yet those of the next one.
 #[test]
 #[ignore = "takes a minute; .ci/full runs it"]

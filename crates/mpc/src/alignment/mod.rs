@@ -91,7 +91,7 @@ mod view_tests;
 
 pub use evaluator::{EvaluatorComparison, EvaluatorSession};
 pub use garbler::{GarblerComparison, GarblerSession, Rows};
-pub use schedule::{LOOKAHEAD, span_count};
+pub use schedule::{LOOKAHEAD, rows_in_lockstep, span_count};
 
 use crate::circuit::TwoPartyCircuit;
 use crate::circuit::recurrence::RecurrenceOutputs;

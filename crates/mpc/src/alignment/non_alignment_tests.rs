@@ -97,3 +97,18 @@ fn both_sides_learn_what_the_circuit_says() {
         check(&fold.cell(), Fold::Recurrence(fold), &points, &both);
     }
 }
+
+/// The counts of one long string are added in pieces.
+#[test]
+fn both_sides_count_the_diagonals_of_long_strings_in_the_same_order() {
+    let mut rng = ChaCha20Rng::seed_from_u64(2);
+    let [long, short] = [&[17_000][..], &[2]].map(|lengths| strings(&mut rng, lengths, 3));
+    let points: Vec<Vec<u64>> = (0..3)
+        .map(|x| (0..3).map(|y| u64::from(x == y)).collect())
+        .collect();
+    let outputs = [RecurrenceOutput::Diagonals, RecurrenceOutput::Centre];
+    let fold = RecurrenceOutputs::new(&outputs, 2, false);
+    for both in [[long.clone(), short.clone()], [short, long]] {
+        check(&fold.cell(), Fold::Recurrence(fold), &points, &both);
+    }
+}

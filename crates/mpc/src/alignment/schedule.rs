@@ -96,7 +96,7 @@ pub fn span_count(count: u64, shape: Shape, width: usize, alphabet: usize) -> u6
     }
     let width = width.max(1);
     let blocks = ((strip_rows * width).div_ceil(128) * alphabet).max(1);
-    let max_rows = GROUP_ROWS.min(SPAN_WIRES / width);
+    let max_rows = rows_in_lockstep(width);
     let in_group = (max_rows / strip_rows).min(GROUP_TABLE_BLOCKS / blocks);
     let in_group = in_group.max(1) as u64;
     let of_group = |comparisons: u64| {
@@ -147,9 +147,15 @@ pub(super) fn wires(groups: &[Group], width: usize) -> usize {
     })
 }
 
+/// How many rows are swept in lockstep at most, of matrices with this many input wires per cell. An empty matrix counts
+/// as one row, and each matrix as its [`STRIP_ROWS`] at most.
+pub fn rows_in_lockstep(width: usize) -> usize {
+    GROUP_ROWS.min(SPAN_WIRES / width.max(1))
+}
+
 /// Comparisons that run in lockstep.
 pub(super) fn groups(shapes: Vec<Shape>, width: usize, alphabet: usize) -> Vec<Group> {
-    let max_rows = GROUP_ROWS.min(SPAN_WIRES / width.max(1));
+    let max_rows = rows_in_lockstep(width);
     let mut groups = Vec::new();
     let (mut first, mut rows, mut blocks) = (0, 0, 0);
     for (at, shape) in shapes.iter().enumerate() {

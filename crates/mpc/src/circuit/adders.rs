@@ -91,9 +91,11 @@ impl<L: Copy + Default + Zeroize> Tallies<L> {
     pub fn push(&mut self, counter: usize, bit: L) {
         let weights = &mut self.counters[counter];
         if weights.is_empty() {
+            // A counter for each diagonal of a long matrix: most have few bits.
+            weights.reserve_exact(1);
             weights.push(Number::default());
         }
-        weights[0].push(bit);
+        append(&mut weights[0], &[bit]);
         if weights[0].len() == 3 {
             self.full.push(counter);
         }
@@ -126,14 +128,71 @@ impl<L: Copy + Default + Zeroize> Tallies<L> {
     }
 }
 
+/// Sums of numbers that arrive one after another. Their bits are added whenever there are many, so memory does not grow
+/// with the numbers. The gates are as many as if all were added at the end.
+pub struct RunningSums<L: Zeroize> {
+    sums: Vec<BitsByWeight<L>>,
+    pending: usize,
+}
+
+/// How many bits running sums collect before they add them: a megabyte of labels.
+const PENDING_OF_SUMS: usize = 1 << 16;
+
+impl<L: Copy + Default + Zeroize> RunningSums<L> {
+    /// Creates this many sums, all 0.
+    pub fn new(count: usize) -> Self {
+        Self {
+            sums: (0..count).map(|_| BitsByWeight::new()).collect(),
+            pending: 0,
+        }
+    }
+
+    /// Adds a number, times a public factor, to a sum.
+    pub fn add<C: TwoPartyCircuit<Label = L>>(
+        &mut self,
+        circuit: &mut C,
+        channel: &mut dyn Channel,
+        sum: usize,
+        (number, factor): Multiple<'_, L>,
+    ) -> Result<(), MpcError> {
+        add_multiple(&mut self.sums[sum], number, factor);
+        self.pending += number.len() * factor.count_ones() as usize;
+        if self.pending < PENDING_OF_SUMS {
+            return Ok(());
+        }
+        self.pending = 0;
+        add_until(circuit, channel, &mut self.sums, 2)
+    }
+
+    /// The sums.
+    pub fn finish<C: TwoPartyCircuit<Label = L>>(
+        self,
+        circuit: &mut C,
+        channel: &mut dyn Channel,
+    ) -> Result<Vec<Number<L>>, MpcError> {
+        sums_of_weights(circuit, channel, self.sums)
+    }
+}
+
+/// Appends bits to others. If they must move, the bits in the memory that is freed are erased, which `Vec` would not do.
+fn append<L: Copy + Zeroize>(bits: &mut Number<L>, more: &[L]) {
+    let length = bits.len() + more.len();
+    if length > bits.capacity() {
+        let mut moved = Number::new(Vec::with_capacity(length.max(2 * bits.len())));
+        moved.extend_from_slice(bits);
+        *bits = moved;
+    }
+    bits.extend_from_slice(more);
+}
+
 /// Adds a number, times a public factor, to the bits of a sum. No gates.
-pub fn add_multiple<L: Copy + Zeroize>(weights: &mut BitsByWeight<L>, number: &[L], factor: u64) {
+fn add_multiple<L: Copy + Zeroize>(weights: &mut BitsByWeight<L>, number: &[L], factor: u64) {
     for shift in (0..u64::BITS as usize).filter(|shift| factor >> shift & 1 == 1) {
         while weights.len() < shift + number.len() {
             weights.push(Number::new(Vec::new()));
         }
         for (bits, bit) in weights[shift..].iter_mut().zip(number) {
-            bits.push(*bit);
+            append(bits, &[*bit]);
         }
     }
 }
@@ -165,7 +224,7 @@ fn add_until<C: TwoPartyCircuit>(
                     if bits.len() == weight + 1 {
                         bits.push(Number::default());
                     }
-                    bits[weight + 1].extend_from_slice(&carries);
+                    append(&mut bits[weight + 1], &carries);
                 }
             }
         }
@@ -179,10 +238,13 @@ fn add_until<C: TwoPartyCircuit>(
 
 fn by_weight<L: Copy + Zeroize>(numbers: &[Number<L>]) -> BitsByWeight<L> {
     let width = numbers.iter().map(|number| number.len()).max().unwrap_or(0);
-    let of_weight = |weight: usize| numbers.iter().filter_map(move |number| number.get(weight));
-    (0..width)
-        .map(|weight| Number::new(of_weight(weight).copied().collect()))
-        .collect()
+    let of_weight = |weight: usize| {
+        // Allocated at full size: growing would leave copies in freed memory.
+        let mut bits = Number::new(Vec::with_capacity(numbers.len()));
+        bits.extend(numbers.iter().filter_map(|number| number.get(weight)));
+        bits
+    };
+    (0..width).map(of_weight).collect()
 }
 
 /// Adds bits of one weight in threes in every list, and as a pair if only two are left and `most` is 1. The sums
@@ -194,7 +256,8 @@ fn add_once<C: TwoPartyCircuit>(
     most: usize,
 ) -> Result<Vec<Number<C::Label>>, MpcError> {
     let zero = circuit.constant(false);
-    let mut threes: Zeroizing<Vec<[C::Label; 3]>> = Zeroizing::default();
+    let most_threes = lists.iter().map(|bits| bits.len().div_ceil(3)).sum();
+    let mut threes: Zeroizing<Vec<[C::Label; 3]>> = Zeroizing::new(Vec::with_capacity(most_threes));
     let mut counts = Vec::with_capacity(lists.len());
     for bits in lists.iter() {
         let before = threes.len();
@@ -264,6 +327,26 @@ mod tests {
             let counts: Vec<u64> = counts.iter().map(|count| value(count)).collect();
             prop_assert_eq!(counts, expected);
             prop_assert!(clear.and_gates() <= bits.len());
+        }
+
+        #[test]
+        fn running_sums_take_as_many_gates_as_one_sum(
+            factors in prop::collection::vec(0u64..10_000, 1..30),
+            count in 1usize..6000,
+        ) {
+            let (mut channel, _peer) = memory_pair();
+            let wires: Vec<[bool; 2]> = (0..count).map(|at| [at % 2 == 1, at % 3 == 0]).collect();
+            let terms = wires.iter().zip(factors.iter().cycle());
+            let [mut one_sum, mut running] = [Clear::new(), Clear::new()];
+            let terms: Vec<Multiple<'_, bool>> = terms.map(|(bits, factor)| (&bits[..], *factor)).collect();
+            let expected = weighted_sums(&mut one_sum, &mut channel, std::slice::from_ref(&terms)).unwrap();
+            let mut sums = RunningSums::new(1);
+            for term in terms {
+                sums.add(&mut running, &mut channel, 0, term).unwrap();
+            }
+            let got = sums.finish(&mut running, &mut channel).unwrap();
+            prop_assert_eq!(value(&got[0]), value(&expected[0]));
+            prop_assert_eq!(running.and_gates(), one_sum.and_gates());
         }
 
         #[test]

@@ -59,7 +59,9 @@ fn divide<C: TwoPartyCircuit>(
     }
     let is_nonzero = circuit.not(&is_zero);
     // The remainder of the part of x that is divided so far, less than y.
-    let mut remainder = Zeroizing::new(x[bits..].to_vec());
+    // With room for one more digit: growing would leave copies in freed memory.
+    let mut remainder = Zeroizing::new(Vec::with_capacity(x.len() - bits + 1));
+    remainder.extend_from_slice(&x[bits..]);
     let mut quotient = Zeroizing::new(vec![one; bits]);
     for (at, digit) in quotient.iter_mut().enumerate().rev() {
         remainder.insert(0, x[at]);

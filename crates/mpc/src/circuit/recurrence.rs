@@ -4,7 +4,7 @@
 //! (2·k·C)⌋, where k is a public factor. So it reveals neither P nor C unless that was agreed.
 
 use super::TwoPartyCircuit;
-use super::adders::{BitsByWeight, Multiple, add_multiple, sums_of_weights, weighted_sums};
+use super::adders::{Multiple, RunningSums, sums_of_weights, weighted_sums};
 use super::cells::{CountedRuns, RecurrenceCell};
 use super::numbers::bits_for;
 use super::quotients::quotients;
@@ -136,7 +136,10 @@ impl RecurrenceOutputs {
         for (points, shape) in counts.points.iter_mut().zip(&shapes) {
             points.truncate(RecurrenceOutput::Points.bits(*shape));
         }
-        let mut packed: Vec<Number<C::Label>> = shapes.iter().map(|_| Number::default()).collect();
+        // Allocated at full size: growing would leave copies in freed memory.
+        let all_bits = |shape: &Shape| self.iter().map(|output| output.bits(*shape)).sum();
+        let empty = |shape| Number::new(Vec::with_capacity(all_bits(shape)));
+        let mut packed: Vec<Number<C::Label>> = shapes.iter().map(empty).collect();
         for output in self.iter() {
             let values = match output {
                 RecurrenceOutput::Points => counts.points.clone(),
@@ -213,6 +216,9 @@ struct Counts<L: Zeroize> {
     centre: Vec<Number<L>>,
 }
 
+/// How many diagonals are counted at a time: enough to fill the lanes.
+const DIAGONALS_AT_A_TIME: usize = 1 << 14;
+
 impl<L: Copy + Default + Zeroize> Counts<L> {
     fn new<C: TwoPartyCircuit<Label = L>>(
         circuit: &mut C,
@@ -221,74 +227,22 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
         mut swept: Vec<SweepOutput<L>>,
     ) -> Result<Self, MpcError> {
         let runs = cell.runs();
-        let mut next = 1;
-        let mut ends = (0, 0);
-        let mut of_runs = |is_counted: bool, row_ends: bool, column_ends: bool| {
-            if !is_counted {
-                return Vec::new();
-            }
-            let weights = swept.iter().map(|swept| {
-                let mut weights = BitsByWeight::new();
-                let factors = [1, runs.shortest as u64 - 1];
-                for (counter, factor) in (next..).zip(&factors[..runs.counters()]) {
-                    for tally in swept.counters.get(counter).into_iter().flatten() {
-                        add_weights(&mut weights, tally, *factor);
-                    }
-                }
-                if runs.have_ends() {
-                    let rows = swept.rows.iter().filter(|_| row_ends);
-                    let rows = rows.filter_map(|row| row.get(ends.0));
-                    let columns = swept.columns.iter().filter(|_| column_ends);
-                    let columns = columns.filter_map(|column| column.get(ends.1));
-                    for end in rows.chain(columns) {
-                        add_multiple(&mut weights, &[*end], 1);
-                    }
-                }
-                weights
-            });
-            let weights = weights.collect();
-            next += runs.counters();
-            ends = (
-                ends.0 + usize::from(row_ends),
-                ends.1 + usize::from(column_ends),
-            );
-            weights
+        let mut next = Next::default();
+        let mut of_runs = |is_counted: bool, ends: [bool; 2]| match is_counted {
+            true => next.direction(circuit, channel, runs, &swept, ends),
+            false => Ok(RunningSums::new(0)),
         };
-        let diagonals = of_runs(runs.diagonals, true, true);
-        let rows = of_runs(runs.rows, true, false);
-        let columns = of_runs(runs.columns, false, true);
-        let tallies = |swept: &mut SweepOutput<L>| match swept.counters.first_mut() {
-            Some(tallies) => std::mem::take(tallies),
-            None => Vec::new(),
-        };
-        let by_diagonal: Vec<usize> = swept
-            .iter()
-            .map(|swept| swept.counters.first().map_or(0, Vec::len))
-            .collect();
-        let all: Vec<BitsByWeight<L>> = swept.iter_mut().flat_map(tallies).collect();
-        let mut all = sums_of_weights(circuit, channel, all)?.into_iter();
-        let mut points = Vec::with_capacity(swept.len());
-        let mut centre = Vec::with_capacity(swept.len());
-        for (swept, count) in swept.iter().zip(by_diagonal) {
-            let Shape { rows, columns } = swept.shape;
-            let (mut sum, mut weighted) = (BitsByWeight::new(), BitsByWeight::new());
-            // The first diagonal is that of the lower left corner: its points are m − 1 rows below the main diagonal.
-            let first = rows.max(columns) - rows;
-            for (at, number) in all.by_ref().take(count).enumerate() {
-                add_multiple(&mut sum, &number, 1);
-                if count > 1 {
-                    add_multiple(&mut weighted, &number, (first + at) as u64);
-                }
-            }
-            points.push(sum);
-            centre.push(weighted);
-        }
+        let diagonals = of_runs(runs.diagonals, [true, true])?;
+        let rows = of_runs(runs.rows, [true, false])?;
+        let columns = of_runs(runs.columns, [false, true])?;
+        let [points, centre] = points_and_centre(circuit, channel, &mut swept)?;
+        drop(swept);
         Ok(Self {
-            points: sums_of_weights(circuit, channel, points)?,
-            diagonals: sums_of_weights(circuit, channel, diagonals)?,
-            rows: sums_of_weights(circuit, channel, rows)?,
-            columns: sums_of_weights(circuit, channel, columns)?,
-            centre: sums_of_weights(circuit, channel, centre)?,
+            points: points.finish(circuit, channel)?,
+            diagonals: diagonals.finish(circuit, channel)?,
+            rows: rows.finish(circuit, channel)?,
+            columns: columns.finish(circuit, channel)?,
+            centre: centre.finish(circuit, channel)?,
         })
     }
 
@@ -305,15 +259,93 @@ impl<L: Copy + Default + Zeroize> Counts<L> {
     }
 }
 
-/// Adds bits by weight, times a public factor, to other bits by weight. No gates.
-fn add_weights<L: Copy + Zeroize>(
-    weights: &mut BitsByWeight<L>,
-    more: &BitsByWeight<L>,
-    factor: u64,
-) {
-    for (weight, bits) in more.iter().enumerate() {
-        for bit in bits.iter() {
-            add_multiple(weights, &[*bit], factor << weight);
+/// What the next direction of runs has in a matrix's output.
+struct Next {
+    counter: usize,
+    row_end: usize,
+    column_end: usize,
+}
+
+impl Default for Next {
+    fn default() -> Self {
+        Self {
+            // The first is for all points.
+            counter: 1,
+            row_end: 0,
+            column_end: 0,
+        }
+    }
+}
+
+impl Next {
+    /// The points in runs of the next direction. `ends` says whether they end at the end of a row, and of a column.
+    fn direction<C: TwoPartyCircuit>(
+        &mut self,
+        circuit: &mut C,
+        channel: &mut dyn Channel,
+        runs: &CountedRuns,
+        swept: &[SweepOutput<C::Label>],
+        ends: [bool; 2],
+    ) -> Result<RunningSums<C::Label>, MpcError> {
+        let mut sums = RunningSums::new(swept.len());
+        for (matrix, swept) in swept.iter().enumerate() {
+            let factors = [1, runs.shortest as u64 - 1];
+            for (counter, factor) in (self.counter..).zip(&factors[..runs.counters()]) {
+                for tally in swept.counters.get(counter).into_iter().flatten() {
+                    for (weight, bits) in tally.iter().enumerate() {
+                        for bit in bits.iter() {
+                            sums.add(circuit, channel, matrix, (&[*bit], factor << weight))?;
+                        }
+                    }
+                }
+            }
+            if runs.have_ends() {
+                let rows = swept.rows.iter().filter(|_| ends[0]);
+                let rows = rows.filter_map(|row| row.get(self.row_end));
+                let columns = swept.columns.iter().filter(|_| ends[1]);
+                let columns = columns.filter_map(|column| column.get(self.column_end));
+                for end in rows.chain(columns) {
+                    sums.add(circuit, channel, matrix, (&[*end], 1))?;
+                }
+            }
+        }
+        self.counter += runs.counters();
+        self.row_end += usize::from(ends[0]);
+        self.column_end += usize::from(ends[1]);
+        Ok(sums)
+    }
+}
+
+/// The points, and their sum weighted by the distance of their diagonal from the lowest that could be. Takes the first
+/// counter of each matrix.
+fn points_and_centre<C: TwoPartyCircuit>(
+    circuit: &mut C,
+    channel: &mut dyn Channel,
+    swept: &mut [SweepOutput<C::Label>],
+) -> Result<[RunningSums<C::Label>; 2], MpcError> {
+    let [mut points, mut centre] = [(), ()].map(|()| RunningSums::new(swept.len()));
+    let tallies = |(matrix, swept): (usize, &mut SweepOutput<C::Label>)| {
+        let Shape { rows, columns } = swept.shape;
+        let tallies = swept.counters.first_mut();
+        let tallies = tallies.map(std::mem::take).unwrap_or_default();
+        let by_diagonal = tallies.len() > 1;
+        // The first diagonal is that of the lower left corner: its points are m − 1 rows below the main diagonal.
+        let first = rows.max(columns) - rows;
+        let place = move |at: usize| (matrix, u64::from(by_diagonal) * (first + at) as u64);
+        let places = (0..tallies.len()).map(place);
+        places.zip(tallies)
+    };
+    let mut tallies = swept.iter_mut().enumerate().flat_map(tallies);
+    loop {
+        let next = tallies.by_ref().take(DIAGONALS_AT_A_TIME);
+        let (places, weights): (Vec<_>, Vec<_>) = next.unzip();
+        if places.is_empty() {
+            return Ok([points, centre]);
+        }
+        let counts = sums_of_weights(circuit, channel, weights)?;
+        for ((matrix, factor), count) in places.into_iter().zip(counts) {
+            points.add(circuit, channel, matrix, (&count, 1))?;
+            centre.add(circuit, channel, matrix, (&count, factor))?;
         }
     }
 }

@@ -72,6 +72,10 @@ impl<'a, K: Cell, C: TwoPartyCircuit> Sweep<'a, K, C> {
             cell.counters().iter().map(tallies)
         };
         let tally_offsets = offsets(geometry.shapes().iter().flat_map(counters));
+        let row_results = |shape: &Shape| match cell.row_result_wires() {
+            0 => Vec::new(),
+            _ => Vec::with_capacity(shape.rows),
+        };
         let tallies = Tallies::new(tally_offsets.last().copied().unwrap_or(0));
         let mut sweep = Self {
             cell,
@@ -82,7 +86,7 @@ impl<'a, K: Cell, C: TwoPartyCircuit> Sweep<'a, K, C> {
             down: Zeroizing::new(down.collect()),
             row_offsets,
             column_offsets,
-            rows: geometry.shapes().iter().map(|_| Vec::new()).collect(),
+            rows: geometry.shapes().iter().map(row_results).collect(),
             tallies,
             tally_offsets,
             buffers: Buffers {

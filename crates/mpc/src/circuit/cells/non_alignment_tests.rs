@@ -282,6 +282,26 @@ fn long_matrices_keep_their_rows_and_counts_between_strips() {
     }
 }
 
+/// There are more diagonals, ends of lines and weighted bits than are added at a time.
+#[test]
+fn recurrence_plots_of_many_rows_or_columns_are_counted_in_pieces() {
+    let matrix = |rows: u64, columns: u64| -> Matrix {
+        let point = |i: u64, j: u64| u64::from((i * 7 + j * 5 + i * i / 64) % 5 < 3);
+        let row = |i: u64| (0..columns).map(|j| point(i, j)).collect();
+        (0..rows).map(row).collect()
+    };
+    let matrices =
+        [(70_000, 2), (3, 5), (3, 9000), (9000, 4)].map(|(rows, columns)| matrix(rows, columns));
+    for (at, output) in OUTPUTS.into_iter().enumerate() {
+        let fold = RecurrenceOutputs::new(&[output], 2, false);
+        let (got, _) = numbers(&fold.cell(), Fold::Recurrence(fold), &matrices);
+        let expected = matrices
+            .each_ref()
+            .map(|it| recurrence(it, 2, false)[at].into());
+        assert_eq!(got, expected, "{output:?}");
+    }
+}
+
 #[test]
 fn cells_cost_the_documented_gates() {
     for (largest, longest) in [(1, 1), (8485, 100), (3, 40)] {

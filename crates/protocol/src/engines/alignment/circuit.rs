@@ -1,8 +1,8 @@
 //! The circuit of a matrix cell, and its input for two letters.
 
 use veilpath_mpc::circuit::cells::{
-    Cell, ClippedCell, DifferenceCell, FrechetCell, HausdorffCell, LocalCell, RecurrenceCell,
-    SavingCell, UnitCell, WarpingCell,
+    Cell, ClippedCell, Counter, DifferenceCell, FrechetCell, HausdorffCell, LocalCell,
+    RecurrenceCell, SavingCell, UnitCell, WarpingCell,
 };
 
 /// The cell circuit of some comparisons.
@@ -45,8 +45,18 @@ impl Circuit {
     }
 
     /// Wires in a column's result.
-    pub(super) fn result_wires(&self) -> usize {
+    pub(in crate::engines) fn result_wires(&self) -> usize {
         with_cell!(self, cell => cell.result_wires())
+    }
+
+    /// Wires in a row's result.
+    pub(in crate::engines) fn row_result_wires(&self) -> usize {
+        with_cell!(self, cell => cell.row_result_wires())
+    }
+
+    /// Whether bits are counted for each diagonal separately.
+    pub(in crate::engines) fn counts_diagonals(&self) -> bool {
+        with_cell!(self, cell => cell.counters().contains(&Counter::Diagonals))
     }
 
     /// Input wires of a cell.

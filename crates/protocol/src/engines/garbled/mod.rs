@@ -78,7 +78,7 @@
 //! - rounds: one for each span of about 8,192/w matrix cells. Columns and transfers run ahead of the tables, so only
 //!   every third span takes a round trip; a portion (64 megabytes of tables) takes two more (`costs.rs`);
 //! - memory: O(m + n) for the comparisons that run together, and keys for 2¹⁸ of the evaluator's letters at a time, or
-//!   for one longer scanpath; `memory` has the formula. A job that needs more than two gigabytes for one scanpath is
+//!   for one longer scanpath; `memory.rs` has the formula. A job that needs more than two gigabytes for one pair is
 //!   always refused.
 //!
 //! # Cores
@@ -93,6 +93,7 @@ mod costs;
 mod evaluator;
 mod garbler;
 mod hello;
+mod memory;
 mod outputs;
 mod schedule;
 #[cfg(test)]
@@ -103,6 +104,7 @@ pub(crate) use super::alignment::answers::decode_all;
 pub(crate) use costs::costs;
 pub(crate) use evaluator::join;
 pub(crate) use garbler::host;
+pub(crate) use memory::memory;
 
 use super::alignment::private_metric::{MaxLengths, PrivateMetric};
 use crate::limit::AnswerSize;
@@ -175,39 +177,4 @@ pub(crate) fn check_outputs(spec: &Spec, size: &JobSize) -> Result<(), JobError>
     let [host, join] = [size.host.longest, size.join.longest]
         .map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
     PrivateMetric::new(comparison.model(), letters, spec.pad_to).check_output(host, join)
-}
-
-/// The size of a worker thread's buffers.
-const THREAD_BYTES: u64 = 8 << 20;
-
-/// The size of the keys that the garbler caches instead of deriving them again.
-const CACHED_KEY_BYTES: u64 = 64 << 20;
-
-/// An upper bound on a side's memory: the keys of the evaluator's letters that are in use at the same time, and each
-/// thread's columns of one portion.
-pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSize) -> u64 {
-    let scoring = PrivateMetric::new(comparison.model(), comparison.alphabet().size(), pad_to);
-    let [host, join] = [size.host.longest, size.join.longest]
-        .map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
-    let circuit = scoring.circuit(MaxLengths::of(host, join));
-    let limits = PortionLimits::default();
-    // A portion ends with the pair that exceeds its gate limit.
-    let cells = limits.portion_gates / circuit.and_gates().max(1);
-    let columns = (cells / size.host.shortest.max(1))
-        .saturating_add(size.join.longest)
-        .min(size.pairs.saturating_mul(size.join.longest));
-    let letters = limits
-        .letters
-        .saturating_add(columns)
-        .min(size.join.letters);
-    let label_bytes = schedule::label_bytes(&scoring, &circuit);
-    let keys = letters.saturating_mul(label_bytes.letter);
-    let alphabet = scoring.alphabet_size() as u64;
-    let cached = letters.saturating_mul(16 * alphabet).min(CACHED_KEY_BYTES);
-    // The table of inputs, unless they are computed on demand.
-    let table = 8 * alphabet.pow(2).min(1 << 20);
-    let thread = columns.saturating_mul(label_bytes.column) + THREAD_BYTES + table;
-    let threads = hello::threads_of_this_machine() as u64;
-    keys.saturating_add(cached)
-        .saturating_add(thread.saturating_mul(threads))
 }

@@ -24,7 +24,11 @@ pub(super) fn add_length_terms<C: TwoPartyCircuit>(
     if length_terms.doubled {
         let zero = circuit.constant(false);
         for number in &mut numbers {
-            number.insert(0, zero);
+            // Allocated at full size: growing would leave copies in freed memory.
+            let mut doubled = Number::new(Vec::with_capacity(number.len() + 1));
+            doubled.push(zero);
+            doubled.extend_from_slice(number);
+            *number = doubled;
         }
     }
     let terms: Vec<Pair<'_, C::Label>> = host_terms

@@ -2,6 +2,7 @@
 
 use super::Partitioning;
 use super::hello::negotiate;
+use super::memory::{MAX_PAIR_BYTES, StateBytes};
 use crate::engines::alignment::answers::{AnswerCollector, OpenedAnswer, decode};
 use crate::engines::alignment::private_metric::{
     Circuit, MAX_LOOKUP_LENGTH, MaxLengths, PrivateMetric,
@@ -40,30 +41,6 @@ impl Default for PortionLimits {
 
 /// The largest number of pairs in a portion.
 pub(super) const PORTION_PAIRS: usize = 4096;
-
-/// Memory that one of the evaluator's scanpaths may take on a side, for the labels of its letters' keys and of its
-/// columns' wires.
-const MAX_COLUMN_BYTES: u64 = 2 << 30;
-
-/// Bytes of labels, 16 for each.
-pub(super) struct LabelBytes {
-    /// For a letter of the evaluator: the labels of its bits, and the letter itself.
-    pub(super) letter: u64,
-    /// For a column of a comparison: shares and labels of looked-up values, and labels of outgoing wires.
-    pub(super) column: u64,
-}
-
-/// The bytes of labels with these circuits.
-pub(super) fn label_bytes(scoring: &PrivateMetric, circuit: &Circuit) -> LabelBytes {
-    let letters = scoring.alphabet_size() as u64;
-    let bits = u64::from(u64::BITS - letters.saturating_sub(1).leading_zeros());
-    // Shares are separately allocated lists.
-    const SHARE_BYTES: u64 = 2 * 48;
-    LabelBytes {
-        letter: 16 * bits + 32,
-        column: 16 * (2 * circuit.input_wires() + circuit.down_wires()) + SHARE_BYTES,
-    }
-}
 
 /// The schedule of a run, equal on both sides.
 pub(super) struct Schedule {
@@ -160,22 +137,23 @@ impl Schedule {
             let checked = schedule.scoring.check_output(host, join);
             checked.map_err(ProtocolError::Job)?;
         }
-        if schedule.column_bytes(job) > MAX_COLUMN_BYTES {
+        if schedule.pair_bytes(job) > MAX_PAIR_BYTES {
             return Err(ProtocolError::Job(JobError::TooMuchMemory));
         }
         schedule.stages = schedule.stages(job, threads, limits);
         Ok(schedule)
     }
 
-    /// An estimate of the memory for the longest of the evaluator's scanpaths.
-    fn column_bytes(&self, job: &Job<'_>) -> u64 {
+    /// An estimate of the memory for a pair of the longest scanpaths.
+    fn pair_bytes(&self, job: &Job<'_>) -> u64 {
         let longest = |side: fn(&(u32, u32)) -> u32| {
             let lengths = self.pending.iter().map(|&pair| self.lengths(job, pair));
-            lengths.map(|pair| side(&pair)).max().unwrap_or(0)
+            lengths.map(|pair| side(&pair)).max().unwrap_or(0).into()
         };
+        let (rows, columns) = (longest(|pair| pair.0), longest(|pair| pair.1));
         let circuit = self.scoring.circuit(self.max_lengths(job));
-        let bytes = label_bytes(&self.scoring, &circuit);
-        u64::from(longest(|pair| pair.1)).saturating_mul(bytes.letter + bytes.column)
+        let bytes = StateBytes::new(&self.scoring, &circuit, rows, columns);
+        bytes.of_pair(rows, columns)
     }
 
     /// The lengths of a pair.
@@ -188,7 +166,8 @@ impl Schedule {
         let gates = self.scoring.circuit(self.max_lengths(job)).and_gates();
         let gates_of = |pair: usize| {
             let (rows, columns) = self.lengths(job, pair);
-            (u64::from(rows) * u64::from(columns)).saturating_mul(gates)
+            // A matrix without cells takes memory, too.
+            (u64::from(rows.max(1)) * u64::from(columns.max(1))).saturating_mul(gates)
         };
         let all = self.pending.iter().map(|&pair| gates_of(pair));
         let all = all.fold(0, u64::saturating_add);
