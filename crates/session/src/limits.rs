@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 /// The version of the wire protocol. Both sides must have the same.
-pub const PROTOCOL_VERSION: u16 = 15;
+pub const PROTOCOL_VERSION: u16 = 16;
 
 /// Scanpaths in one cohort.
 pub const MAX_SCANPATHS: usize = 1 << 20;

@@ -51,7 +51,7 @@ fn drain(channel: &mut SecureChannel) {
     while channel.receive(&mut [0]).is_ok() {}
 }
 
-const OPENING: &[u8] = b"VEILPATH\x0f\x00";
+const OPENING: &[u8] = b"VEILPATH\x10\x00";
 const _: () = assert!(OPENING[8] as u16 == PROTOCOL_VERSION);
 
 const ATTACKS: &[Attack] = &[
