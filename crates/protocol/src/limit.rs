@@ -9,8 +9,8 @@
 //! Some metrics depend on less than the letters ([`Dependence`]): a Hausdorff distance depends on which letters occur, a
 //! recurrence rate on how often each occurs. The entropy of that in a random scanpath replaces `n·log₂ k`.
 //! Likewise, letters that the metric treats alike count as one, which is more frequent than others. What a metric with a
-//! table of the users' choice depends on is not examined, so its default limit is 0. A threshold can make bits depend on
-//! less than scores do; the limit then still bounds how many bits about a scanpath are told, but they may be all there are.
+//! table of the users' choice depends on is not examined, so its default limit is 0. What a threshold leaves of a score
+//! is not examined either; a letter counts as one bit ([`THRESHOLD_LETTERS`]).
 //!
 //! `R` counts the values that an answer can have *even if the partner cheats*:
 //!
@@ -49,6 +49,10 @@ const MAX_LETTERS: f64 = 64.0;
 
 /// An undeclared alphabet counts as this many letters, because scanpaths over only a few areas of interest are common.
 const UNDECLARED_LETTERS: u32 = 4;
+
+/// With a threshold, an alphabet counts as two letters, because a bit may depend only on whether letters are of some kind:
+/// on which corners of a grid a scanpath visits, for example, if only the largest distances exceed the threshold.
+const THRESHOLD_LETTERS: f64 = 2.0;
 
 /// With hidden lengths, the limit is that of scanpaths this many times shorter than the padded length.
 const PADDING_PER_LETTER: u64 = 4;
@@ -109,10 +113,16 @@ impl DefaultLimit {
             None => declared_letters.or(spec.metric.letters()),
         };
         let letters = declared.map_or(agreed, |declared| declared.min(agreed));
+        let is_threshold = matches!(spec.reveal, Reveal::Threshold(_));
+        let most = if is_threshold {
+            THRESHOLD_LETTERS
+        } else {
+            MAX_LETTERS
+        };
         Ok(Self {
             dependence: model.dependence(),
-            letters: model.effective_letters(letters, agreed).min(MAX_LETTERS),
-            undeclared: declared.is_none() && agreed > UNDECLARED_LETTERS,
+            letters: model.effective_letters(letters, agreed).min(most),
+            undeclared: declared.is_none() && agreed > UNDECLARED_LETTERS && !is_threshold,
             answer,
             longest: 0,
             hidden_lengths: spec

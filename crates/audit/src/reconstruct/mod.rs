@@ -20,7 +20,7 @@
 //! 40 on. `Digits` also works with a symmetric table, if the partner uses letters that the other side does not have.
 //! For scanpaths of 6 letters out of 25, `Search` needed, in the better of two rounds, 13 Levenshtein scores (the
 //! default limit is 4), 13 with |a−b| and gap 1 (3), 8 with Euclidean distances and gap 1 (0), 5 with ScanMatch (1) and
-//! 18 with Smith–Waterman (3). For 4 letters it needed 48 bits (9).
+//! 18 with Smith–Waterman (3). For 4 letters it needed 48 bits (2).
 //!
 //! For 4 letters out of 6, on average over ten scanpaths, an evaluator that changes looked-up costs needs about 6.0
 //! scores instead of 5.8 with Levenshtein, 3.7 instead of 5.5 with unit costs and gap 2, 3.4 instead of 3.8 with |a−b|
