@@ -37,7 +37,8 @@ const BYTES_PER_LEDGER_BYTE: u64 = 4;
 const MAX_SMALL_LEDGER: u64 = 1 << 20;
 const BYTES_PER_COUNTED_SCANPATH: u64 = 1024;
 
-/// The memory of one of several sessions that a process runs at a time.
+/// The memory of one of several sessions that a process has at a time. For a host with several peers, that is one more than it
+/// runs: the results of one session at a time are being saved.
 pub fn memory_per_session(memory: u64, sessions: usize) -> u64 {
     let shared = PROGRAM_BYTES.min(memory);
     shared + (memory - shared) / sessions.max(1) as u64

@@ -42,7 +42,7 @@ use veilpath_protocol::{
 };
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
-    AlphabetInfo, CompletedSession, DeclineReason, Fingerprint, Limit, LimitOrigin, Listener,
+    AlphabetInfo, CompletedSession, ComputedSession, DeclineReason, Fingerprint, Limit, LimitOrigin, Listener,
     PolicyRequest, Proposal, Requested, ScanpathLimit, SecureChannel, Session, SessionError,
     UsageError, memory_per_session,
 };
@@ -67,7 +67,7 @@ pub fn host(
             &side.timeouts,
             on_rejected,
         )?;
-        side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(|| true))
+        side.run_alone(channel, peer)
     };
     session().map_err(|error: Error| error.or_cancelled(events))
 }
@@ -100,7 +100,7 @@ pub fn join(
             peer,
             &side.timeouts,
         )?;
-        side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(|| true))
+        side.run_alone(channel, peer)
     };
     session().map_err(|error: Error| error.or_cancelled(events))
 }
@@ -110,7 +110,7 @@ struct Side<'a> {
     options: &'a SessionOptions,
     role: Role,
     timeouts: Timeouts,
-    /// The number of sessions that may run at the same time.
+    /// The number of sessions that may be in memory at the same time.
     sessions: usize,
     events: &'a dyn EventSink,
 }
@@ -317,19 +317,31 @@ impl<'a> Side<'a> {
         )
     }
 
-    /// Runs a whole session over this channel. `prepare` is called once the session is open. What it returns is called once the
-    /// channel is closed, or else dropped, and returns whether the results are needed: if not, there is no outcome.
-    fn run<Ended: FnOnce() -> bool>(
+    /// Runs a session over this channel, with the only peer of this side.
+    fn run_alone(
+        &self,
+        channel: SecureChannel,
+        peer: Fingerprint,
+    ) -> Result<Option<CompletedSession>, Error> {
+        let ended = self.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(()))?;
+        ended
+            .map(|(computed, ())| self.complete(computed))
+            .transpose()
+    }
+
+    /// Runs a session over this channel until the channel is closed. Without an outcome if only the estimate was requested.
+    /// `prepare` is called once the session is open; what it returns is kept until the session ends.
+    fn run<Kept>(
         &self,
         channel: SecureChannel,
         peer: &Arc<Peer>,
-        prepare: impl FnOnce(&mut Session) -> Result<Ended, SessionError>,
-    ) -> Result<Option<CompletedSession>, Error> {
+        prepare: impl FnOnce(&mut Session) -> Result<Kept, SessionError>,
+    ) -> Result<Option<(ComputedSession, Kept)>, Error> {
         let attached = self.options.control.attach(channel.stop_handle()?);
         channel.cancel_with(self.events.cancel_token());
         let (mut session, theirs) = self.open(channel, peer.fingerprint)?;
         self.report_peer(peer, PeerEvent::Connected);
-        let ended = prepare(&mut session)?;
+        let kept = prepare(&mut session)?;
         // The host may have waited past the policy's last day.
         if let Err(error) = self.check_policy(&[peer.fingerprint]) {
             session.decline(DeclineReason::LocalProblem);
@@ -378,13 +390,15 @@ impl<'a> Side<'a> {
             },
             other => self.explain_session_error(other),
         })?;
-        if !ended() {
-            return Ok(None);
-        }
+        Ok(Some((computed, kept)))
+    }
+
+    /// Opens the results.
+    fn complete(&self, computed: ComputedSession) -> Result<CompletedSession, Error> {
         let completed = computed.complete();
         let mut completed = completed.map_err(|error| self.explain_session_error(error))?;
         completed.outcome.names = self.options.names.clone();
-        Ok(Some(completed))
+        Ok(completed)
     }
 
     /// Declines a connection.
