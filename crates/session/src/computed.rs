@@ -90,6 +90,14 @@ impl ComputedSession {
     }
 
     #[cfg(test)]
+    pub(crate) fn from_files_if(self, from_files: bool) -> Self {
+        match from_files {
+            true => self.from_files(),
+            false => self,
+        }
+    }
+
+    #[cfg(test)]
     pub(crate) fn is_in_files(&self) -> bool {
         matches!(self.results, Unopened::InFiles(_))
     }

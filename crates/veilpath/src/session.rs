@@ -42,9 +42,9 @@ use veilpath_protocol::{
 };
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
-    AlphabetInfo, CompletedSession, ComputedSession, DeclineReason, Fingerprint, Limit, LimitOrigin, Listener,
-    PolicyRequest, Proposal, Requested, ScanpathLimit, SecureChannel, Session, SessionError,
-    UsageError, memory_per_session,
+    AlphabetInfo, CompletedSession, ComputedSession, DeclineReason, Fingerprint, Limit,
+    LimitOrigin, Listener, PolicyRequest, Proposal, Requested, ScanpathLimit, SecureChannel,
+    Session, SessionError, UsageError,
 };
 
 /// Listens on `address` for one peer, or waits for it at the relay there, and compares. Returns `None` if this side
@@ -110,8 +110,8 @@ struct Side<'a> {
     options: &'a SessionOptions,
     role: Role,
     timeouts: Timeouts,
-    /// The number of sessions that may be in memory at the same time.
-    sessions: usize,
+    /// How much memory a session may use.
+    memory: u64,
     events: &'a dyn EventSink,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Side<'a> {
             options,
             role,
             timeouts: Timeouts::new(options.idle_timeout, options.wait),
-            sessions: 1,
+            memory: options.memory,
             events,
         })
     }
@@ -401,17 +401,6 @@ impl<'a> Side<'a> {
         Ok(completed)
     }
 
-    /// Declines a connection.
-    fn decline(
-        &self,
-        channel: SecureChannel,
-        peer: Fingerprint,
-        reason: DeclineReason,
-    ) -> Result<(), SessionError> {
-        self.open(channel, peer)?.0.decline(reason);
-        Ok(())
-    }
-
     /// This side's proposal, given the other side's alphabet.
     fn propose(&self, theirs: &AlphabetInfo) -> Result<Proposal, Error> {
         let options = self.options;
@@ -430,7 +419,7 @@ impl<'a> Side<'a> {
             },
             declared_letters: options.cohort.declared_letters(),
             disclosure: options.disclosure_limits(),
-            memory: Some(memory_per_session(options.memory, self.sessions)),
+            memory: Some(self.memory),
             tile: options.cohort.tile(),
             tile_count: options.tile_count,
             key: None,

@@ -203,7 +203,12 @@ fn results_that_wait_to_be_saved_need_no_memory() {
     let host = host.end();
     let lines = first.join().unwrap().lines().count();
     assert_eq!(lines, 10 * PEER_SCANPATHS + 1);
-    assert_eq!(finished(&host.stderr).first(), Some(&"p0"), "{}", host.stderr);
+    assert_eq!(
+        finished(&host.stderr).first(),
+        Some(&"p0"),
+        "{}",
+        host.stderr
+    );
     host.ok();
     for index in 1..=WAITING {
         let file = setup.folder.read(&format!("results/p{index}.csv"));

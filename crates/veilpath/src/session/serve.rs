@@ -7,7 +7,7 @@ use std::time::Duration;
 use veilpath_protocol::Role;
 use veilpath_session::{
     Acceptor, CompletedSession, Fingerprint, PeerConnection, PeerServer, SessionFailure,
-    SessionSlots,
+    SessionSlots, memory_per_session,
 };
 
 /// How long a peer may hold a slot, in addition to the time its plan takes on a slow connection.
@@ -37,8 +37,7 @@ pub fn serve(
     check_peers(peers)?;
     let fingerprints: Vec<Fingerprint> = peers.iter().map(|peer| peer.fingerprint).collect();
     let side = Side {
-        // One more for the session whose results are being saved.
-        sessions: sessions.min(peers.len()) + 1,
+        memory: memory_per_session(options.memory, sessions.min(peers.len())),
         ..Side::checked(options, Role::Host, &fingerprints, events)?
     };
     let listener = side.listen(address, &fingerprints)?;
@@ -91,7 +90,9 @@ fn handle(
         let _attached = attached.map(|stop| side.options.control.attach(stop));
         channel.cancel_with(side.events.cancel_token());
         // It does not matter if this message is lost: the peer's session runs over another connection.
-        let _ = side.decline(channel, peer.fingerprint, reason);
+        if let Ok((session, _)) = side.open(channel, peer.fingerprint) {
+            session.decline(reason);
+        }
         return Ok(());
     }
     let ended = side.run(channel, peer, |session| {
@@ -112,6 +113,8 @@ fn handle(
     if !end.reached() {
         return Ok(());
     }
-    let _turn = slot.is_none().then(|| saving.lock().unwrap_or_else(PoisonError::into_inner));
+    let _turn = slot
+        .is_none()
+        .then(|| saving.lock().unwrap_or_else(PoisonError::into_inner));
     save(peer, &side.complete(computed)?)
 }
