@@ -167,18 +167,19 @@ fn three_peers_are_served_during_a_flood() {
 #[cfg(target_os = "linux")]
 fn results_that_wait_to_be_saved_need_no_memory() {
     const WAITING: usize = 6;
-    const PEER_SCANPATHS: usize = 10_000;
+    // As many pairs as the limit of the setup allows.
+    const SCANPATHS: [usize; 2] = [1000, 100];
     let setup = Setup::new(1 + WAITING, "1", "5");
     let cohort = |scanpaths: usize| {
         let lines = (0..scanpaths).map(|number| format!("{number},A\n"));
         let lines: String = lines.collect();
         format!("# veilpath cohort 1\n# alphabet: letters 49\nparticipant,scanpath\n{lines}")
     };
-    setup.folder.file("host.csv", cohort(10));
+    setup.folder.file("host.csv", cohort(SCANPATHS[0]));
     for index in 0..setup.peers.len() {
         setup
             .folder
-            .file(&format!("p{index}.csv"), cohort(PEER_SCANPATHS));
+            .file(&format!("p{index}.csv"), cohort(SCANPATHS[1]));
     }
     let results = setup.folder.path().join("results");
     std::fs::create_dir(&results).unwrap();
@@ -202,7 +203,7 @@ fn results_that_wait_to_be_saved_need_no_memory() {
     });
     let host = host.end();
     let lines = first.join().unwrap().lines().count();
-    assert_eq!(lines, 10 * PEER_SCANPATHS + 1);
+    assert_eq!(lines, SCANPATHS[0] * SCANPATHS[1] + 1);
     assert_eq!(
         finished(&host.stderr).first(),
         Some(&"p0"),
