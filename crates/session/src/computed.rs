@@ -1,7 +1,7 @@
 //! Sessions that have ended, and whose results are still to be opened.
 //!
 //! A host with several peers gives the slot of such a session to the next one at once. Until it is the session's turn to be
-//! saved, only its files have its results ([`ComputedSession::from_files`]).
+//! saved, only its files have its results ([`ComputedSession::into_files`]).
 
 use crate::error::SessionError;
 use crate::identity::hex;
@@ -77,7 +77,7 @@ impl ComputedSession {
     /// Frees the memory of the session: its results will be read from the state folder. They stay in memory if there is none,
     /// or it lacks something, and on Windows, where another session that uses the files would keep this one from reading them.
     #[must_use]
-    pub fn from_files(self) -> Self {
+    pub fn into_files(self) -> Self {
         let is_stored = self.has_results() && self.known.journal_failure.is_none();
         let results = match self.results {
             Unopened::InMemory {
@@ -90,9 +90,9 @@ impl ComputedSession {
     }
 
     #[cfg(test)]
-    pub(crate) fn from_files_if(self, from_files: bool) -> Self {
-        match from_files {
-            true => self.from_files(),
+    pub(crate) fn into_files_if(self, in_files: bool) -> Self {
+        match in_files {
+            true => self.into_files(),
             false => self,
         }
     }

@@ -377,7 +377,7 @@ impl Setup {
         let observer = attempt.observer.filter(|_| !self.attacks(role));
         let computed = ready.compute(observer.unwrap_or(&()))?;
         ended();
-        let computed = computed.from_files_if(role == Role::Host);
+        let computed = computed.into_files_if(role == Role::Host);
         computed.complete().map(|_| ())
     }
 

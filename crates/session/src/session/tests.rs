@@ -196,7 +196,7 @@ fn results_are_read_from_files_that_another_session_uses() {
         if role == Role::Join {
             return computed.complete().unwrap();
         }
-        let computed = computed.from_files();
+        let computed = computed.into_files();
         assert!(computed.is_in_files());
         let journals = StateDir::at(folders[0].path()).journals();
         let journal = crate::state_dir::entries(&journals, "journal").unwrap();

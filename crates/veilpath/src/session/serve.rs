@@ -108,7 +108,7 @@ fn handle(
     };
     // Nothing that a peer can notice may depend on results. So they do not keep the slot, and wait in the session's files for
     // their turn. Where this side gets none, there is nothing to hide.
-    let computed = computed.from_files();
+    let computed = computed.into_files();
     let slot = Some(slot).filter(|_| !computed.has_results());
     if !end.reached() {
         return Ok(());
