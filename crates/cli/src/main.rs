@@ -9,6 +9,8 @@ mod desktop;
 mod destination;
 mod engine_args;
 mod failure;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod glibc;
 mod hints;
 mod inputs;
 mod messages;

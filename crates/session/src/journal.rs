@@ -31,6 +31,7 @@ use crate::error::{FileProblem, SessionError};
 use crate::state_dir::{self, create_private_dir, lock};
 use crate::stored;
 use crate::worker::CoordinatorLink;
+pub(crate) use compact::ReleasedJournal;
 pub(crate) use entry::Half;
 use entry::{AddedPart, AnswerParts, ENTRY_BYTES, Entry};
 use pair_state::PairState;

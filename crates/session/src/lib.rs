@@ -19,6 +19,7 @@ mod acceptor;
 mod agreement;
 mod channel;
 mod checksummed;
+mod computed;
 mod connect;
 mod connection;
 mod control;
@@ -72,6 +73,7 @@ pub use agreement::{
 };
 pub use channel::{ChannelStop, SecureChannel};
 pub use checksummed::ChecksummedChannel;
+pub use computed::ComputedSession;
 pub use connect::{Listener, check_address, join, join_unless};
 pub use date::{date, date_and_time, now};
 pub use digests::local_plan_id;
@@ -98,7 +100,7 @@ pub use policy::{
 };
 pub use process::disable_core_dumps;
 pub use relay::{Relay, RelayEvent, RelayOptions, join_at_relay};
-pub use run::{CompletedSession, ComputedSession};
+pub use run::CompletedSession;
 pub use scanpath_limit::{LimitSummary, ScanpathLimit};
 pub use session::{
     AgreedSession, AgreementSummary, FRESH_FIELD, GroupSummary, NUMBER_FIELD, Proposal, Requested,

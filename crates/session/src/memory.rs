@@ -37,10 +37,12 @@ const BYTES_PER_LEDGER_BYTE: u64 = 4;
 const MAX_SMALL_LEDGER: u64 = 1 << 20;
 const BYTES_PER_COUNTED_SCANPATH: u64 = 1024;
 
-/// The memory of one of several sessions that a process runs at a time.
+/// The memory of one of several sessions that a host runs at a time. The results of another one are being saved, which needs
+/// less than half as much as the session did.
 pub fn memory_per_session(memory: u64, sessions: usize) -> u64 {
     let shared = PROGRAM_BYTES.min(memory);
-    shared + (memory - shared) / sessions.max(1) as u64
+    let halves = (sessions.max(1) as u64).saturating_mul(2) + 1;
+    shared + (memory - shared) / halves * 2
 }
 
 /// What is needed before the pairs are known, from the terms of both sides.
@@ -159,13 +161,13 @@ mod tests {
     use veilpath_protocol::{Engine, Reveal};
 
     #[test]
-    fn sessions_share_the_memory_beyond_the_fixed_overhead() {
+    fn sessions_and_results_share_the_memory_beyond_the_fixed_overhead() {
         let available = 256 << 20;
-        assert_eq!(memory_per_session(available, 1), available);
-        assert_eq!(
-            memory_per_session(available, 4),
-            (40 << 20) + (216 << 20) / 4
-        );
+        for sessions in [1, 4, 64] {
+            let each = memory_per_session(available, sessions) - PROGRAM_BYTES;
+            let all = each * sessions as u64 + each / 2;
+            assert!(all <= available - PROGRAM_BYTES && all + 200 > available - PROGRAM_BYTES);
+        }
         assert_eq!(memory_per_session(1000, 4), 1000);
     }
 

@@ -11,17 +11,28 @@ impl AgreedSession {
     pub(crate) fn outcome(&self) -> Outcome {
         let (session, agreement) = (&self.session, &self.agreement);
         let spec = &agreement.proposal.spec;
-        let pairs = &agreement.pairs;
-        let (host, join) = (&agreement.host, &agreement.join);
-        let cells = agreement.resume.work(pairs, host, join, spec).cells;
         Outcome {
-            results: results(spec, session.role, pairs, &agreement.journal),
+            results: results(spec, session.role, &agreement.pairs, &agreement.journal),
             answers: self.group_answer().ok().flatten().into_iter().collect(),
-            cost: Cost {
-                pairs_from_journal: pairs.len() - agreement.resume.compare.len(),
-                ..Cost::of(session.channel.traffic(), cells)
-            },
+            cost: self.cost(),
             ..agreement.without_results(session.role)
+        }
+    }
+
+    /// What it has cost, without the time.
+    pub(crate) fn cost(&self) -> Cost {
+        let Agreement {
+            pairs,
+            host,
+            join,
+            resume,
+            proposal,
+            ..
+        } = &self.agreement;
+        let cells = resume.work(pairs, host, join, &proposal.spec).cells;
+        Cost {
+            pairs_from_journal: pairs.len() - resume.compare.len(),
+            ..Cost::of(self.session.channel.traffic(), cells)
         }
     }
 }

@@ -14,7 +14,9 @@
 //! # Results
 //! How long it takes to save results depends on whether all are possible, which a cheating peer must not learn. So a session
 //! ends for the server when its handler says so ([`SessionEnd`]), and the handler saves the results after that: the peer's
-//! next connection, the end of the waiting for other peers and the closing of the port do not wait for it.
+//! next connection, the end of the waiting for other peers and the closing of the port do not wait for it. Neither does the
+//! session's slot, so results that wait to be saved must need no memory
+//! ([`ComputedSession::into_files`](crate::ComputedSession::into_files)).
 //!
 //! # Duplicate connections
 //! A second connection of a peer has the same key, but that does not mean that the first one is dead: the peer may have crashed

@@ -1,5 +1,6 @@
 //! Computes the remaining pairs.
 
+use crate::computed::ComputedSession;
 use crate::control::{self, Tag};
 use crate::counted_store::{AgreedPairs, Bookkeeping, CountedStore};
 use crate::error::{InternalError, Misbehaviour, SessionError};
@@ -40,14 +41,6 @@ pub struct CompletedSession {
     pub journal_failure: Option<SessionError>,
 }
 
-/// A session whose channel is closed. Nothing has depended on whether its results are possible.
-#[derive(Debug)]
-pub struct ComputedSession {
-    session: AgreedSession,
-    seconds: f64,
-    journal_failure: Option<SessionError>,
-}
-
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Finished {
@@ -85,13 +78,14 @@ impl AgreedSession {
             }
             return Err(error);
         }
-        self.agreement.journal.release();
+        let released = self.agreement.journal.release();
         self.session.channel.uncounted().inner_mut().close();
-        Ok(ComputedSession {
-            session: self,
+        Ok(ComputedSession::new(
+            self,
             seconds,
+            released,
             journal_failure,
-        })
+        ))
     }
 
     /// Stores in the ledger that the other side, or the tile, is blocked. A stolen worker key could get an institution banned, so an error
@@ -353,39 +347,7 @@ impl AgreedSession {
     }
 }
 
-impl ComputedSession {
-    /// Opens the results, or reports that one is impossible. This takes longer if all are possible, which the other side must
-    /// not notice.
-    pub fn complete(self) -> Result<CompletedSession, SessionError> {
-        let session = self.session;
-        session.group_answer()?;
-        let agreement = &session.agreement;
-        if agreement.journal.has_rejected() {
-            let misbehaviour = veilpath_protocol::Misbehaviour::ResultOutOfRange;
-            return Err(ProtocolError::PeerMisbehaved(misbehaviour).into());
-        }
-        let (restarted_pairs, max_starts) = agreement.repeated_starts();
-        let mut outcome = session.outcome();
-        outcome.cost.seconds = self.seconds;
-        Ok(CompletedSession {
-            outcome,
-            agreement: hex(&agreement.id),
-            pairs: agreement.pairs.len(),
-            restarted_pairs,
-            max_starts,
-            starts: agreement.journal.all_starts(agreement.pairs.len()),
-            max_agreements: agreement.max_agreements,
-            journal_failure: self.journal_failure,
-        })
-    }
-}
-
 impl Agreement {
-    /// How many pairs were started more than once, and the largest number of times any pair was started.
-    fn repeated_starts(&self) -> (u64, u32) {
-        self.journal.repeated_starts(self.pairs.len())
-    }
-
     fn answers_digest(&self) -> String {
         let mut context = Context::new(&SHA256);
         let numbers = self.group.as_ref().map_or(0, |group| group.schema.count());

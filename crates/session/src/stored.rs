@@ -6,7 +6,7 @@
 
 use crate::error::{FileProblem, InternalError, SessionError};
 use crate::identity::{from_hex, hex};
-use crate::journal::Journal;
+use crate::journal::{Journal, ReleasedJournal};
 use crate::limits::{MAX_SCANPATHS, MAX_SESSION_PAIRS};
 use crate::state_dir::{self, Listing, entries};
 use crate::{Fingerprint, StateDir};
@@ -193,13 +193,22 @@ impl Description {
         self.schema.as_ref().map_or(0, AnswerSchema::count)
     }
 
-    /// The group answer, if all of its numbers are known.
+    /// The group answer, if all of its numbers are known and possible.
     fn group_answer(&self, journal: &Journal) -> Option<GroupAnswer> {
-        let schema = self.schema.as_ref()?;
-        let first = usize::try_from(self.outcome.pairs).ok()?;
+        self.checked_group_answer(journal).ok().flatten()
+    }
+
+    /// The group answer, if this side learns one. Its numbers must be known.
+    fn checked_group_answer(&self, journal: &Journal) -> Result<Option<GroupAnswer>, SessionError> {
+        let Some(schema) = &self.schema else {
+            return Ok(None);
+        };
+        let first = usize::try_from(self.outcome.pairs).map_err(|_| InternalError::LostResults)?;
         let numbers = (first..first + schema.count()).map(|at| journal.number(at));
         let numbers = numbers.map(|number| number.map(u64::cast_signed));
-        schema.answer(&numbers.collect::<Option<Vec<i64>>>()?).ok()
+        let numbers = numbers.collect::<Option<Vec<i64>>>();
+        let answer = schema.answer(&numbers.ok_or(InternalError::LostResults)?)?;
+        Ok(Some(answer))
     }
 
     /// Answers that are known: of pairs, or the one about groups.
@@ -262,6 +271,17 @@ impl StateDir {
     fn not_found(&self, problem: FileProblem) -> SessionError {
         SessionError::file(&self.journals(), problem)
     }
+}
+
+/// The results of a session that has released this journal, and the journal. An impossible group answer is an error.
+pub(crate) fn released_outcome(
+    released: ReleasedJournal,
+) -> Result<(Outcome, Journal), SessionError> {
+    let path = released.path().with_extension(EXTENSION);
+    let description = read(&path)?;
+    let journal = released.read()?;
+    description.checked_group_answer(&journal)?;
+    Ok((description.with_answers(&journal), journal))
 }
 
 fn stored_comparison(path: &Path) -> Result<StoredComparison, SessionError> {

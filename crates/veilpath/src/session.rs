@@ -42,9 +42,9 @@ use veilpath_protocol::{
 };
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
-    AlphabetInfo, CompletedSession, DeclineReason, Fingerprint, Limit, LimitOrigin, Listener,
-    PolicyRequest, Proposal, Requested, ScanpathLimit, SecureChannel, Session, SessionError,
-    UsageError, memory_per_session,
+    AlphabetInfo, CompletedSession, ComputedSession, DeclineReason, Fingerprint, Limit,
+    LimitOrigin, Listener, PolicyRequest, Proposal, Requested, ScanpathLimit, SecureChannel,
+    Session, SessionError, UsageError,
 };
 
 /// Listens on `address` for one peer, or waits for it at the relay there, and compares. Returns `None` if this side
@@ -67,7 +67,7 @@ pub fn host(
             &side.timeouts,
             on_rejected,
         )?;
-        side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(|| true))
+        side.run_alone(channel, peer)
     };
     session().map_err(|error: Error| error.or_cancelled(events))
 }
@@ -100,7 +100,7 @@ pub fn join(
             peer,
             &side.timeouts,
         )?;
-        side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(|| true))
+        side.run_alone(channel, peer)
     };
     session().map_err(|error: Error| error.or_cancelled(events))
 }
@@ -110,8 +110,8 @@ struct Side<'a> {
     options: &'a SessionOptions,
     role: Role,
     timeouts: Timeouts,
-    /// The number of sessions that may run at the same time.
-    sessions: usize,
+    /// How much memory a session may use.
+    memory: u64,
     events: &'a dyn EventSink,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Side<'a> {
             options,
             role,
             timeouts: Timeouts::new(options.idle_timeout, options.wait),
-            sessions: 1,
+            memory: options.memory,
             events,
         })
     }
@@ -317,19 +317,31 @@ impl<'a> Side<'a> {
         )
     }
 
-    /// Runs a whole session over this channel. `prepare` is called once the session is open. What it returns is called once the
-    /// channel is closed, or else dropped, and returns whether the results are needed: if not, there is no outcome.
-    fn run<Ended: FnOnce() -> bool>(
+    /// Runs a session over this channel, with the only peer of this side.
+    fn run_alone(
+        &self,
+        channel: SecureChannel,
+        peer: Fingerprint,
+    ) -> Result<Option<CompletedSession>, Error> {
+        let ended = self.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(()))?;
+        ended
+            .map(|(computed, ())| self.complete(computed))
+            .transpose()
+    }
+
+    /// Runs a session over this channel until the channel is closed. Without an outcome if only the estimate was requested.
+    /// `prepare` is called once the session is open; what it returns is kept until the session ends.
+    fn run<Kept>(
         &self,
         channel: SecureChannel,
         peer: &Arc<Peer>,
-        prepare: impl FnOnce(&mut Session) -> Result<Ended, SessionError>,
-    ) -> Result<Option<CompletedSession>, Error> {
+        prepare: impl FnOnce(&mut Session) -> Result<Kept, SessionError>,
+    ) -> Result<Option<(ComputedSession, Kept)>, Error> {
         let attached = self.options.control.attach(channel.stop_handle()?);
         channel.cancel_with(self.events.cancel_token());
         let (mut session, theirs) = self.open(channel, peer.fingerprint)?;
         self.report_peer(peer, PeerEvent::Connected);
-        let ended = prepare(&mut session)?;
+        let kept = prepare(&mut session)?;
         // The host may have waited past the policy's last day.
         if let Err(error) = self.check_policy(&[peer.fingerprint]) {
             session.decline(DeclineReason::LocalProblem);
@@ -378,24 +390,15 @@ impl<'a> Side<'a> {
             },
             other => self.explain_session_error(other),
         })?;
-        if !ended() {
-            return Ok(None);
-        }
+        Ok(Some((computed, kept)))
+    }
+
+    /// Opens the results.
+    fn complete(&self, computed: ComputedSession) -> Result<CompletedSession, Error> {
         let completed = computed.complete();
         let mut completed = completed.map_err(|error| self.explain_session_error(error))?;
         completed.outcome.names = self.options.names.clone();
-        Ok(Some(completed))
-    }
-
-    /// Declines a connection.
-    fn decline(
-        &self,
-        channel: SecureChannel,
-        peer: Fingerprint,
-        reason: DeclineReason,
-    ) -> Result<(), SessionError> {
-        self.open(channel, peer)?.0.decline(reason);
-        Ok(())
+        Ok(completed)
     }
 
     /// This side's proposal, given the other side's alphabet.
@@ -416,7 +419,7 @@ impl<'a> Side<'a> {
             },
             declared_letters: options.cohort.declared_letters(),
             disclosure: options.disclosure_limits(),
-            memory: Some(memory_per_session(options.memory, self.sessions)),
+            memory: Some(self.memory),
             tile: options.cohort.tile(),
             tile_count: options.tile_count,
             key: None,

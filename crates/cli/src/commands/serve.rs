@@ -28,6 +28,8 @@ pub(crate) struct ServeArgs<'a> {
 
 /// Serves all peers.
 pub(crate) fn run(args: &ServeArgs<'_>) -> Result<(), Failure> {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    crate::glibc::share_freed_memory();
     let log = args.session.log(true);
     serve(args, &log).map_err(|failure| log.failed(failure))
 }

@@ -91,6 +91,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/mpc/src/ot_kernel.rs",
     "crates/mpc/src/sha_kernel.rs",
     "crates/mpc/src/transpose_kernel.rs",
+    "crates/cli/src/glibc.rs",
     "crates/cli/src/windows_console.rs",
 ];
 

@@ -162,6 +162,64 @@ fn three_peers_are_served_during_a_flood() {
     }
 }
 
+/// The first peer's results cannot be written until the others have finished: theirs wait, and must not fill the memory.
+#[test]
+#[cfg(target_os = "linux")]
+fn results_that_wait_to_be_saved_need_no_memory() {
+    const WAITING: usize = 6;
+    // As many pairs as the limit of the setup allows.
+    const SCANPATHS: [usize; 2] = [1000, 100];
+    let setup = Setup::new(1 + WAITING, "1", "5");
+    let cohort = |scanpaths: usize| {
+        let lines = (0..scanpaths).map(|number| format!("{number},A\n"));
+        let lines: String = lines.collect();
+        format!("# veilpath cohort 1\n# alphabet: letters 49\nparticipant,scanpath\n{lines}")
+    };
+    setup.folder.file("host.csv", cohort(SCANPATHS[0]));
+    for index in 0..setup.peers.len() {
+        setup
+            .folder
+            .file(&format!("p{index}.csv"), cohort(SCANPATHS[1]));
+    }
+    let results = setup.folder.path().join("results");
+    std::fs::create_dir(&results).unwrap();
+    let pipe = results.join("p0.csv");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    // Neither opening the pipe nor the host's first check blocks while it is also open here.
+    let mut options = std::fs::OpenOptions::new();
+    let held = options.read(true).write(true).open(&pipe).unwrap();
+    let (flags, limit) = ("--engine plain", 144);
+    let call = format!("--peers partners.txt --sessions 1 --memory {limit} -o results {flags}");
+    let (host, address) = setup.host(&call, None);
+    let watcher = Watcher::start(host.child.id());
+    for index in 0..=WAITING {
+        setup.join(index, address, flags, None).end().ok();
+    }
+    let first = std::thread::spawn(move || {
+        let reader = std::fs::File::open(pipe).unwrap();
+        drop(held);
+        std::io::read_to_string(reader).unwrap()
+    });
+    let host = host.end();
+    let lines = first.join().unwrap().lines().count();
+    assert_eq!(lines, SCANPATHS[0] * SCANPATHS[1] + 1);
+    assert_eq!(
+        finished(&host.stderr).first(),
+        Some(&"p0"),
+        "{}",
+        host.stderr
+    );
+    host.ok();
+    for index in 1..=WAITING {
+        let file = setup.folder.read(&format!("results/p{index}.csv"));
+        assert_eq!(file.lines().count(), lines);
+    }
+    let peak = watcher.end().unwrap().peak_memory;
+    eprintln!("with {WAITING} sets of results that waited: {peak:.0} MiB");
+    assert!(peak < f64::from(limit), "{peak:.0} MiB");
+}
+
 /// Checks that the median estimate of these sessions was right within a factor of 2.
 fn estimated<'a>(logs: impl Iterator<Item = &'a str>) {
     let number = |log: &str, event: &str, pointer: &str| {

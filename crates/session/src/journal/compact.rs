@@ -4,13 +4,46 @@
 //! would make the file grow with every start.
 
 use super::entry::Entry;
-use super::{ENTRY_BYTES, HEADER, Journal, PairState};
+use super::{ENTRY_BYTES, HEADER, Journal, PairState, not_this_journal};
+use crate::SessionError;
 use crate::state_dir::{self, NEW_EXTENSION};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use veilpath_protocol::Reveal;
 
 /// A shorter file is left as it is.
 const MIN_BYTES: u64 = 4 << 10;
+
+/// A journal that other sessions may use, as it was when it was released: they only append to its file, or replace it by another.
+#[derive(Debug)]
+pub(crate) struct ReleasedJournal {
+    file: File,
+    path: PathBuf,
+    id: [u8; 32],
+    reveal: Reveal,
+    pairs: usize,
+    end: u64,
+}
+
+impl ReleasedJournal {
+    /// Where it was.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads it.
+    pub(crate) fn read(mut self) -> Result<Journal, SessionError> {
+        let failed = |error| SessionError::io(&self.path, error);
+        let mut journal = Journal::in_memory(self.id, self.pairs, self.reveal);
+        self.file.seek(SeekFrom::Start(0)).map_err(failed)?;
+        let read = journal.read(self.file.take(self.end)).map_err(failed)?;
+        match read == Some(self.end) {
+            true => Ok(journal),
+            false => Err(not_this_journal(&self.path)),
+        }
+    }
+}
 
 impl Journal {
     /// Rewrites the file if that makes it less than half as long. If it cannot be rewritten, it stays as it is.
@@ -38,10 +71,20 @@ impl Journal {
         }
     }
 
-    /// Lets other sessions use the file. From now on, nothing is stored.
-    pub(crate) fn release(&mut self) {
-        (self.file, self.superseded, self.coordinator) = (None, None, None);
-        self.path.clear();
+    /// Lets other sessions use the file. From now on, nothing is stored. Returns what was stored, unless it cannot be read while
+    /// another session uses the file: Windows keeps those that have not locked a file from reading it.
+    pub(crate) fn release(&mut self) -> Option<ReleasedJournal> {
+        (self.superseded, self.coordinator) = (None, None);
+        let (file, path) = (self.file.take(), std::mem::take(&mut self.path));
+        let file = file.filter(|file| cfg!(unix) && file.unlock().is_ok())?;
+        Some(ReleasedJournal {
+            file,
+            path,
+            id: self.id,
+            reveal: self.reveal,
+            pairs: self.pairs.len(),
+            end: self.end,
+        })
     }
 
     /// Atomically replaces the file by a locked one with the same content.

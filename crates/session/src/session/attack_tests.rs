@@ -373,6 +373,7 @@ impl Setup {
         let observer = attempt.observer.filter(|_| !self.attacks(role));
         let computed = ready.compute(observer.unwrap_or(&()))?;
         ended();
+        let computed = computed.into_files_if(role == Role::Host);
         computed.complete().map(|_| ())
     }
 

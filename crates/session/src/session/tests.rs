@@ -185,6 +185,43 @@ fn an_engine_decision_persists_for_its_agreement() {
     }
 }
 
+/// Several sessions of one peer share a journal; the results of the first may still have to be saved.
+#[test]
+#[cfg(unix)]
+fn results_are_read_from_files_that_another_session_uses() {
+    let identities = [0, 1].map(|_| Identity::ephemeral().unwrap());
+    let folders = [0, 1].map(|_| tempfile::tempdir().unwrap());
+    let results = with_open_engine(&identities, &folders, |role, agreed| {
+        let computed = agreed.compute(&()).unwrap();
+        if role == Role::Join {
+            return computed.complete().unwrap();
+        }
+        let computed = computed.into_files();
+        assert!(computed.is_in_files());
+        let journals = StateDir::at(folders[0].path()).journals();
+        let journal = crate::state_dir::entries(&journals, "journal").unwrap();
+        let mut used = std::fs::OpenOptions::new();
+        let mut used = used.append(true).open(&journal[0]).unwrap();
+        used.try_lock().unwrap();
+        std::io::Write::write_all(&mut used, b"half an entry").unwrap();
+        computed.complete().unwrap()
+    });
+    let [host, join] = &results;
+    let (ours, theirs) = (&host.outcome, &join.outcome);
+    assert_eq!(ours.results, theirs.results);
+    assert_eq!(ours.results.len(), 4);
+    assert_eq!((&ours.a, &ours.b), (&theirs.a, &theirs.b));
+    assert_eq!(ours.spec, theirs.spec);
+    assert_eq!(ours.cost.cells, theirs.cost.cells);
+    assert_eq!(ours.cost.bytes_sent, theirs.cost.bytes_received);
+    assert_eq!(ours.cost.pairs_from_journal, 0);
+    let counts = |it: &crate::CompletedSession| {
+        let starts = (it.restarted_pairs, it.max_starts, it.starts);
+        (it.agreement.clone(), it.pairs, starts, it.max_agreements)
+    };
+    assert_eq!(counts(host), counts(join));
+}
+
 #[test]
 fn a_scanpath_longer_than_the_padding_is_an_error_before_anything_is_sent() {
     let [mut host, join] = sessions();

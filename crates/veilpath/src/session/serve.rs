@@ -2,12 +2,12 @@
 
 use super::{Peer, PeerEvent, ServedPeer, SessionEvent, SessionOptions, Side, check_peers};
 use crate::{Error, EventSink};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use veilpath_protocol::Role;
 use veilpath_session::{
     Acceptor, CompletedSession, Fingerprint, PeerConnection, PeerServer, SessionFailure,
-    SessionSlots,
+    SessionSlots, memory_per_session,
 };
 
 /// How long a peer may hold a slot, in addition to the time its plan takes on a slow connection.
@@ -24,8 +24,8 @@ pub type SaveResults<'a> = dyn Fn(&Peer, &CompletedSession) -> Result<(), Error>
 /// or after [`SessionControl::stop`](super::SessionControl::stop).
 ///
 /// Each session runs on its own thread. `save` gets its results once it has finished, while the peer's next session may
-/// already run. It is never called for two sessions of a peer at the same time; if the peer returns while its results are
-/// saved, they are not saved again. Returns how serving each peer ended, when all results are saved.
+/// already run. It is never called for two sessions at the same time; if the peer returns while its results wait or are saved,
+/// they are not saved again. Returns how serving each peer ended, when all results are saved.
 pub fn serve(
     address: &str,
     peers: &[Peer],
@@ -37,7 +37,7 @@ pub fn serve(
     check_peers(peers)?;
     let fingerprints: Vec<Fingerprint> = peers.iter().map(|peer| peer.fingerprint).collect();
     let side = Side {
-        sessions: sessions.min(peers.len()),
+        memory: memory_per_session(options.memory, sessions.min(peers.len())),
         ..Side::checked(options, Role::Host, &fingerprints, events)?
     };
     let listener = side.listen(address, &fingerprints)?;
@@ -48,11 +48,12 @@ pub fn serve(
         wait: options.wait,
         open: OPEN_TIMEOUT,
     };
+    let saving = Mutex::new(());
     let handler = |connection: PeerConnection, slots: &SessionSlots| {
         let Some(peer) = peers.get(connection.index) else {
             return Ok(());
         };
-        handle(&side, connection, peer, slots, save).map_err(|error| {
+        handle(&side, connection, peer, (slots, &saving), save).map_err(|error| {
             let error = Arc::new(error);
             side.report_peer(peer, PeerEvent::Failed(Arc::clone(&error)));
             let is_final = error.is_final();
@@ -79,7 +80,7 @@ fn handle(
     side: &Side<'_>,
     connection: PeerConnection,
     peer: &Arc<Peer>,
-    slots: &SessionSlots,
+    (slots, saving): (&SessionSlots, &Mutex<()>),
     save: &SaveResults<'_>,
 ) -> Result<(), Error> {
     let (channel, end) = (connection.channel, connection.end);
@@ -89,22 +90,31 @@ fn handle(
         let _attached = attached.map(|stop| side.options.control.attach(stop));
         channel.cancel_with(side.events.cancel_token());
         // It does not matter if this message is lost: the peer's session runs over another connection.
-        let _ = side.decline(channel, peer.fingerprint, reason);
+        if let Ok((session, _)) = side.open(channel, peer.fingerprint) {
+            session.decline(reason);
+        }
         return Ok(());
     }
-    let completed = side.run(channel, peer, |session| {
+    let ended = side.run(channel, peer, |session| {
         session.pin_agreement(&connection.agreement);
         let slot = session.acquire_slot(slots, &mut |ahead| {
             side.report_peer(peer, PeerEvent::Queued { ahead });
         })?;
         session.limit_time(EXTRA_SLOT_TIME);
-        Ok(move || {
-            drop(slot);
-            end.reached()
-        })
+        Ok(slot)
     })?;
-    match completed {
-        Some(completed) => save(peer, &completed),
-        None => Ok(()),
+    let Some((computed, slot)) = ended else {
+        return Ok(());
+    };
+    // Nothing that a peer can notice may depend on results. So they do not keep the slot, and wait in the session's files for
+    // their turn. Where this side gets none, there is nothing to hide.
+    let computed = computed.into_files();
+    let slot = Some(slot).filter(|_| !computed.has_results());
+    if !end.reached() {
+        return Ok(());
     }
+    let _turn = slot
+        .is_none()
+        .then(|| saving.lock().unwrap_or_else(PoisonError::into_inner));
+    save(peer, &side.complete(computed)?)
 }
