@@ -90,7 +90,7 @@ pub use error::{
 pub use host_key::HostKey;
 pub use identity::{Fingerprint, FingerprintError, Identity};
 pub use loopback::{compare_on_loopback, compare_tile_on_loopback};
-pub use memory::memory_per_session;
+pub use memory::{memory_of_all_sessions, memory_per_session};
 pub use peer_server::{Handler, PeerConnection, PeerServer, PeerState, SessionFailure};
 pub use pinned_agreement::PinnedAgreement;
 pub use policy::{

@@ -41,8 +41,19 @@ const BYTES_PER_COUNTED_SCANPATH: u64 = 1024;
 /// less than half as much as the session did.
 pub fn memory_per_session(memory: u64, sessions: usize) -> u64 {
     let shared = PROGRAM_BYTES.min(memory);
-    let halves = (sessions.max(1) as u64).saturating_mul(2) + 1;
-    shared + (memory - shared) / halves * 2
+    shared + (memory - shared) / halves(sessions) * 2
+}
+
+/// The memory with which one of several sessions has this much.
+pub fn memory_of_all_sessions(memory: u64, sessions: usize) -> u64 {
+    let shared = PROGRAM_BYTES.min(memory);
+    let half = (memory - shared).div_ceil(2);
+    half.saturating_mul(halves(sessions)).saturating_add(shared)
+}
+
+/// The parts of the memory of several sessions, of which each gets two, and results that are being saved get one.
+fn halves(sessions: usize) -> u64 {
+    (sessions.max(1) as u64).saturating_mul(2) + 1
 }
 
 /// What is needed before the pairs are known, from the terms of both sides.
@@ -167,6 +178,11 @@ mod tests {
             let each = memory_per_session(available, sessions) - PROGRAM_BYTES;
             let all = each * sessions as u64 + each / 2;
             assert!(all <= available - PROGRAM_BYTES && all + 200 > available - PROGRAM_BYTES);
+            for needed in [0, 1 << 20, PROGRAM_BYTES, 100 << 20, (100 << 20) + 1] {
+                let all = memory_of_all_sessions(needed, sessions);
+                assert!(memory_per_session(all, sessions) >= needed);
+                assert!(all == 0 || memory_per_session(all - 1, sessions) <= needed);
+            }
         }
         assert_eq!(memory_per_session(1000, 4), 1000);
     }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use veilpath_protocol::Role;
 use veilpath_session::{
-    Acceptor, CompletedSession, Fingerprint, PeerConnection, PeerServer, SessionFailure,
-    SessionSlots, memory_per_session,
+    Acceptor, CompletedSession, Fingerprint, Limit, PeerConnection, PeerServer, SessionError,
+    SessionFailure, SessionSlots, memory_of_all_sessions, memory_per_session,
 };
 
 /// How long a peer may hold a slot, in addition to the time its plan takes on a slow connection.
@@ -36,8 +36,9 @@ pub fn serve(
 ) -> Result<Vec<ServedPeer>, Error> {
     check_peers(peers)?;
     let fingerprints: Vec<Fingerprint> = peers.iter().map(|peer| peer.fingerprint).collect();
+    let at_a_time = sessions.min(peers.len());
     let side = Side {
-        memory: memory_per_session(options.memory, sessions.min(peers.len())),
+        memory: memory_per_session(options.memory, at_a_time),
         ..Side::checked(options, Role::Host, &fingerprints, events)?
     };
     let listener = side.listen(address, &fingerprints)?;
@@ -54,7 +55,7 @@ pub fn serve(
             return Ok(());
         };
         handle(&side, connection, peer, (slots, &saving), save).map_err(|error| {
-            let error = Arc::new(error);
+            let error = Arc::new(of_all_sessions(error, options.memory, at_a_time));
             side.report_peer(peer, PeerEvent::Failed(Arc::clone(&error)));
             let is_final = error.is_final();
             SessionFailure { error, is_final }
@@ -73,6 +74,17 @@ pub fn serve(
     match cancel.is_cancelled() && !served.iter().all(ServedPeer::is_finished) {
         true => Err(Error::Cancelled),
         false => Ok(served),
+    }
+}
+
+/// The error in terms of what the user allows for all sessions together.
+fn of_all_sessions(error: Error, allowed: u64, sessions: usize) -> Error {
+    match error {
+        Error::Session(SessionError::Limit(Limit::Memory { needed, .. })) => {
+            let needed = memory_of_all_sessions(needed, sessions);
+            SessionError::from(Limit::Memory { needed, allowed }).into()
+        }
+        error => error,
     }
 }
 
