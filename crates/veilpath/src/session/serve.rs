@@ -125,7 +125,7 @@ fn handle(
     if !end.reached() {
         return Ok(());
     }
-    let _turn = slot
+    let _saving = slot
         .is_none()
         .then(|| saving.lock().unwrap_or_else(PoisonError::into_inner));
     save(peer, &side.complete(computed)?)
