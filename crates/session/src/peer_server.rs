@@ -84,6 +84,17 @@ pub enum PeerState<E> {
     Failed(SessionFailure<E>),
 }
 
+impl<E> PeerState<E> {
+    /// Whether the host need not wait for this peer.
+    fn is_settled(&self) -> bool {
+        match self {
+            PeerState::Awaited => false,
+            PeerState::Finished => true,
+            PeerState::Failed(failure) => failure.is_final,
+        }
+    }
+}
+
 /// Serves one connection.
 pub type Handler<'a, E> =
     dyn Fn(PeerConnection, &SessionSlots) -> Result<(), SessionFailure<E>> + Sync + 'a;
@@ -403,20 +414,16 @@ impl<E> PeerEntry<'_, E> {
                 return;
             }
             (Some(Ok(())), _) => PeerState::Finished,
-            // A later failure does not undo an earlier success.
-            (Some(Err(_)), PeerState::Finished) => return,
+            // Only a success changes how a settled peer has ended. Otherwise a peer that returns and hangs up could make the host
+            // wait again after an impossible result, but not after others.
+            (Some(Err(_)), state) if state.is_settled() => return,
             (Some(Err(failure)), _) => PeerState::Failed(failure),
         };
     }
 
     /// Whether the host has stopped waiting for this peer.
     fn is_settled(&self) -> bool {
-        let settled = match &self.state {
-            PeerState::Awaited => false,
-            PeerState::Finished => true,
-            PeerState::Failed(failure) => failure.is_final,
-        };
-        settled || self.panicked || self.saving.is_some()
+        self.state.is_settled() || self.panicked || self.saving.is_some()
     }
 
     fn drop_duplicate(&mut self) {

@@ -403,9 +403,8 @@ fn an_interrupted_peer_can_only_continue() {
     });
 }
 
-/// A host that waits for one more peer ends when that one is banned, however often it tries again.
-#[test]
-fn a_host_does_not_wait_for_a_banned_peer() {
+/// Two peers, of which the second is banned.
+fn with_banned_peer() -> Setup {
     let setup = Setup::new(2, Duration::from_secs(5), Duration::ZERO);
     let ledgers = setup.state_dir("host").identity().with_file_name("peers");
     std::fs::create_dir_all(&ledgers).unwrap();
@@ -417,6 +416,34 @@ fn a_host_does_not_wait_for_a_banned_peer() {
         "veilpath ledger log 00\n",
     )
     .unwrap();
+    setup
+}
+
+/// A peer whose session has failed for good returns and hangs up.
+#[test]
+fn a_later_failure_does_not_make_a_host_wait_again() {
+    let setup = with_banned_peer();
+    std::thread::scope(|scope| {
+        let host = scope.spawn(|| setup.serve(2, MINUTE));
+        let session = setup.open(1, &setup.address).unwrap();
+        assert!(session.agree(proposal(), None, &mut |_| ()).is_err());
+        for _ in 0..2 {
+            std::thread::sleep(Duration::from_millis(300));
+            drop(setup.call(1, &setup.address));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        let start = Instant::now();
+        setup.join(0, &setup.address).unwrap();
+        let states = host.join().unwrap();
+        assert!(start.elapsed() < MINUTE / 4);
+        assert!(matches!(&states[1], PeerState::Failed(failure) if failure.error.is_ban()));
+    });
+}
+
+/// A host that waits for one more peer ends when that one is banned, however often it tries again.
+#[test]
+fn a_host_does_not_wait_for_a_banned_peer() {
+    let setup = with_banned_peer();
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let host = scope.spawn(|| setup.serve(2, MINUTE));
