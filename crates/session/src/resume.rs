@@ -73,6 +73,11 @@ impl Statement {
         )
     }
 
+    /// The same without this side's half.
+    pub(crate) fn without_half(self) -> Self {
+        Self(self.0 & !Self::HALF)
+    }
+
     pub(crate) fn has(self, flag: u8) -> bool {
         self.0 & flag != 0
     }

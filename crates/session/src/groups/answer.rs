@@ -162,13 +162,14 @@ impl Opening<'_> {
         let new: Vec<usize> = new.collect();
         let (group, journal) = (&mut *self.group, &mut *self.journal);
         let counts_nothing = new.is_empty() || self.comparisons.is_empty();
+        // The journal comes first: if only the ledger knows of the answer, part of the journal was lost.
         let mut record = || {
-            if let Some(charge) = group.charge.take() {
-                group.ledger.charge(charge)?;
+            if !new.is_empty() {
+                journal.mark_sent(&new)?;
             }
-            match new.is_empty() {
-                true => Ok(()),
-                false => journal.mark_sent(&new),
+            match group.charge.take() {
+                Some(charge) => group.ledger.charge(charge),
+                None => Ok(()),
             }
         };
         match counts_nothing {

@@ -261,19 +261,19 @@ impl GroupAgreement {
         self.charge.as_ref().map(|charge| charge.answers)
     }
 
-    /// If the answer was charged but the journal does not say that shares were sent, the journal was lost. Then this
-    /// records that they may have been sent, so that the answer is not computed again. `first` is the index of the
-    /// answer's first number.
-    pub(crate) fn restore_sent(
+    /// If the answer was charged but the journal does not say that shares were sent, part of the journal was lost. Then this
+    /// records that they may have been sent, so that the answer is not computed again, and that the shares that are left, which
+    /// may be of an earlier run, are not sent. `first` is the index of the answer's first number.
+    pub(crate) fn withhold_lost(
         &self,
         journal: &mut Journal,
         first: usize,
     ) -> Result<(), SessionError> {
         let was_counted = self.charge.as_ref().is_some_and(|it| it.is_charged);
         let indices = first..first + self.schema.count();
-        let unknown: Vec<usize> = indices.filter(|&at| !journal.is_sent(at)).collect();
+        let unknown: Vec<usize> = indices.filter(|&at| !journal.may_be_sent(at)).collect();
         match was_counted && !unknown.is_empty() {
-            true => journal.mark_sent(&unknown),
+            true => journal.withhold(&unknown),
             false => Ok(()),
         }
     }

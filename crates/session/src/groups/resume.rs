@@ -48,7 +48,12 @@ impl Resume {
         let (role, to) = (agreed.role, agreed.spec.reveal_to);
         let (peer, pairs) = (role.other(), agreed.pairs.len());
         let all = pairs + numbers;
-        let ours: Vec<Statement> = (0..all).map(|item| Statement::of(journal, item)).collect();
+        let of_item = |item| match item >= pairs && journal.is_withheld(item) {
+            // A share of an earlier run, perhaps: what was sent may be of another.
+            true => Statement::of(journal, item).without_half(),
+            false => Statement::of(journal, item),
+        };
+        let ours: Vec<Statement> = (0..all).map(of_item).collect();
         let theirs = exchange_statements(channel, role, &ours)?;
         let both_have =
             |&item: &usize| ours[item].has(Statement::HALF) && theirs[item].has(Statement::HALF);

@@ -59,6 +59,13 @@ impl Journal {
         self.pairs.get(pair).is_some_and(PairState::may_be_sent)
     }
 
+    /// Whether this side's half may have been sent, as only the ledger knows.
+    pub(crate) fn is_withheld(&self, pair: usize) -> bool {
+        self.pairs
+            .get(pair)
+            .is_some_and(|state| state.withheld && !state.sent)
+    }
+
     /// How often a pair was started.
     pub(crate) fn starts(&self, pair: usize) -> u32 {
         self.pairs.get(pair).map_or(0, |state| state.starts)

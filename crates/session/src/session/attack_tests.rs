@@ -15,6 +15,7 @@ mod hang_ups;
 mod impossible;
 mod journals;
 mod labels;
+mod lost_answers;
 mod lost_parts;
 mod memory;
 mod non_alignment;

@@ -266,7 +266,7 @@ impl Session {
             }
             // This comes first, because what may have been sent is counted.
             if let Some(group) = group.as_ref().filter(|_| !estimate_only) {
-                group.restore_sent(&mut journal, pairs.len())?;
+                group.withhold_lost(&mut journal, pairs.len())?;
             }
             let storage = scope.open(journal, ledger_file.clone())?;
             Ok((group, pair_charge, storage))

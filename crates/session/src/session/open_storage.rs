@@ -155,15 +155,13 @@ impl StorageScope<'_> {
         if by_halves && lost.contains(&true) && !estimate_only {
             // Which of these were sent is not known, so none is computed again.
             let unknown = |&at: &usize| match counted_by_answer {
-                Some(_) => at >= pairs && !journal.is_sent(at),
-                None => at < pairs && lost[agreed.own(at)] && !journal.may_be_sent(at),
-            };
-            let unknown: Vec<usize> = (0..entries).filter(unknown).collect();
-            match counted_by_answer {
-                Some(_) => journal.mark_sent(&unknown)?,
+                Some(_) => at >= pairs,
                 // A half or an answer that is there can still be sent, and counts like any other.
-                None => journal.withhold(&unknown)?,
-            }
+                None => at < pairs && lost[agreed.own(at)],
+            };
+            let unknown = (0..entries).filter(unknown);
+            let unknown: Vec<usize> = unknown.filter(|&at| !journal.may_be_sent(at)).collect();
+            journal.withhold(&unknown)?;
         }
         // This comes first, because these pairs are sent without another charge.
         if !estimate_only {
@@ -182,7 +180,7 @@ impl StorageScope<'_> {
             false => !journal.is_answered(pair) && journal.half(pair).is_none(),
         };
         let planned = match counted_by_answer {
-            Some(counted) if !journal.is_sent(pairs) => counted,
+            Some(counted) if !journal.may_be_sent(pairs) => counted,
             Some(_) => Vec::new(),
             None => agreed.comparisons((0..pairs).filter(planned)),
         };
