@@ -144,10 +144,11 @@ impl Rules<'_> {
     ) -> Result<(), SessionError> {
         let agreed = &self.agreed;
         // A complete tile does not change.
-        let is_sent = |pair: &usize| bookkeeping.journal.may_be_sent(*pair);
+        let may_be_sent = |pair: &usize| bookkeeping.journal.may_be_sent(*pair);
+        let is_sent = |pair: &usize| bookkeeping.journal.is_sent(*pair);
         let is_new = match &batch {
             EntryBatch::Started(pairs) | EntryBatch::Halves { pairs, .. } => {
-                !pairs.iter().any(is_sent)
+                !pairs.iter().any(may_be_sent)
             }
             EntryBatch::Sent(pairs) => !pairs.iter().all(is_sent),
             EntryBatch::Other(Entry::Engine(_)) => bookkeeping.journal.engine().is_none(),
