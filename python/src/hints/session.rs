@@ -63,9 +63,7 @@ fn advice(error: &SessionError) -> Option<String> {
         }
         SessionError::Limit(
             Limit::Banned(_) | Limit::TooManyStarts { .. } | Limit::TooManyEntries { .. },
-        ) => {
-            "find out why before you lift this with `veilpath peers unban FINGERPRINT`"
-        }
+        ) => "find out why before you lift this with `veilpath peers unban FINGERPRINT`",
         SessionError::Declined(DeclineReason::Limit(_)) => "only the other side can change that",
         SessionError::Declined(DeclineReason::IncompatibleCohort) => {
             "check the grids of the two cohorts, and notation on both sides"
