@@ -140,7 +140,7 @@ impl Opening<'_> {
             return Err(InternalError::LostResults.into());
         }
         let numbers: Vec<usize> = self.numbers.clone().collect();
-        if numbers.iter().any(|&at| self.journal.is_sent(at)) {
+        if numbers.iter().any(|&at| self.journal.may_be_sent(at)) {
             return Err(InternalError::ComparedAgain.into());
         }
         if self.role == Role::Join {
@@ -154,8 +154,8 @@ impl Opening<'_> {
         Ok(())
     }
 
-    /// Charges the answer and records that the other side may know it, before any of it is sent. A refused charge is not
-    /// recorded: otherwise the answer would be sent, free of charge, when the other side returns.
+    /// Records that the other side may know the answer and charges it, before any of it is sent. If the limit of comparisons refuses it,
+    /// nothing is recorded; if the ledger of answers does, the record stays, and the next attempt meets the ledger again.
     fn release(&mut self) -> Result<(), SessionError> {
         self.withdrawals.check()?;
         let new = self.numbers.clone().filter(|&at| !self.journal.is_sent(at));

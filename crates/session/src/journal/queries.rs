@@ -59,11 +59,9 @@ impl Journal {
         self.pairs.get(pair).is_some_and(PairState::may_be_sent)
     }
 
-    /// Whether this side's half may have been sent, as only the ledger knows.
+    /// Whether only the ledger knew that this side's half may have been sent: the one that is left may be another.
     pub(crate) fn is_withheld(&self, pair: usize) -> bool {
-        self.pairs
-            .get(pair)
-            .is_some_and(|state| state.withheld && !state.sent)
+        self.pairs.get(pair).is_some_and(|state| state.withheld)
     }
 
     /// How often a pair was started.
